@@ -34,31 +34,51 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
     A table has a caption with its number above or below it, or at least three lines and columns of numbers.
     """
     found: list[FoundTable] = []
-    upright = [word for word in page.words if word.upright]
+    words = [word for word in page.words if word.upright]
     lines = join_lines(page.lines)
-    for group in _group_lines(lines) if len(lines) <= _MOST_LINES else ():
-        # A line that has a caption right above it begins another table.
-        starts = [at for at, rule in enumerate(group) if at == 0 or find_caption(
-            [word for word in upright if word.center[1] > group[at - 1].top], rule)[0]]
-        for rules in (group[start:end] for start, end in pairwise([*starts, len(group)]) if end - start > 1):
-            caption, header_top = find_caption(upright, rules[0])
-            has_header = len(rules) + (header_top < rules[0].top - NEAR) > 2  # noqa: PLR2004
-            box = Box(rules[0].x0, header_top, rules[0].x1, rules[-1].top)
-            if any(box.x0 < other.x1 and other.x0 < box.x1 and box.top < other.bottom and other.top < box.bottom
-                   for other in [*taken, *(table.box for table in found)]):
-                continue
-            tops = [*([header_top] if header_top < rules[0].top - NEAR else []), *(rule.top for rule in rules)]
-            inside = [word for word in upright if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
-                      and box.top <= word.center[1] <= box.bottom]
-            table = _read_table(box, tops, inside)
-            cells = [cell.text for row in table.grid[1:] for cell in row[1:]] if table else []
-            texts = list(filter(None, cells))
-            # Without a caption, most cells have text, many of them numbers and none a sentence.
-            has_numbers = (len(texts) >= _MOSTLY * len(cells) and sum(map(is_value, texts)) >= _VALUES * len(texts)
-                           and max(map(len, texts), default=0) <= _LONGEST_CELL / 2)
-            if table is not None and (caption or caption_below(upright, box) or (has_header and has_numbers)):
-                found.append(table)
+    for rules in _group_rules(lines, words) if len(lines) <= _MOST_LINES else ():
+        caption, top = find_caption(words, rules[0])
+        box = Box(rules[0].x0, top, rules[0].x1, rules[-1].top)
+        if any(box.x0 < other.x1 and other.x0 < box.x1 and box.top < other.bottom and other.top < box.bottom
+               for other in [*taken, *(table.box for table in found)]):
+            continue
+        heights = [rule.top for rule in rules]
+        if top < heights[0] - NEAR:  # the names of the columns stand above the first line
+            heights.insert(0, top)
+        inside = [word for word in words if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
+                  and box.top <= word.center[1] <= box.bottom]
+        table = _read_table(box, heights, inside)
+        if table is not None and (caption or caption_below(words, box) or (
+                len(heights) > 2 and _has_numbers(table))):  # noqa: PLR2004 - a line below the header, too
+            found.append(table)
     return found
+
+
+def _group_rules(lines: Sequence[Box], words: Sequence[PageWord]) -> Iterator[Sequence[Box]]:
+    """Yield the lines of each table, which begin and end at the same places, from top to bottom."""
+    groups: list[list[Box]] = []
+    for line in lines:
+        if line.x1 - line.x0 < _NARROWEST:
+            continue
+        group = next((group for group in groups if abs(group[0].x0 - line.x0) <= NEAR
+                      and abs(group[0].x1 - line.x1) <= NEAR), None)
+        if group is None:
+            groups.append([line])
+        else:
+            group.append(line)
+    for group in groups:
+        # A line that has a caption right above it begins another table.
+        starts = [at for at, line in enumerate(group) if at == 0 or find_caption(
+            [word for word in words if word.center[1] > group[at - 1].top], line)[0]]
+        yield from (group[start:end] for start, end in pairwise([*starts, len(group)]) if end - start > 1)
+
+
+def _has_numbers(table: FoundTable) -> bool:
+    """Return True if most cells have text, many of them numbers and none a sentence."""
+    cells = [cell.text for row in table.grid[1:] for cell in row[1:]]
+    texts = list(filter(None, cells))
+    return (len(texts) >= _MOSTLY * len(cells) and sum(map(is_value, texts)) >= _VALUES * len(texts)
+            and max(map(len, texts), default=0) <= _LONGEST_CELL / 2)
 
 
 def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
@@ -94,57 +114,50 @@ def caption_below(words: Iterable[PageWord], box: Box) -> str:
 
 def _lines_beside(words: Iterable[PageWord], box: Box, top: float, bottom: float) -> list[TextLine]:
     """Return the lines between two heights above or below a table, whole even if they are wider than it."""
-    rows = rows_of(word for word in words if top < word.center[1] <= bottom)
-    lines = ([word for part in parts_of(row, _WIDE) for word in part
-              if part[0].box.x0 <= box.x1 + NEAR and part[-1].box.x1 >= box.x0 - NEAR] for row in rows)
-    return list(filter(None, lines))
-
-
-def _group_lines(rules: Sequence[Box]) -> Iterator[list[Box]]:
-    """Yield the lines that begin and end at the same places, from top to bottom."""
-    groups: list[list[Box]] = []
-    for rule in rules:
-        if rule.x1 - rule.x0 < _NARROWEST:
-            continue
-        for group in groups:
-            if abs(group[0].x0 - rule.x0) <= NEAR and abs(group[0].x1 - rule.x1) <= NEAR:
-                group.append(rule)
-                break
-        else:
-            groups.append([rule])
-    yield from (group for group in groups if len(group) > 1)
+    lines: list[TextLine] = []
+    for row in rows_of(word for word in words if top < word.center[1] <= bottom):
+        parts = [part for part in parts_of(row, _WIDE)
+                 if part[0].box.x0 <= box.x1 + NEAR and part[-1].box.x1 >= box.x0 - NEAR]
+        lines += [[word for part in parts for word in part]] if parts else []
+    return lines
 
 
 def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundTable | None:
-    """Return the table of some words; None if they do not stand in columns."""
+    """Return the table of some words; None if they do not stand in columns. `rules` are the heights of its lines."""
     rows = rows_of(words)
     if not rows:
         return None
-    places = [bisect_right(rules, row[0].center[1]) for row in rows]  # rules without text between them are one
-    rules = [rule for at, rule in enumerate(rules, 1) if at in places or at == len(rules)]
+    bands = [bisect_right(rules, row[0].center[1]) for row in rows]  # the number of lines above each row
+    rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]  # of double lines one
     columns = _find_columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None
     edges = (box.x0, *((left[1] + right[0]) / 2 for left, right in pairwise(columns)), box.x1)
     header_end = _header_end(rows, rules, columns)
-    body = [row for row in rows if row[0].center[1] > header_end]
+    header = [row for row in rows if row[0].center[1] <= header_end]
+    body = rows[len(header):]
     if len(body) < _FEWEST_ROWS:
         return None
-    header = [row for row in rows if row[0].center[1] <= header_end]
     grid = [_header_cells(row, columns, is_last=row is header[-1]) for row in header]
-    bands = groupby(body, lambda row: bisect_right(rules, row[0].center[1]))
-    grid += _join_rows([[_split_cells(row, edges) for row in band] for _, band in bands],
-                    are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
-    texts = [[cell.text for cell in row] for row in grid]
-    filled = sum(bool(text) for row in texts for text in row)
-    whole = 0  # the lines that reach from one side of their column to the other, as those of paragraphs do
-    for row in body:
-        widths = [part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)]
-        whole += sum(widths) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(widths) <= _FEW_PARTS
-    is_prose = any(len(text) > _LONGEST_CELL for row in texts for text in row) or whole > len(body) / 2
-    if is_prose or filled < _FILLED * len(texts) * len(columns):
+    grid += _join_rows([[_split_cells(row, edges) for row in band]
+                        for _, band in groupby(body, lambda row: bisect_right(rules, row[0].center[1]))],
+                       are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
+    texts = [cell.text for row in grid for cell in row]
+    is_filled = sum(map(bool, texts)) >= _FILLED * len(grid) * len(columns)
+    is_prose = max(map(len, texts)) > _LONGEST_CELL or _has_whole_lines(body, edges[-1] - edges[0])
+    if not is_filled or is_prose:
         return None
     return FoundTable(box, edges, grid, frozenset(word.number for word in words))
+
+
+def _has_whole_lines(rows: Sequence[TextLine], width: float) -> bool:
+    """Return True if most lines reach from one side of their columns to the other, as those of paragraphs do."""
+    whole = 0
+    for row in rows:
+        parts = parts_of(row)
+        filled = sum(part[-1].box.x1 - part[0].box.x0 for part in parts)
+        whole += filled > _WHOLE_LINE * width and len(parts) <= _FEW_PARTS
+    return whole > len(rows) / 2
 
 
 def _header_end(rows: Sequence[TextLine], rules: Sequence[float], columns: Sequence[tuple[float, float]]) -> float:
@@ -153,17 +166,18 @@ def _header_end(rows: Sequence[TextLine], rules: Sequence[float], columns: Seque
         return rules[0]
     for rule in rules[1:-1]:
         header = [_header_cells(row, columns, is_last=False) for row in rows if row[0].center[1] < rule]
-        if sum(any(row[at].text for row in header) for at in range(len(columns))) >= len(columns) / 2:
+        named = [any(row[at].text for row in header) for at in range(len(columns))]
+        if sum(named) >= len(columns) / 2:
             return rule
     return rules[1]
 
 
 def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float]]:
-    """Return where columns begin and end: nearly all rows have a space between two of them."""
+    """Return where columns begin and end: nearly all rows, given as their parts, have a space between two of them."""
     ends = sorted((place, change) for row in rows for part in row
                   for place, change in ((part[0].box.x0, 1), (part[-1].box.x1, -1)))
     columns: list[tuple[float, float]] = []
-    most, depth, begin = int(_CROSSING * len(rows)), 0, 0.0
+    most, depth, begin = int(_CROSSING * len(rows)), 0, 0.0  # `depth` rows have a word at the current place
     for place, change in ends:
         if change > 0 and depth == most:
             begin = place
@@ -172,8 +186,11 @@ def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float
             columns.append((begin, place))
     joined = columns[:1]
     for column in columns[1:]:
-        is_indented = sum(_is_in(row, joined[-1]) and _is_in(row, column) for row in rows) <= most
-        joined[-1:] = [(joined[-1][0], column[1])] if is_indented else [joined[-1], column]
+        in_both = sum(_is_in(row, joined[-1]) and _is_in(row, column) for row in rows)
+        if in_both <= most:  # one column, in which some rows are indented
+            joined[-1] = joined[-1][0], column[1]
+        else:
+            joined.append(column)
     return joined
 
 
@@ -204,17 +221,22 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
     cells = [GridCell("", is_header=True) for _ in columns]
     for part, span in zip(parts, spans, strict=True):
         if not is_last and len(span) > 1:
-            cell = GridCell(cell_text(part), is_header=True)
+            merged = GridCell(cell_text(part), is_header=True)
             for at in span:
-                cells[at] = cell
+                cells[at] = merged
             continue
         own = [at for at in sorted(span) if at == span[0] or at not in named]
-        pieces = [[word] for word in part] if len(own) == len(part) else [part] if len(own) == 1 else []
+        counts.update(own)
+        pieces: list[TextLine] = []
+        if len(own) == len(part):  # a word for each column
+            pieces = [[word] for word in part]
+        elif len(own) == 1:
+            pieces = [part]
         for at, piece in zip(own, pieces, strict=False):
             cells[at] = GridCell(f"{cells[at].text} {cell_text(piece)}".strip(), is_header=True)
-        counts.update(own)
-    has_nameless = is_last and not all(counts[at] for at in range(1, len(columns)))
-    return [GridCell("", is_header=True) if has_nameless and counts[at] > 1 else cell for at, cell in enumerate(cells)]
+    if is_last and not all(counts[at] for at in range(1, len(columns))):  # a column has no name
+        cells = [GridCell("", is_header=True) if counts[at] > 1 else cell for at, cell in enumerate(cells)]
+    return cells
 
 
 def _columns_below(part: TextLine, columns: Sequence[tuple[float, float]]) -> list[int]:
@@ -232,12 +254,15 @@ def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) ->
         is_one_row = are_ruled and sum(bool(row[0].text) for row in band) == 1 and bool(band[0][0].text)
         for at, row in enumerate(band):
             filled = [place for place, cell in enumerate(row) if cell.text]
-            goes_on = at > 0 and not row[0].text and not any(is_value(row[place].text) for place in filled) and all(
-                joined[-1][place].text for place in filled)
-            is_rest = at > 0 and filled == [0] and row[0].text[:1].islower()
-            if goes_on or is_rest or (at > 0 and is_one_row):
+            # A line goes on with the row above if it has no name and no values, and text only below other text.
+            goes_on = not row[0].text and not any(is_value(row[place].text) for place in filled) and (
+                at > 0 and all(joined[-1][place].text for place in filled))
+            is_rest_of_name = filled == [0] and row[0].text[:1].islower()
+            if at > 0 and (goes_on or is_rest_of_name or is_one_row):
                 joined[-1] = [GridCell(f"{above.text} {cell.text}".strip()) if cell.text else above
                               for above, cell in zip(joined[-1], row, strict=True)]
+            elif filled == [0] and not is_one_row:
+                joined.append([row[0]] * len(row))  # a line of its own between rows
             else:
-                joined.append([row[0]] * len(row) if filled == [0] and not is_one_row else row)
+                joined.append(row)
     return joined

@@ -10,7 +10,7 @@ from ..grids import header_depth, is_single, read_grid, row_contents
 from ..source_tables import TableLine
 from ..table_lines import has_header, names_values, table_lines
 from .open_tables import CAPTION, caption_below, find_caption, find_open
-from .pdf_pages import DrawnPage, PageWord, TextLine, flow_lines, line_text, mask_numbers
+from .pdf_pages import Box, DrawnPage, TextLine, flow_lines, line_text, mask_numbers
 from .ruled_tables import NEAR, FoundTable, find_ruled
 
 _PAGE_BREAK = "\f"
@@ -52,32 +52,38 @@ def lay_out(page: DrawnPage) -> PageLayout:
     """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
     ruled = find_ruled(page)
     found = [table for table in (*ruled, *find_open(page, [table.box for table in ruled]))
-             if not any(  # a diagram has lines, too, and a caption right below it
-                 _FIGURE.match(word.text) and 0 <= word.box.top - table.box.bottom <= _LINES_BELOW * word.size
-                 and table.box.x0 - _NEAR_LEFT <= word.box.x0 <= table.box.x1 for word in page.words)]
-    inside = frozenset[int]().union(*(table.words for table in found))
-    outside = [word for word in page.words if word.number not in inside]
-    # Where the first table has its caption below, that above another one belongs to the table before.
-    first = min((table.box for table in found), key=lambda box: box.top, default=None)
-    are_below = first is not None and not find_caption(outside, first)[0] and caption_below(outside, first) != ""
-    captions = [(find_caption(outside, table.box)[0], caption_below(outside, table.box)) for table in found]
-    of_others = {below for _, below in captions} if are_below else set()
-    tables = [table._replace(caption=below if are_below and (below or above in of_others) else above or below)
-              for table, (above, below) in zip(found, captions, strict=True)]
-    table_of = {number: table for table in tables for number in table.words}
+             if not _is_diagram(table.box, page)]
+    table_of = {number: table for table in _with_captions(found, page) for number in table.words}
     blocks: list[list[TextLine] | FoundTable] = []
     placed = set[int]()
-
-    def table(word: PageWord) -> FoundTable | None:
-        return table_of.get(word.number)
-
-    for here, group in groupby(page.words, key=table):
-        if here is None:
-            blocks.append(flow_lines(list(group)))
-        elif id(here) not in placed:
-            placed.add(id(here))
-            blocks.append(here)
+    for table, words in groupby(page.words, key=lambda word: table_of.get(word.number)):
+        if table is None:
+            blocks.append(flow_lines(list(words)))
+        elif id(table) not in placed:
+            placed.add(id(table))
+            blocks.append(table)
     return PageLayout(blocks)
+
+
+def _is_diagram(box: Box, page: DrawnPage) -> bool:
+    """Return True if the caption of a figure stands right below some lines, which diagrams have, too."""
+    return any(_FIGURE.match(word.text) and 0 <= word.box.top - box.bottom <= _LINES_BELOW * word.size
+               and box.x0 - _NEAR_LEFT <= word.box.x0 <= box.x1 for word in page.words)
+
+
+def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundTable]:
+    """Return the tables of a page with the captions that stand above or below all of them."""
+    inside = frozenset[int]().union(*(table.words for table in tables))
+    outside = [word for word in page.words if word.number not in inside]
+    captions = [(find_caption(outside, table.box)[0], caption_below(outside, table.box)) for table in tables]
+    first = min(range(len(tables)), key=lambda at: tables[at].box.top, default=None)
+    if first is None or captions[first][0] or not captions[first][1]:
+        return [table._replace(caption=above or below)
+                for table, (above, below) in zip(tables, captions, strict=True)]
+    # The first table has its caption below it, so a caption above another one may be that of the table before.
+    all_below = {below for _, below in captions}
+    return [table._replace(caption=below if below or above in all_below else above)
+            for table, (above, below) in zip(tables, captions, strict=True)]
 
 
 def write_tables(layouts: Sequence[PageLayout], title: str, usual: tuple[str, float]) -> dict[int, str]:
@@ -98,40 +104,52 @@ def _join_parts(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
     lowest: list[_Part] = []  # the parts of the lowest table on the page before
     for number, layout in sorted(layouts.items()):
         first, *others = layout.tables
-        skipped = None
+        repeated = None
         if lowest and lowest[-1].page == number - 1:
-            skipped = _repeated_rows(layouts[number - 1], lowest, layout, first)
-        if skipped is None:  # it continues no other table
+            repeated = _repeated_rows(layouts[number - 1], lowest, layout, first)
+        if repeated is None:  # it continues no other table
             chains.append([_Part(number, first)])
         else:
-            lowest.append(_Part(number, first, skipped))
+            lowest.append(_Part(number, first, repeated))
         chains += [[_Part(number, table)] for table in others]
         last = max(layout.tables, key=lambda table: table.box.bottom)
         lowest = next(parts for parts in reversed(chains) if parts[-1].table is last)
     return chains
 
 
-def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
-    """Return how many of a table's rows repeat those of the lowest table of the page before; None if it is another."""
+def _repeated_rows(page_before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
+    """Return how many of the first rows of a page's first table repeat those of the table that it continues.
+
+    Args:
+        page_before: the page before it.
+        parts: the lowest table on that page, with its parts on earlier pages.
+        layout: the page of the table.
+        table: the table.
+
+    Returns:
+        The number of repeated captions and rows of the header, 0 without any; None if it continues no table.
+    """
     above, first = parts[-1].table, parts[0].table
-    if len(above.edges) == len(table.edges) and _CONTINUED.search(table.caption):
+    if len(above.edges) != len(table.edges):
+        return None
+    if _CONTINUED.search(table.caption):
         return sum(all(cell.is_header for cell in row) for row in table.grid)
-    has_same_columns = len(above.edges) == len(table.edges) and all(
-        abs(edge - other) <= NEAR for edge, other in zip(above.edges, table.edges, strict=True))
-    lines_after = [line for line in before.lines if line[0].box.top >= above.box.bottom]
+    has_same_columns = all(abs(edge - other) <= NEAR for edge, other in zip(above.edges, table.edges, strict=True))
+    lines_after = [line for line in page_before.lines if line[0].box.top >= above.box.bottom]
     lines_between = [line for line in layout.lines if line[0].box.bottom <= table.box.top]
-    if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_between, before):
+    if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_between, page_before):
         return None
     captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
     head = captions + header_depth(first.grid[captions:])
     texts = [[cell.text for cell in row] for row in table.grid]
     for start in {0, captions}:  # with its captions, or without them
         repeated = [[cell.text for cell in row] for row in first.grid[start:head]]
-        if captions < head and texts[: len(repeated)] == repeated:
+        if captions < head and texts[:len(repeated)] == repeated:
             return len(repeated)
-    has_own_head = is_single(table.grid[0]) or any(all(cell.is_header for cell in row) for row in table.grid) or (
+    has_own_caption = is_single(table.grid[0])
+    has_own_header = any(all(cell.is_header for cell in row) for row in table.grid) or (
         has_header(texts) and any(map(names_values, zip(*texts, strict=True))))
-    return None if has_own_head else 0
+    return None if has_own_caption or has_own_header else 0
 
 
 def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
@@ -140,13 +158,15 @@ def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
 
 
 def _write_parts(parts: list[_Part], title: str) -> list[str]:
+    """Return the text of each part of a table; all parts have the header of the first."""
     captions, header, rows = read_grid(parts[0].table.grid)
     for part in parts[1:]:
         further = row_contents(part.table.grid[part.skipped:])
-        above, rest = rows[-1], next(iter(further), TableLine(""))
-        if not isinstance(above, TableLine) and not isinstance(rest, TableLine) and not rest[0]:
-            rows[-1] = [f"{cell} {more}".strip() for cell, more in zip(above, rest, strict=True)]
-            further.pop(0)  # the end of a row that the page divides
+        above, below = rows[-1], next(iter(further), TableLine(""))
+        # A row without a name is the end of one that the page divides.
+        if not isinstance(above, TableLine) and not isinstance(below, TableLine) and not below[0]:
+            rows[-1] = [f"{cell} {more}".strip() for cell, more in zip(above, below, strict=True)]
+            further.pop(0)
         rows += [TableLine(_PAGE_BREAK), *further]
     text = "\n".join([*captions, *table_lines(header, rows, next(reversed(captions), title))])
     return [page.strip("\n") for page in text.split(_PAGE_BREAK)]

@@ -2,8 +2,8 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from ...text.cleaning import CELL_BREAK
@@ -56,6 +56,7 @@ def find_ruled(page: DrawnPage) -> list[FoundTable]:
 
     Not included are frames, forms, page layouts, and grids of lines that cross words.
     """
+    # `join_lines` joins horizontal lines, so vertical ones are given with x and y exchanged.
     columns = join_lines([Box(line.top, line.x0, line.bottom, line.x1) for line in page.lines])
     ends: dict[int, list[Box]] = {}  # where vertical lines end together, a page may divide a row
     for column in columns:
@@ -93,20 +94,24 @@ def _find_cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
     for top in rows:
         lefts = [column for column in columns if crosses(top, column)]
         for at, left in enumerate(lefts):
-            below = [row for row in rows if row.top > top.top and crosses(row, left)]
-            yield from next(([Box(left.top, top.top, right.top, bottom.top)] for bottom in below
-                             for right in lefts[at + 1:] if right.top > left.top and crosses(bottom, right)), [])
+            # The smallest rectangle ends at the first line below that has a corner with a line to the right.
+            cells = (Box(left.top, top.top, right.top, bottom.top)
+                     for bottom in rows if bottom.top > top.top and crosses(bottom, left)
+                     for right in lefts[at + 1:] if right.top > left.top and crosses(bottom, right))
+            yield from islice(cells, 1)
 
 
 def _group_cells(cells: Sequence[Box]) -> list[list[Box]]:
     """Return cells in groups, each of cells that have corners in common."""
-    groups: list[tuple[set[tuple[float, float]], list[Box]]] = []
+    groups: list[tuple[set[tuple[float, float]], list[Box]]] = []  # each with the corners of its cells
     for cell in cells:
         corners = {(x, y) for x in (cell.x0, cell.x1) for y in (cell.top, cell.bottom)}
-        touched = [group for group in groups if group[0] & corners]
-        groups = [group for group in groups if not group[0] & corners]
-        groups.append((corners.union(*(group[0] for group in touched)),
-                       [*(other for group in touched for other in group[1]), cell]))
+        joined = [cell]
+        for group in [group for group in groups if group[0] & corners]:
+            groups.remove(group)
+            corners |= group[0]
+            joined += group[1]
+        groups.append((corners, joined))
     return [sorted(group, key=lambda cell: (cell.top, cell.x0)) for _, group in groups]
 
 
@@ -114,64 +119,73 @@ def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable |
     """Return the table with its words in its cells; None if words cross its lines or too many cells are missing."""
     lefts = sorted({edge for cell in boxes for edge in (cell.x0, cell.x1)})
     tops = sorted({edge for cell in boxes for edge in (cell.top, cell.bottom)})
-    box = Box(lefts[0], tops[0], lefts[-1], tops[-1])
-    cell_at = {(row, column): number for number, cell in enumerate(boxes)
-               for row in range(tops.index(cell.top), tops.index(cell.bottom))
-               for column in range(lefts.index(cell.x0), lefts.index(cell.x1))}
-    if len(cell_at) < (1 - _MOST_HOLES) * (len(lefts) - 1) * (len(tops) - 1):
-        return None
-    inside: dict[int, list[PageWord]] = {}
-    for word in words:
-        x, y = word.center
-        if box.x0 <= x < box.x1 and box.top <= y < box.bottom:
-            place = cell_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
-            if place is None or not word.upright:
-                return None
-            if word.box.x0 < boxes[place].x0 - _STANDS_OUT or word.box.x1 > boxes[place].x1 + _STANDS_OUT:
-                return None
-            inside.setdefault(place, []).append(word)
-    cells = [GridCell(cell_text(inside.get(number, ()))) for number in range(len(boxes))]
+    number_at = {(row, column): number for number, cell in enumerate(boxes)  # of the cell, by the places of the grid
+                 for row in range(tops.index(cell.top), tops.index(cell.bottom))
+                 for column in range(lefts.index(cell.x0), lefts.index(cell.x1))}
     height, width = range(len(tops) - 1), range(len(lefts) - 1)
-    grid = [[cells[cell_at[row, column]] if (row, column) in cell_at else GridCell("") for column in width]
+    words_of = _words_of_cells(boxes, number_at, lefts, tops, words)
+    if words_of is None or len(number_at) < (1 - _MOST_HOLES) * len(height) * len(width):
+        return None
+    cells = [GridCell(cell_text(words_of.get(number, ()))) for number in range(len(boxes))]
+    grid = [[cells[number_at[row, column]] if (row, column) in number_at else GridCell("") for column in width]
             for row in height]
-    for number, words_of_cell in inside.items():
+    for number, words_of_cell in words_of.items():
         row = tops.index(boxes[number].top)
         if names := _split_row(words_of_cell, lefts) if is_single(grid[row]) else None:
             grid[row] = names
-    fonts = [[frozenset(word.font for word in inside.get(cell_at.get((row, column), -1), ())) for column in width]
+    fonts = [[frozenset(word.font for word in words_of.get(number_at.get((row, column), -1), ())) for column in width]
              for row in height]
-    return FoundTable(box, tuple(lefts), _with_headers(grid, fonts),
-                      frozenset(word.number for words in inside.values() for word in words))
+    return FoundTable(Box(lefts[0], tops[0], lefts[-1], tops[-1]), tuple(lefts), _with_headers(grid, fonts),
+                      frozenset(word.number for words in words_of.values() for word in words))
+
+
+def _words_of_cells(boxes: Sequence[Box], number_at: Mapping[tuple[int, int], int], lefts: Sequence[float],
+                    tops: Sequence[float], words: Sequence[PageWord]) -> dict[int, list[PageWord]] | None:
+    """Return the words in each cell by its number; None if a word stands between cells, over an edge or turned."""
+    words_of: dict[int, list[PageWord]] = {}
+    for word in words:
+        x, y = word.center
+        if not (lefts[0] <= x < lefts[-1] and tops[0] <= y < tops[-1]):
+            continue
+        number = number_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
+        if number is None or not word.upright or word.box.x0 < boxes[number].x0 - _STANDS_OUT or (
+                word.box.x1 > boxes[number].x1 + _STANDS_OUT):
+            return None
+        words_of.setdefault(number, []).append(word)
+    return words_of
 
 
 def _split_row(words: Sequence[PageWord], lefts: Sequence[float]) -> list[GridCell] | None:
     """Return a row without lines between its cells as cells; None if its words do not stand in the columns."""
-    columns: dict[int, list[PageWord]] = {}
+    words_of: dict[int, list[PageWord]] = {}  # by column
     rows = [parts_of(row) for row in rows_of(words)]
-    for part in (part for row in rows for part in row):
-        first, last = (bisect_right(lefts, place) - 1 for place in (part[0].box.x0, part[-1].box.x1))
-        for at in range(first, last + 1):
-            columns.setdefault(at, []).extend(part)
-    is_parted = any(len(row) > 1 for row in rows)
-    return [GridCell(cell_text(columns.get(at, ()))) for at in range(len(lefts) - 1)] if is_parted else None
+    if all(len(row) == 1 for row in rows):
+        return None
+    for row in rows:
+        for part in row:
+            first, last = (bisect_right(lefts, place) - 1 for place in (part[0].box.x0, part[-1].box.x1))
+            for at in range(first, last + 1):
+                words_of.setdefault(at, []).extend(part)
+    return [GridCell(cell_text(words_of.get(at, ()))) for at in range(len(lefts) - 1)]
 
 
 def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]]) -> list[list[GridCell]]:
     """Return a grid in which the first row, or the first of two columns, is marked as headers if it stands out."""
     top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)  # captions may be above it
-    top_fonts = frozenset[str]().union(*fonts[top])
-    fonts_below = frozenset[str]().union(*(fonts_of_cell for row in fonts[top + 1 :] for fonts_of_cell in row))
-    header_places: list[tuple[int, int]] = []
-    if fonts_below and not top_fonts & fonts_below and all(cell.text for cell in grid[top][1:]):
-        header_places = [(top, column) for column in range(len(grid[top]))]
+    fonts_below = frozenset[str]().union(*(cell_fonts for row in fonts[top + 1:] for cell_fonts in row))
+    has_own_font = bool(fonts_below) and fonts_below.isdisjoint(frozenset[str]().union(*fonts[top]))
+    headers: list[GridCell] = []
+    if has_own_font and all(cell.text for cell in grid[top][1:]):
+        headers = grid[top]
     elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
-        label_fonts, value_fonts = (frozenset().union(*(row[at] for row in fonts)) for at in (0, 1))
-        labels = [row[0].text for row in grid if row[0].text and not is_single(row)]
+        label_fonts, value_fonts = (frozenset[str]().union(*(row[at] for row in fonts)) for at in (0, 1))
+        first_cells = [row[0] for row in grid if not is_single(row)]
+        labels = [cell.text for cell in first_cells if cell.text]
         with_colon = sum(label.endswith((":", "：")) for label in labels)
         if (value_fonts and not label_fonts & value_fonts) or with_colon > _REGULAR * len(labels):
-            header_places = [(row, 0) for row in range(len(grid)) if not is_single(grid[row])]
-    headers = {id(grid[row][at]): GridCell(grid[row][at].text, is_header=True) for row, at in header_places}
-    return [[headers.get(id(cell), cell) for cell in row] for row in grid]
+            headers = first_cells
+    marked = {cell: GridCell(cell.text, is_header=True) for cell in headers}
+    return [[marked.get(cell, cell) for cell in row] for row in grid]
 
 
 def _is_data(grid: Sequence[GridRow]) -> bool:
