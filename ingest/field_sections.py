@@ -126,27 +126,30 @@ def field_tables(text: str, title: str) -> list[SourceTable]:
     for records in _records_by_kind(read_blocks(lines_under(text, "", title))):
         first, columns = records[0], {key for block in records for key in block.fields}
         filled = sum(len(block.fields) for block in records)
-        opens_others = any(first.value(key).endswith((":", "：")) for key in first.fields)
-        is_list = first.is_listed or first.is_loose or first.set_in or opens_others
-        are_similar = len(columns) <= _MOST_FIELDS and filled >= _LEAST_FILLED * len(columns) * len(records)
-        if are_similar if len(records) > 1 else len(first.fields) >= _FEWEST_ALONE and not is_list:
+        if len(records) > 1:
+            is_table = len(columns) <= _MOST_FIELDS and filled >= _LEAST_FILLED * len(columns) * len(records)
+        else:
+            opens_others = any(first.value(key).endswith((":", "：")) for key in first.fields)
+            is_list = first.is_listed or first.is_loose or first.set_in > 0 or opens_others
+            is_table = len(first.fields) >= _FEWEST_ALONE and not is_list
+        if is_table:
             tables.append(_records_table(records, title))
     return tables
 
 
 def read_blocks(lines: Iterable[Line]) -> list[Block]:
     """Return the blocks of at least two fields in some lines, in order."""
-    return _Blocks().read(lines)
+    return _BlockReader().read(lines)
 
 
-class _Blocks:
+class _BlockReader:
     """Reads the blocks of fields in a text line by line."""
 
     def __init__(self) -> None:
-        self._read: list[Block] = []
-        self._block: Block | None = None
-        self._item: _Item | None = None
-        self._level, self._heading_start, self._is_apart = 0, -1, False
+        self._blocks: list[Block] = []
+        self._block: Block | None = None  # to which the next line may belong
+        self._item: _Item | None = None  # under which the next block may be set in
+        self._level, self._heading_start, self._is_apart = 0, -1, False  # apart: a blank line is above
 
     def read(self, lines: Iterable[Line]) -> list[Block]:
         """Return the records of a text in order."""
@@ -159,22 +162,25 @@ class _Blocks:
             else:
                 self._is_apart = True
         # A record has several fields, each of them mostly once: a dialogue repeats the names of its speakers.
-        return [block for block in self._read if _FEWEST <= len(block.fields) <= _MOST_FIELDS
+        return [block for block in self._blocks if _FEWEST <= len(block.fields) <= _MOST_FIELDS
                 and block.repeated <= _MOST_REPEATED * (len(block.fields) + block.repeated)]
 
     def _end_block(self, line: Line) -> None:
-        """End the block at a line that is no field: a heading, code or other text."""
+        """End the block above a line that does not belong to it: a heading, code, other text or another record."""
         heading = None if line.is_code else _HEADING.match(line.text)
-        self._block, self._item = None, self._item_at(line)
-        self._level, self._heading_start = (len(heading[1]), line.start) if heading else (self._level, -1)
+        self._block = None
+        if line.is_code or heading:
+            self._item = None
+        elif not _match_field(line.text):
+            self._item = self._item_with(line)
+        if heading:
+            self._level, self._heading_start = len(heading[1]), line.start
+        else:
+            self._heading_start = -1
 
-    def _item_at(self, line: Line) -> _Item | None:
-        """Return the item that a line begins or goes on with; None at a heading, code or other text."""
+    def _item_with(self, line: Line) -> _Item | None:
+        """Return the item that a line begins or goes on with; None if it is other text."""
         item = self._item
-        if line.is_code or _HEADING.match(line.text):
-            return None
-        if _match_field(line.text):
-            return item
         if mark := mark_length(line.text):
             return _Item(_without_markup(line.text[mark:]), line.start, _indent_of(line.text))
         if item is None or _indent_of(line.text) <= item.set_in or len(item.words) > _LONGEST_ITEM:
@@ -184,28 +190,32 @@ class _Blocks:
     def _add_line(self, line: Line) -> None:
         """Add a line to the block, or begin a block with it if it is a field."""
         end = line.start + len(line.text.rstrip())
-        if self._block is not None and _indent_of(line.text) > self._block.set_in:
-            last_words = next(reversed(self._block.fields.get(self._block.last, ())), "")
-            self._block.extend(*_continuation_of(line.text, last_words), end)
+        block, found = self._block, _match_field(line.text)
+        if block is not None and _indent_of(line.text) > block.set_in:
+            last_words = next(reversed(block.fields.get(block.last, ())), "")
+            block.extend(*_continuation_of(line.text, last_words), end)
             return
-        found, block = _match_field(line.text), self._block
-        is_other = found is not None and block is not None and self._is_apart and (
-            label_key(found["name"]) in block.fields or block.is_listed > bool(found["mark"]))
-        is_opening = block is not None and not block.is_listed and len(block.fields) == 1 and (
-            not block.fields[block.last])  # only a line such as "The order:" above the fields
-        if found is None or is_opening or is_other:
+        if found is None or (block is not None and self._is_of_another_record(block, found)):
             self._end_block(line)
-        if found is not None:
-            block = self._block
-            if block is None:
-                item, self._item = self._item, None
-                block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text),
-                              found["mark"] is not None)
-                block.item = item if item is not None and item.set_in < block.set_in else None
-                self._read.append(block)
-                self._block, self._heading_start = block, -1
-            block.is_loose = block.is_loose or (self._is_apart and block.end > 0)
-            block.add(found["name"], found["value"], end)
+        if found is None:
+            return
+        block = self._block or self._begin_block(line, is_listed=found["mark"] is not None)
+        block.is_loose = block.is_loose or (self._is_apart and block.end > 0)
+        block.add(found["name"], found["value"], end)
+
+    def _is_of_another_record(self, block: Block, found: re.Match[str]) -> bool:
+        """Return True if a field begins another record than the block above it."""
+        if not block.is_listed and len(block.fields) == 1 and not block.fields[block.last]:
+            return True  # above it is only a line such as "The order:"
+        return self._is_apart and (label_key(found["name"]) in block.fields or (block.is_listed and not found["mark"]))
+
+    def _begin_block(self, line: Line, *, is_listed: bool) -> Block:
+        block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text), is_listed)
+        if self._item is not None and self._item.set_in < block.set_in:
+            block.item = self._item
+        self._blocks.append(block)
+        self._block, self._item, self._heading_start = block, None, -1
+        return block
 
 
 def hide_unnamed_items(head: str) -> str:
@@ -247,47 +257,48 @@ def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
     """Return the records by kind: of sections on one level, or of one section, that share most of their fields."""
     in_section = Counter((block.level, block.above) for block in blocks)
     kinds: list[list[Block]] = []
-    kinds_with: dict[tuple[object, str], list[int]] = {}  # by a place and a field
+    kinds_with: dict[tuple[object, str], list[int]] = {}  # the numbers of kinds, by their place and one of their fields
     for block in blocks:
-        is_item = block.item is not None  # which has a name of its own
-        is_alone = is_item or in_section[block.level, block.above] == 1
-        if not is_alone and block.is_loose:  # a dialogue
+        has_own_name = block.item is not None or in_section[block.level, block.above] == 1
+        if not has_own_name and block.is_loose:  # a dialogue
             continue
-        place = (block.level, is_item, () if is_alone else block.above)
+        place = (block.level, block.item is not None, () if has_own_name else block.above)
         shared = Counter(kind for key in block.fields for kind in kinds_with.get((place, key), [])[-_MOST_KINDS:])
-        chosen = min((kind for kind, fields in shared.items() if fields >= _SHARED * len(block.fields)),
-                     default=len(kinds))
-        kinds += [[]] if chosen == len(kinds) else []
-        kinds[chosen].append(block)
+        fitting = [kind for kind, fields in shared.items() if fields >= _SHARED * len(block.fields)]
+        kind = min(fitting, default=len(kinds))
+        if kind == len(kinds):
+            kinds.append([])
+        kinds[kind].append(block)
         for key in block.fields:
-            if chosen not in (known := kinds_with.setdefault((place, key), [])):
-                known.append(chosen)
+            if kind not in (known := kinds_with.setdefault((place, key), [])):
+                known.append(kind)
     return kinds
 
 
 def _records_table(records: Sequence[Block], title: str) -> SourceTable:
+    """Return records of one kind as a table; what names each, a heading or an item, is in its first columns."""
     names = {key: name for block in reversed(records) for key, name in block.names.items()}
-    order = list(dict.fromkeys(key for block in records for key in block.names))
+    keys = list(dict.fromkeys(key for block in records for key in block.names))
     # At which place in their headings the names of records are; 0 if they are under the same headings.
     depth = next((at for at in range(min(len(block.above) for block in records) - 1, 0, -1)
                   if len({block.above[at] for block in records}) > 1), 0)
-    columns, cells = [names[key] for key in order], [
-        ["" if is_unfilled(block.value(key), key) else block.value(key) for key in order] for block in records]
     above = {block.above[:depth] for block in records}
-    items = [block.item.words if block.item else "" for block in records]
-    if any(items):
-        sections = [block.above[depth] if depth else "" for block in records]
-        cells = [[item, *([section] if depth else []), *row]
-                 for item, section, row in zip(items, sections, cells, strict=True)]
-        columns = [_NAME if label_key(_NAME) not in order else "", *([_SECTION] if depth else []), *columns]
+    naming: list[tuple[str, list[str]]] = []  # columns in front of the fields, each with its cells
+    if any(block.item for block in records):
+        naming.append((_NAME, [block.item.words if block.item else "" for block in records]))
+        naming += [(_SECTION, [block.above[depth] for block in records])] if depth else []
     elif depth:
-        if len(above) > 1:  # the sections are in several ones
-            columns.insert(0, _SECTION if label_key(_SECTION) not in order else "")
-            cells = [[block.above[depth - 1], *row] for block, row in zip(records, cells, strict=True)]
-        columns.insert(0, _NAME if label_key(_NAME) not in order else _SECTION)
-        cells = [[block.above[depth], *row] for block, row in zip(records, cells, strict=True)]
+        naming.append((_NAME if label_key(_NAME) not in keys else _SECTION, [block.above[depth] for block in records]))
+        # The sections are in several ones.
+        naming += [(_SECTION, [block.above[depth - 1] for block in records])] if len(above) > 1 else []
+    rows: list[tuple[str, ...]] = []
+    for at, block in enumerate(records):
+        values = [block.value(key) for key in keys]
+        rows.append((*(cells[at] for _, cells in naming),
+                     *("" if is_unfilled(value, key) else value for key, value in zip(keys, values, strict=True))))
+    columns = [name if label_key(name) not in keys else "" for name, _ in naming] + [names[key] for key in keys]
     shared = above.pop() if len(above) == 1 and depth else records[0].above if not depth else ()
-    return SourceTable(title=shared[-1] if shared else title, columns=tuple(columns), rows=tuple(map(tuple, cells)),
+    return SourceTable(title=shared[-1] if shared else title, columns=tuple(columns), rows=tuple(rows),
                        spans=tuple((_start_of(block, depth), block.end) for block in records))
 
 
