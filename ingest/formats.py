@@ -47,18 +47,19 @@ def _read_text(data: bytes, _: Limits) -> Content:
 
 def _read_notebook(data: bytes, limits: Limits) -> Content:
     """Read a Jupyter notebook: Markdown cells as they are, code fenced, and outputs as tables or fenced text."""
+    texts, pictures = list[str](), 0
     try:
-        cells = json.loads(decode(data))["cells"]
-        parts = [(cell["cell_type"], "".join(cell["source"]), cell.get("outputs", ())) for cell in cells]
-        outputs = [[_output(output) for output in made] for _, _, made in parts]
+        for cell in json.loads(decode(data))["cells"]:
+            source = "".join(cell["source"])
+            is_text = cell["cell_type"] == "markdown" or not source.strip()
+            texts.append(source if is_text else f"```\n{source}\n```")
+            for output in cell.get("outputs", ()):
+                texts.append(_output(output))
+                pictures += texts[-1] == ""
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
-    texts: list[str] = []
-    for (kind, source, _), shown in zip(parts, outputs, strict=True):
-        texts.append(source if kind == "markdown" or not source.strip() else f"```\n{source}\n```")
-        texts += filter(None, shown)
     read = read_markdown("\n\n".join(filter(str.strip, texts)).encode(errors="replace"), limits)
-    omitted = (read.omitted, list_counts({"code output": sum(text == "" for shown in outputs for text in shown)}))
+    omitted = (read.omitted, list_counts({"code output": pictures}))
     return read._replace(omitted=", ".join(filter(None, omitted)))
 
 
@@ -129,9 +130,8 @@ def _join_cues(text: str) -> Iterator[str]:
             if line and (name != speaker or start - last_end > _PAUSE or len(line) > _LONGEST or line.endswith(_ENDS)):
                 yield line
                 line = ""
-            speaker, last_end = name, end
             new_words = " ".join(text for text in texts if text not in shown_before)
-            shown_before = set(texts)
+            speaker, last_end, shown_before = name, end, set(texts)
             if new_words and not line:
                 time = f"{int(start) // 3600:02}:{int(start) // 60 % 60:02}:{int(start) % 60:02}"
                 line = f"[{time}] {f'{speaker}: ' if speaker else ''}{new_words}"
@@ -169,14 +169,18 @@ def read_latex(data: bytes, _: Limits) -> Content:
     for found, argument, _end in _arguments(source, _LATEX_FIELD) if begin >= 0 else ():
         for part in _LATEX_AND.split(_replace(argument, _LATEX_NOTE, lambda *_found: " ")):
             first, *others = (_plain(line) for line in _LATEX_BREAK.split(part))
-            if found["name"] == "author":  # their address stands below their name
+            name, whole = found["name"], " ".join([first, *others])
+            if name == "author":  # their address stands below their name
                 fields["author"].append(first)
                 fields["affiliation"] += others
-                continue
-            whole = " ".join([first, *others])
-            is_note = found["name"] == "date" and not parse_date(whole)  # people write below their names what they like
-            fields["note" if is_note else found["name"].replace("affil", "affiliation")].append(whole)
-    text = _replace(_replace(body, _LATEX_FIELD, lambda *_found: ""), _LATEX_HEADING, lambda found, argument: (
+            elif name == "affil":
+                fields["affiliation"].append(whole)
+            elif name == "date" and not parse_date(whole):  # people write there what they like
+                fields["note"].append(whole)
+            else:
+                fields[name].append(whole)
+    without_fields = _replace(body, _LATEX_FIELD, lambda *_found: "")
+    text = _replace(without_fields, _LATEX_HEADING, lambda found, argument: (
         f"\n{_LATEX_LEVELS[found['name']]} {_plain(argument)}\n"))
     return Content(_LATEX_ITEM.sub("\n- ", text), one_line(" ".join(fields.pop("title"))),
                    {name: list(filter(None, values)) for name, values in fields.items()})
@@ -188,7 +192,8 @@ def _arguments(text: str, command: re.Pattern[str]) -> Iterator[tuple[re.Match[s
     while found := command.search(text, at):
         at, depth = found.end(), 0
         for end in range(at, min(at + _LONGEST_ARGUMENT, len(text))):
-            depth += 0 if text[end - 1] == "\\" else {"{": 1, "}": -1}.get(text[end], 0)
+            if text[end - 1] != "\\":  # which makes a brace a letter
+                depth += {"{": 1, "}": -1}.get(text[end], 0)
             if depth == 0:
                 yield found, text[at + 1:end], end + 1
                 at = end

@@ -7,7 +7,7 @@ folder's bibliographies a document is.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from ..schemas.documents import SourceTable
@@ -102,72 +102,86 @@ def _split_entries(lines: Sequence[Line]) -> list[_Entry]:
         starts = [at for at, line in enumerate(lines) if _LABEL.match(line.text)]
     if len(starts) < _FEWEST:
         starts = list(_unmarked_starts(lines))
-    if not starts:
-        return []
     entries: list[_Entry] = []
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        raw, last = "", lines[start]
+    for start, end in pairwise([*starts, len(lines)]):
+        text, last = "", lines[start]
         for line in lines[start:end]:
-            if not line.text.strip() and _ENDED.search(raw) and _YEAR.search(raw):
+            if line.text.strip():
+                text, last = f"{text}\n{line.text.strip()}".strip(), line
+            elif _is_complete(text):
                 break  # what follows is the text behind the list, or what stands in the middle of a page
-            raw, last = f"{raw}\n{line.text.strip()}".strip(), line if line.text.strip() else last
-        if len(raw) <= _LONGEST:
-            entries.append(_Entry(lines[start].start, last.start + len(last.text.rstrip()), raw))
+        if len(text) <= _LONGEST:
+            entries.append(_Entry(lines[start].start, last.start + len(last.text.rstrip()), text))
     return entries
+
+
+def _is_complete(entry: str) -> bool:
+    """Return True if the text of an entry so far has a year, and ends as entries do."""
+    return _ENDED.search(entry) is not None and _YEAR.search(entry) is not None
 
 
 def _unmarked_starts(lines: Sequence[Line]) -> Iterator[int]:
     """Yield the lines that begin an entry: with authors, where the entry before has a year and has ended."""
     before = ""
     for at, line in enumerate(lines):
-        if line.text.strip():
+        if not line.text.strip():
+            continue
+        if not before or _is_complete(before):
             head = " ".join(further.text.strip() for further in lines[at:at + 12])[:_HEAD]
-            if not before or (_ENDED.search(before) and _YEAR.search(before)):
-                authors, end = _read_authors(head)
-                # Their year or title follows, because names of journals are like names, too.
-                if authors and (_YEAR_NEXT.match(head, end) is not None or _read_title(head, end)[0]):
-                    yield at
-                    before = ""
-            before = f"{before} {line.text.strip()}"[-_HEAD:]
+            authors, end = _read_authors(head)
+            # Their year or title follows, because names of journals are like names, too.
+            if authors and (_YEAR_NEXT.match(head, end) is not None or _read_title(head, end)[0]):
+                yield at
+                before = ""
+        before = f"{before} {line.text.strip()}"[-_HEAD:]
 
 
 def _read_authors(text: str) -> tuple[str, int]:
-    """Return the authors with whom a text begins, "; " between them, and where they end; ("", 0) without any."""
+    """Return the authors with whom a text begins, "; " between them, and where they end; ("", 0) without any.
+
+    Of the forms of names, that which takes in the most of the text counts.
+    """
     authors, end = "", 0
-    for whole, one in _AUTHORS:
-        found = None if text.startswith("In ") else whole.match(text)
+    for all_authors, one_author in _AUTHORS:
+        found = None if text.startswith("In ") else all_authors.match(text)
         if found and found.end() > end and any(
-                next_one.match(text, found.end()) for next_one in (_YEAR_NEXT, _QUOTED, _TITLE_NEXT, _REST_NEXT)):
-            authors, end = "; ".join(person.strip(" ,;") for person in one.findall(found[0])), found.end()
+                following.match(text, found.end()) for following in (_YEAR_NEXT, _QUOTED, _TITLE_NEXT, _REST_NEXT)):
+            authors, end = "; ".join(name.strip(" ,;") for name in one_author.findall(found[0])), found.end()
     if not end and (group := _GROUP.match(text)):
         return group[0].rstrip("."), group.end()
     return authors, end
 
 
 def _read_fields(entry: _Entry) -> tuple[str, ...]:
+    """Return the cells of `COLUMNS` for an entry; fields without a certain form are empty."""
     text = one_line(entry.text)
     mark = _NUMBER.match(text) or _LABEL.match(text)
-    body, doi = text[mark.end():] if mark else text, find_doi(entry.text)
+    body = text[mark.end():] if mark else text
     authors, end = _read_authors(body[:_HEAD])
-    early = _YEAR_NEXT.match(body, end) if authors else None
-    title, rest = (_read_title(body, early.end() if early else end, is_after_year=early is not None) if authors
-                   else ("", 0))
-    venue = _VENUE.match(body, rest) if title and not _EDITED.search(body, rest) else None
-    named = early or (venue and _YEAR_OF_VENUE.match(body, venue.end()))
-    is_venue = venue is not None and not _NO_VENUE.search(venue["venue"])
-    return (text, authors, named["year"] if named else _last_year(body[rest:]), title,
-            venue["venue"].strip(" .").replace(" preprint arXiv", "") if venue and is_venue else "", doi)
+    year = _YEAR_NEXT.match(body, end) if authors else None  # in front of the title
+    title, end_of_title = "", 0
+    if authors:
+        title, end_of_title = _read_title(body, year.end() if year else end, is_after_year=year is not None)
+    venue = _VENUE.match(body, end_of_title) if title and not _EDITED.search(body, end_of_title) else None
+    year = year or (_YEAR_OF_VENUE.match(body, venue.end()) if venue else None)
+    name_of_venue = venue["venue"] if venue and not _NO_VENUE.search(venue["venue"]) else ""
+    return (text, authors, year["year"] if year else _last_year(body[end_of_title:]), title,
+            name_of_venue.strip(" .").replace(" preprint arXiv", ""), find_doi(entry.text))
 
 
 def _read_title(text: str, start: int, *, is_after_year: bool = False) -> tuple[str, int]:
     """Return the title that begins at or behind a place, and where it ends; "" and that place without a certain one."""
     if found := _QUOTED.match(text, start) or _UNQUOTED.match(text, start):
         return next(filter(None, found.groups())).strip(" ,."), found.end()
-    mark = None if is_after_year else _TITLE_NEXT.match(text, start)
-    found = _SENTENCE.match(text, mark.end() if mark else start) if mark or is_after_year else None
-    title = _EDITION.sub("", found["title"].strip()) + found["end"].strip(".,") if found else ""
+    if not is_after_year:
+        mark = _TITLE_NEXT.match(text, start)
+        begin = mark.end() if mark else len(text)
+    else:
+        begin = start
+    sentence = _SENTENCE.match(text, begin)
+    title = _EDITION.sub("", sentence["title"].strip()) + sentence["end"].strip(".,") if sentence else ""
     is_title = len(_LONG_WORD.findall(title)) > 1 and not _IN_NO_TITLE.search(title)
-    return (title, found.end()) if found and is_title else ("", start)
+    return (title, sentence.end()) if sentence and is_title else ("", start)
 
 
 def _last_year(text: str) -> str:
