@@ -53,28 +53,36 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
     return list(documents.values())
 
 
-def _check_document(number: int, given: Mapping[str, Any], limits: Limits) -> Document:
+class _Given(Frozen):
+    """A document as a caller gives it."""
+
+    id: str
+    text: str
+    title: str = ""
+    metadata: dict[Any, Any] | None = None
+    tables: tuple[Any, ...] = ()
+
+
+def _check_document(number: int, item: Mapping[str, Any], limits: Limits) -> Document:
     """Check one given text and return it as a document; `number` is its place in the list, for messages."""
     where = f"`documents[{number}]`"
-    fields = {"id", "text", "title", "metadata", "tables"}
-    has_fields = isinstance(given, dict) and {"id", "text"} <= given.keys() <= fields and all(
-        isinstance(value, str) for name, value in given.items() if name not in {"metadata", "tables"})
-    if not has_fields or not isinstance(given.get("metadata", {}), dict):
+    try:
+        given = _Given.model_validate(item)
+        document_id = check_id(given.id)
+    except ValidationError as error:
         raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text, "metadata": {{name: value}}}} '
-                          "(title and metadata may be left out): fix the input")
-    if len(given["text"].encode(errors="replace")) > limits.file_bytes:
+                          "(title and metadata may be left out): fix the input") from error
+    except DocumentIdError as error:
+        raise IngestError(f"{where}: {error}") from error
+    if len(given.text.encode(errors="replace")) > limits.file_bytes:
         raise IngestError(f"the text of {where} is larger than {limits.size()}: split it into smaller documents")
-    text = clean_text(given["text"])
+    text = clean_text(given.text)
     if not text.strip():
         raise IngestError(f"there is no text in {where}: add text or remove the document")
     heading = next(headings(text), None)
-    title = " ".join(clean_text(given.get("title") or (heading.title if heading else "")).split())
-    try:
-        document_id = check_id(given["id"])
-    except DocumentIdError as error:
-        raise IngestError(f"{where}: {error}") from error
-    metadata = with_date(clean_metadata(given.get("metadata") or {}), document_id)
-    stored = _tables_of(given, where)
+    title = " ".join(clean_text(given.title or (heading.title if heading else "")).split())
+    metadata = with_date(clean_metadata(given.metadata or {}), document_id)
+    stored = _stored_tables(given, where)
     with collected_tables() as collected:
         rows = text if stored else with_rows(text, title)
     whole = with_metadata(rows, document_id, title, metadata)
@@ -86,16 +94,16 @@ def _check_document(number: int, given: Mapping[str, Any], limits: Limits) -> Do
                     tables=all_tables(whole, title, placed))
 
 
-def _tables_of(given: Mapping[str, Any], where: str) -> list[SourceTable]:
+def _stored_tables(given: _Given, where: str) -> list[SourceTable]:
     """Return the tables of a given text, which Banyan found in it when it was stored."""
     try:
-        tables = _TABLES.validate_python(given.get("tables", ()))
+        tables = _TABLES.validate_python(given.tables)
     except ValidationError as error:
         raise IngestError(f"{where}: its `tables` are not those that Banyan found ({error.errors()[0]['msg']}): leave "
                           "them out") from error
     for table in tables:
-        if len(table.spans) != len(table.rows) or not all(
-                0 <= start <= end <= len(given["text"]) for start, end in table.spans):
+        are_in_text = all(0 <= start <= end <= len(given.text) for start, end in table.spans)
+        if len(table.spans) != len(table.rows) or not are_in_text:
             raise IngestError(f"{where}: the places of the rows in its `tables` are not in its text: leave them out")
     return tables
 
@@ -184,18 +192,24 @@ def _passage_document(record: Any, path: Path, number: int, form: RecordedFormat
         record = {"title": record["title"], "text": record["text"],
                   "entities": [{"name": name} for name in record.get("extracted_entities", ()) if name],
                   "triples": record.get("extracted_triples", ())}
-    given_id = record.get("id")
-    document = Document(id=record_id(path.name, str(given_id)) if given_id else check_id(f"{path.name}#{number}"),
+    own_id = record.get("id")
+    document = Document(id=record_id(path.name, str(own_id)) if own_id else check_id(f"{path.name}#{number}"),
                         title=clean_text(str(record.get("title") or "")), text=clean_text(record["text"]),
                         source="recorded triples")
     if not document.text.strip():
         raise ValueError("its text is empty")
     chunk = Chunk(id=chunk_id(document.id, document.title, "", document.text, 0), document_id=document.id,
                   ordinal=0, start=0, end=len(document.text), text=document.text, title=document.title)
-    triples = [[str(part).strip() for part in triple] for triple in record.get("triples", ())]
-    well_formed = [triple for triple in triples if len(triple) in _PARTS and all(triple[:3])]
-    return RecordedPassage(document=document, chunk=chunk, extraction=Extraction(
-        entities=tuple(ExtractedEntity(**entity) for entity in record.get("entities", ())),
-        triples=tuple(ExtractedTriple(head=h[:500], relation=r[:200], tail=t[:500], time="".join(time))
-                      for h, r, t, *time in well_formed),
-        malformed=tuple(json.dumps(triple, ensure_ascii=False) for triple in triples if triple not in well_formed)))
+    triples: list[ExtractedTriple] = []
+    malformed: list[str] = []
+    for triple in record.get("triples", ()):
+        parts = [str(part).strip() for part in triple]
+        if len(parts) in _PARTS and all(parts[:3]):
+            head, relation, tail, *time = parts
+            triples.append(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500],
+                                           time="".join(time)))
+        else:
+            malformed.append(json.dumps(parts, ensure_ascii=False))
+    entities = tuple(ExtractedEntity(**entity) for entity in record.get("entities", ()))
+    extraction = Extraction(entities=entities, triples=tuple(triples), malformed=tuple(malformed))
+    return RecordedPassage(document=document, chunk=chunk, extraction=extraction)
