@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby, islice
 from operator import itemgetter
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from bs4 import BeautifulSoup, UnusualUsageWarning
@@ -74,9 +75,11 @@ def read_html(data: bytes, _: Limits | None = None) -> Content:
     soup = parse_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     struck = _remove_unsaid_parts(soup)
     mark_raised(soup)
-    title, main_headings = _line(soup.title) if soup.title else "", [*filter(None, map(_line, soup.find_all("h1")))]
+    title = _line(soup.title) if soup.title else ""
+    main_headings = [*filter(None, map(_line, soup.find_all("h1")))]
     has_site = len(main_headings) == 1 and re.match(re.escape(main_headings[0]) + " [-–—|·:] ", title)
-    title = main_headings[0] if main_headings and (has_site or not title) else title
+    if main_headings and (has_site or not title):
+        title = main_headings[0]
     blocks: list[str] = []
     for is_preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
@@ -84,16 +87,17 @@ def read_html(data: bytes, _: Limits | None = None) -> Content:
             blocks.append(write_raised(_GAP.sub(_gap, _AFTER_MARK.sub("", block)).strip()))
         elif (code := block.replace(_LINE, "\n").strip("\n")).strip():
             blocks.append(write_raised(f"```\n{code}\n```"))
-    fields = ((_META.get(str(tag.get("name") or tag.get("property") or "").lower()), str(tag["content"]))
-              for tag in soup.find_all("meta", content=True, limit=_MAX_META))
-    return Content("\n\n".join(filter(None, blocks)), title, {name: value for name, value in fields if name},
-                   omitted=", ".join(filter(None, [
-                       count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")),
-                       list_counts({"struck-out text": struck})])))
+    fields = {str(tag.get("name") or tag.get("property") or "").lower(): str(tag["content"])
+              for tag in soup.find_all("meta", content=True, limit=_MAX_META)}
+    omitted = [count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")),
+               list_counts({"struck-out text": struck})]
+    return Content("\n\n".join(filter(None, blocks)), title,
+                   {_META[name]: value for name, value in fields.items() if name in _META},
+                   omitted=", ".join(filter(None, omitted)))
 
 
 def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
-    """Remove what is hidden or struck out, and what belongs to the site: menus, what is around the main part, marks."""
+    """Remove what is hidden or struck out, and what belongs to the site; return how many parts are struck out."""
     links = (tag.parent for tag in soup.find_all("a", hreflang=True))
     translations = [parent for parent in links if isinstance(parent, Tag) and parent.name == "li"]
     struck = soup.find_all(["s", "strike", "del"])
@@ -101,55 +105,60 @@ def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
               *soup.find_all(hidden=True)]
     most, removed = _count_letters(soup) / 2, set[int]()
     for tag in [*soup.select(_OF_SITE), *translations, *hidden, *struck]:
-        if id(tag) not in removed:
-            if _count_letters(tag) >= most:
-                break
-            removed.update(map(id, (tag, *tag.descendants)))
-            tag.replace_with(" ")
-    count = sum(id(tag) in removed for tag in struck)
+        if id(tag) in removed:
+            continue
+        if _count_letters(tag) >= most:  # the page itself, whatever it is called
+            break
+        removed.update(map(id, (tag, *tag.descendants)))
+        tag.replace_with(" ")
     mains = soup.select("main, [role=main]")
-    if len(mains) != 1 or _count_letters(mains[0]) <= _count_letters(soup) / 2:
-        return count
-    part = mains[0]
+    if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2:
+        _remove_around(mains[0])
+    return sum(id(tag) in removed for tag in struck)
+
+
+def _remove_around(main: Tag) -> None:
+    """Remove what is around the main part of a page, except its head and a footer with an address."""
+    part = main
     while part.parent is not None and part.name != "body":
         for tag in [child for child in part.parent.children if isinstance(child, Tag) and child is not part]:
             if tag.name != "head" and not (tag.name == "footer" and tag.select(_CONTACT)):
                 tag.extract()
         part = part.parent
-    return count
+
+
+def _short_text(tag: Tag) -> str:
+    """Return the text of a tag with few parts, each a text or a tag around texts; "" if it has more.
+
+    A tag without an end has the rest of the page in it.
+    """
+    parts = tag.contents[:_MOST_IN_MARK + 1]
+    inner = [text for part in parts for text in (part.contents[:_MOST_IN_MARK] if isinstance(part, Tag) else [part])]
+    is_short = len(parts) <= _MOST_IN_MARK and all(isinstance(text, NavigableString) for text in inner)
+    return "".join(map(str, inner)).strip() if is_short else ""
 
 
 def _is_footnote_mark(tag: Tag) -> bool:
     """Return True for a link to a part of the page whose text is in square brackets, such as "[1]"."""
     link = tag.contents[0] if len(tag.contents) == 1 else None
-    if not isinstance(link, Tag) or "#" not in str(link.get("href") or "") or len(link.contents) > _MOST_IN_MARK:
-        return False
-    # A bracket may be in a tag of its own. A tag without an end has the rest of the page in it, so look no deeper.
-    texts = (part.contents[0] if isinstance(part, Tag) and len(part.contents) == 1 else part for part in link.contents)
-    return _FOOTNOTE_MARK.fullmatch("".join(text for text in texts if isinstance(text, NavigableString))) is not None
+    return (isinstance(link, Tag) and "#" in str(link.get("href") or "")
+            and _FOOTNOTE_MARK.fullmatch(_short_text(link)) is not None)
 
 
 def mark_raised(soup: BeautifulSoup) -> None:
     """Put the marks of `write_raised` around raised texts; one with a link, or that begins a note, marks a note."""
-    raised: list[tuple[Tag, str]] = []
-    for tag in soup.find_all("sup"):  # one without an end has the rest of the page in it
-        inner = [part.contents if isinstance(part, Tag) else [part] for part in tag.contents[:_MOST_IN_MARK + 1]]
-        texts = [text for texts in inner for text in texts[:_MOST_IN_MARK]]
-        is_short = len(inner) <= _MOST_IN_MARK and all(isinstance(text, NavigableString) for text in texts)
-        if is_short and (words := "".join(map(str, texts)).strip()):
-            raised.append((tag, words))
-    of_notes = set[str]()
+    raised = [(tag, text) for tag in soup.find_all("sup") if (text := _short_text(tag))]
+    begins_note = set[str]()  # the texts with which a paragraph begins: "1" in front of the note itself
     for tag, text in raised:
         before = tag.previous_element
         while isinstance(before, NavigableString) and not before.strip():
             before = before.previous_element
         if isinstance(before, Tag) and before.name in _BLOCKS - set(_CELLS):
-            of_notes.add(text)
+            begins_note.add(text)
     for tag, text in raised:
-        parts = [tag.parent, *tag.contents]
-        is_note = text in of_notes or any(isinstance(part, Tag) and part.name == "a" and part.get("href")
-                                          for part in parts)
-        tag.insert(0, NavigableString(NOTE if is_note else RAISED))
+        links = [part for part in (tag.parent, *tag.contents)
+                 if isinstance(part, Tag) and part.name == "a" and part.get("href")]
+        tag.insert(0, NavigableString(NOTE if text in begins_note or links else RAISED))
         tag.append(NavigableString(END))
 
 
@@ -169,29 +178,38 @@ def parse_html(text: str) -> BeautifulSoup:
             raise UnreadableError(f"broken HTML ({error}): fix its declarations") from error
 
 
+class _Node(NamedTuple):
+    """A node of a page on the way through it."""
+
+    node: PageElement
+    is_preformatted: bool = False
+    lists: int = 0  # how many lists it is in
+    is_left: bool = False  # True once its content is done
+
+
 def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
     """Yield the texts of a page in order, each with whether it is preformatted; `heading` names tables."""
-    # A node, whether it is preformatted, how many lists it is in, and whether it is left, as its content is done.
-    stack: list[tuple[PageElement, bool, int, bool]] = [(soup, False, 0, False)]
+    stack = [_Node(soup)]  # no recursion, because pages nest deeper than Python may
     while stack:
-        node, preformatted, lists, is_left = stack.pop()
+        node, is_preformatted, lists, is_left = stack.pop()
         if isinstance(node, Tag) and is_left:
-            yield _edge(node, lists), preformatted
+            yield _edge(node, lists), is_preformatted
         elif isinstance(node, Tag) and node.name in _HEADINGS:
-            heading = _line(node) or heading
-            yield (f"\n\n{'#' * int(node.name[1])} {heading}\n\n" if _line(node) else "\n\n"), preformatted
+            words = _line(node)
+            heading = words or heading
+            yield (f"\n\n{'#' * int(node.name[1])} {words}\n\n" if words else "\n\n"), is_preformatted
         elif isinstance(node, Tag) and node.name == "table" and (rows := _read_table(node, heading)):
-            yield f"\n\n{rows}\n\n", preformatted
+            yield f"\n\n{rows}\n\n", is_preformatted
         elif isinstance(node, Tag) and node.name not in _UNSEEN:
-            yield _edge(node, lists) + _mark(node, lists), preformatted
-            stack.append((node, preformatted, lists, True))
-            is_inside_pre = preformatted or node.name == "pre"
+            yield _edge(node, lists) + _mark(node, lists), is_preformatted
+            stack.append(_Node(node, is_preformatted, lists, is_left=True))
+            is_inside_pre = is_preformatted or node.name == "pre"
             lists_inside = min(lists + (node.name in _LISTS), _DEEPEST_LIST)
-            stack.extend((child, is_inside_pre, lists_inside, False) for child in reversed(node.contents))
+            stack.extend(_Node(child, is_inside_pre, lists_inside) for child in reversed(node.contents))
         elif isinstance(node, CData) or (
                 isinstance(node, NavigableString) and not isinstance(node, PreformattedString)):
             text = str(node).translate(_NO_WIDTH)
-            yield (text if preformatted else _SPACES.sub(" ", text)), preformatted
+            yield (text if is_preformatted else _SPACES.sub(" ", text)), is_preformatted
 
 
 def _edge(tag: Tag, lists: int) -> str:
@@ -258,6 +276,7 @@ def _read_table(table: Tag, heading: str) -> str:
 
 def rows_of_table(table: Tag) -> list[list[SpanningCell]]:
     """Return the cells of a table row by row; cells may lack their end tags."""
+    # The texts of each cell, each with the block that it is in.
     rows: list[list[tuple[Tag, list[tuple[int, str]]]]] = []
     for node in table.descendants:
         if isinstance(node, Tag) and node.name == "tr":
@@ -267,8 +286,8 @@ def rows_of_table(table: Tag) -> list[list[SpanningCell]]:
         elif rows and rows[-1] and (text := " " if isinstance(node, Tag) and node.name == "br" else _visible(node)):
             block = next((tag for tag in islice(node.parents, _MOST_INLINE) if tag.name in _BLOCKS), None)
             rows[-1][-1][1].append((id(block), text))
-    return [[SpanningCell(GridCell(_cell_text(pieces), cell.name == "th"), _read_span(cell, "colspan"),
-                          _read_span(cell, "rowspan")) for cell, pieces in row] for row in rows if row]
+    return [[SpanningCell(GridCell(_cell_text(texts), cell.name == "th"), _read_span(cell, "colspan"),
+                          _read_span(cell, "rowspan")) for cell, texts in row] for row in rows if row]
 
 
 def _cell_text(pieces: list[tuple[int, str]]) -> str:
