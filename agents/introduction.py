@@ -102,8 +102,13 @@ class Introduction(Frozen):
                 *((name, text) for name, text in optional.items() if text),
                 ("named most", f"{mentioned} passages" if mentioned else "no entities yet"),
                 ("not read", "; ".join(self._unread_parts()) or "nothing: all is read"),
-                ("try", "\n".join(self.examples) or "no question: no document names anything"),
+                ("try", "\n".join(self.examples) or self._advice_without_examples()),
                 *([("a model adds", self._offer_text(self.model))] if self.model else [])]
+
+    def _advice_without_examples(self) -> str:
+        if self.tables:  # rows that no column names, or of a large table, are no entities
+            return "questions about the tables, or banyan sql; banyan tables lists what it can read"
+        return "no question: no document names anything"
 
     def _kinds_text(self) -> str:
         """Return the kinds of the documents and their first and last date."""

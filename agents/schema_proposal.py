@@ -220,25 +220,31 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
     with all their evidence. `error` says why the previous answer could not be applied.
     """
     count = len(candidates)
-    wrong = f"nothing was changed: {error}" if error else ""
-    descriptions = list[str]()
-    for number, candidate in enumerate(candidates, 1):
-        subjects, objects = ("/".join(types) or "any" for types in (candidate.subject_types, candidate.object_types))
-        signature = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})"}
-        documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
-        evidence = "; ".join(f'{example.document}: "{example.words}"' for example in candidate.examples[:_SHOWN])
-        descriptions.append(
-            f"{number}. {KIND_NAMES[candidate.kind]} {candidate.name!r}{signature.get(candidate.kind, '')}, in "
-            f"{documents}, confidence {candidate.confidence:.2f}{f'. {evidence}' if evidence else ''}")
-    if wrong:  # The standard form has no place for an error.
-        descriptions[0] = f"{wrong}\n\n{descriptions[0]}"
+    descriptions = [f"{number}. {_describe_candidate(candidate)}" for number, candidate in enumerate(candidates, 1)]
+    problem: dict[str, str] = {}
+    if error:
+        problem["error"] = f"nothing was changed: {error}"
+        # The standard form has no place for an error.
+        descriptions[0] = f"{problem['error']}\n\n{descriptions[0]}"
+    these, them = ("these", "them") if count > 1 else ("this", "it")
     return {
         "action_requests": [*map(action_request, candidates, descriptions)],
         "review_configs": [{"action_name": ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
         "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
-        **({"error": wrong} if wrong else {}),
-        "question": question or f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no "
-                                f"name for {'them' if count > 1 else 'it'}. What may join the schema?",
+        **problem,
+        "question": question or f"The documents speak of {these}, and the schema has no name for {them}. What may join "
+                                "the schema?",
         "how_to_answer": HOW,
         "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]},
     }
+
+
+def _describe_candidate(candidate: Candidate) -> str:
+    """Return a candidate with the types of its ends and its first examples as one line."""
+    subjects, objects = "/".join(candidate.subject_types) or "any", "/".join(candidate.object_types) or "any"
+    signature = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})"}
+    documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
+    line = (f"{KIND_NAMES[candidate.kind]} {candidate.name!r}{signature.get(candidate.kind, '')}, in {documents}, "
+            f"confidence {candidate.confidence:.2f}")
+    examples = "; ".join(f'{example.document}: "{example.words}"' for example in candidate.examples[:_SHOWN])
+    return f"{line}. {examples}" if examples else line

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict, Unpack, cast, overload
 
-from ..agents.cluster.joining import aresources_on
+from ..agents.cluster import aresources_on
 from ..agents.construction.graph import build_graph as construction_graph
 from ..agents.construction.inputs import FolderChanges, compare_folder
 from ..agents.construction.state import BuildContext, BuildInput, BuildReport, GivenDocument
@@ -271,21 +271,29 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
 
 
 def _is_path(text: str) -> bool:
-    longest = max(len(part.encode(errors="replace")) for part in text.split("/"))
-    if "\n" in text or "\0" in text or longest > _LONGEST_NAME or len(text.encode(errors="replace")) > _LONGEST_PATH:
+    """Return True if a text names a file, or looks like a file's name, rather than being a document."""
+    longest_name = max(len(part.encode(errors="replace")) for part in text.split("/"))
+    is_too_long = longest_name > _LONGEST_NAME or len(text.encode(errors="replace")) > _LONGEST_PATH
+    if not text or "\n" in text or "\0" in text or is_too_long:
         return False  # no file can have this name
-    looks_like_path = Path(text).suffix.lower() in FORMATS or (os.sep in text and not any(map(str.isspace, text)))
-    return bool(text) and (looks_like_path or os.path.exists(os.path.expanduser(text)))  # noqa: PTH110, PTH111  (never raise)
+    has_suffix = Path(text).suffix.lower() in FORMATS
+    has_folder = os.sep in text and not any(map(str.isspace, text))
+    return has_suffix or has_folder or os.path.exists(os.path.expanduser(text))  # noqa: PTH110, PTH111  (never raise)
 
 
 def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
+    """Return a source that is no path as documents; `name` and `title` go before its own id and title, unless empty."""
     if isinstance(item, str):
         return [_make_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
     if isinstance(item, Document):
         return [_make_document(name or item.id, title or item.title, item.text, item.metadata, item.tables)]
     if isinstance(item, Mapping):
-        document = {**item, **({"id": name} if name else {}), **({"title": title} if title else {})}
-        return [cast("GivenDocument", document)]  # its keys are not checked here, because the build checks them
+        document = dict(item)  # its keys are not checked here, because the build checks them
+        if name:
+            document["id"] = name
+        if title:
+            document["title"] = title
+        return [cast("GivenDocument", document)]
     if hasattr(item, "page_content"):  # LangChain's Document
         loaded, metadata = cast("Any", item), dict(cast("Any", item).metadata)
         own_id = loaded.id or metadata.pop("source", "") or f"text-{content_id('text', loaded.page_content)[:12]}"
@@ -310,6 +318,7 @@ def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str]
 
 
 def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
+    """Return the rows of a data frame (pandas or polars) as documents if it has a column `text`, else as one table."""
     columns = [str(column) for column in frame.columns]
     values = frame.itertuples(index=False, name=None) if hasattr(frame, "itertuples") else frame.iter_rows()
     rows = [[_cell_text(value) for value in row] for row in values]

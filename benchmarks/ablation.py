@@ -19,7 +19,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval.state import AskContext
 from banyan.benchmarks.papers.arm_answers import ARMS, by_document, chunks_of
 from banyan.config import Settings
-from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
+from banyan.evaluation.recall import DatasetQuestion, is_gold, load_questions
 from banyan.schemas.lookups import CommunityLookup, EntityLookup, Lookup, PassageLookup, PathLookup, TripleLookup
 from banyan.schemas.retrieval import Passage
 from banyan.tools.first_look import first_look

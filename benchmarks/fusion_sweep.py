@@ -17,8 +17,7 @@ from types import ModuleType
 import numpy as np
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
-from banyan.evaluation.recall import intervals
+from banyan.evaluation.recall import DatasetQuestion, intervals, is_gold, load_questions
 from banyan.graph_store.index import spreading
 from banyan.tools.query import Query
 from banyan.tools.ranking import chunk_scores, fusion

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from banyan.evaluation.datasets import DatasetQuestion, GoldPassage, load_questions
+from banyan.evaluation.recall import DatasetQuestion, GoldPassage, load_questions
 from rich.console import Console
 from rich.table import Table
 

@@ -36,7 +36,7 @@ from banyan.benchmarks.papers.results import ArmOutcome, Base, Results
 from banyan.benchmarks.papers.running import BenchError, Plan, Progressed, Watch, corpus_hash
 from banyan.cli.console import explain_errors
 from banyan.config import Settings
-from banyan.evaluation.datasets import DatasetError
+from banyan.evaluation.recall import DatasetError
 from banyan.prompts import Language, text_language
 from banyan.runtime.budgets import Budget
 from banyan.schemas.retrieval import Mode

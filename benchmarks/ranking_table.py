@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.evaluation.datasets import GoldPassage, load_questions
-from banyan.evaluation.recall import gold_rank
+from banyan.evaluation.recall import GoldPassage, gold_rank, load_questions
 from banyan.schemas.documents import Chunk
 from banyan.tools.ranking.fusion import rank_chunks
 from banyan.tools.retriever import Retriever

@@ -22,7 +22,7 @@ from ..runtime.event_loop import run
 from ..schemas.documents import Frozen
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Mode
-from .datasets import DatasetQuestion, GoldPassage, is_of_gold_passage
+from .recall import DatasetQuestion, GoldPassage, is_of_gold_passage
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff]")
@@ -53,8 +53,12 @@ def f1(answer: str, expected: Sequence[str]) -> float:
 
 def contains_answer(answer: str, expected: Sequence[str]) -> bool:
     """Return True if the answer contains an expected answer as whole tokens (words, or single Chinese characters)."""
-    answer_tokens = f" {' '.join(_tokens_of(answer))} "
-    return any(f" {' '.join(tokens)} " in answer_tokens for accepted in expected if (tokens := _tokens_of(accepted)))
+    answer_tokens = f" {' '.join(_tokens_of(answer))} "  # spaces at both ends keep "art" from being found in "part"
+    for accepted in expected:
+        tokens = _tokens_of(accepted)
+        if tokens and f" {' '.join(tokens)} " in answer_tokens:
+            return True
+    return False
 
 
 def _tokens_of(text: str) -> list[str]:
@@ -150,18 +154,23 @@ def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Do
 
 def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
                      ) -> tuple[float | None, float | None]:
+    """Return the recall of the gold passages among the citations, and the precision of the cited documents.
+
+    Both are None without gold passages, precision also without citations. A document counts as right if one of its
+    citations is from a gold passage.
+    """
     if not gold:
         return None, None
     cited_gold: set[GoldPassage] = set()
-    document_is_gold: dict[str, bool] = {}
+    is_right: dict[str, bool] = {}  # by document
     for citation in citations:
         document = documents.get(citation["document"])
         quoted = {passage for passage in gold
                   if is_of_gold_passage(passage, document.id, document.title, citation["quote"])}
         cited_gold |= quoted
-        document_is_gold[document.id] = document_is_gold.get(document.id, False) or bool(quoted)
+        is_right[document.id] = is_right.get(document.id, False) or bool(quoted)
     recall = len(cited_gold) / len(set(gold))
-    precision = sum(document_is_gold.values()) / len(document_is_gold) if document_is_gold else None
+    precision = sum(is_right.values()) / len(is_right) if is_right else None
     return recall, precision
 
 

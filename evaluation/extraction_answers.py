@@ -33,7 +33,7 @@ from ..schemas.formats.small_files import json_lines, validate_record
 from ..schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ..schemas.naming import content_id
 from ..text.content_words import stem_word
-from .datasets import DatasetError
+from .recall import DatasetError
 
 Progress = Callable[[int, int], None]
 Triple = tuple[str, str, str]
@@ -106,14 +106,18 @@ def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
     """Return, by the sentence's id, the recorded triples that fit the schema and whose names are in the sentence."""
     admitted = {}
     for case in cases:
-        if case.id in recorded:
-            triples = recorded[case.id]
-            complete = [triple for triple in triples if all(part.strip() for part in triple)]
-            extraction = Extraction(
-                triples=tuple(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
-                              for head, relation, tail in complete),
-                malformed=tuple(str(triple) for triple in triples if triple not in complete))
-            admitted[case.id] = _admit_extraction(extraction, case, bounds)
+        if case.id not in recorded:
+            continue
+        triples, malformed = list[ExtractedTriple](), list[str]()
+        for triple in recorded[case.id]:
+            head, relation, tail = triple
+            if all(part.strip() for part in triple):
+                # The lengths are the most that `ExtractedTriple` takes.
+                triples.append(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500]))
+            else:
+                malformed.append(str(triple))
+        extraction = Extraction(triples=tuple(triples), malformed=tuple(malformed))
+        admitted[case.id] = _admit_extraction(extraction, case, bounds)
     return admitted
 
 

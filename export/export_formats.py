@@ -79,16 +79,10 @@ def _entity_properties(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _write_edges(graph: TreeGraph) -> Iterator[str]:
     by_relation: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)  # by kind and label of the source
     for source, target, data in graph.edges(data=True):
         if data["kind"] == "triple":
-            places = data["sources"]
-            by_relation[data["relation"]].append({"from": source, "to": target, "properties": {
-                "id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
-                "documents": data["documents"], "sources": [place["document"] for place in places],
-                "starts": [place["start"] for place in places], "ends": [place["end"] for place in places],
-                "quotes": [place["quote"] for place in places],
-                **{name: data[name] for name in ("time", "start", "end") if name in data}}})
+            by_relation[data["relation"]].append({"from": source, "to": target, "properties": _fact_properties(data)})
         else:
             source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
             properties = {"rank": data["rank"]} if "rank" in data else {}
@@ -98,6 +92,16 @@ def _write_edges(graph: TreeGraph) -> Iterator[str]:
         yield from _write_statements(rows, _merge_clause(_ENTITY, relationship, _ENTITY))
     for (kind, source_label), rows in sorted(tree_edges.items()):
         yield from _write_statements(rows, _merge_clause(source_label, f"r:{kind}", _COMMUNITY))
+
+
+def _fact_properties(fact: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a fact's properties; Cypher has no lists of maps, so its sources are parallel lists."""
+    sources = fact["sources"]
+    properties = {"id": fact["id"], "relation": fact["relation"], "confidence": fact["confidence"],
+                  "documents": fact["documents"], "sources": [source["document"] for source in sources],
+                  "starts": [source["start"] for source in sources], "ends": [source["end"] for source in sources],
+                  "quotes": [source["quote"] for source in sources]}
+    return properties | {name: fact[name] for name in ("time", "start", "end") if name in fact}
 
 
 def _merge_clause(source: str, relationship: str, target: str) -> str:

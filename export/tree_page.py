@@ -95,7 +95,7 @@ class TreeOutline:
         return -self._graph.nodes[community]["size"], community
 
 
-class _Listed(NamedTuple):
+class _ListedItems(NamedTuple):
     """The items that a list shows, and how many it leaves out."""
 
     shown: list[Any]
@@ -116,7 +116,7 @@ def page(graph: TreeGraph) -> Iterator[str]:
         script=(_FOLDER / "page.js").read_text("utf-8"),
         numbers=list(_number_rows(graph, outline)), empty=not outline.roots,
         # One root at a time, because all of them may be large together.
-        roots=(tree.listed([root]) for root in outline.roots),
+        roots=(tree.list_communities([root]) for root in outline.roots),
         most={"communities": _MOST_COMMUNITIES, "triples": _MOST_TRIPLES, "members": _MOST_MEMBERS,
               "sources": _MOST_SOURCES, "size": f"{_TREE_BYTES // 1_000_000} MB"})
     stream.enable_buffering(100)
@@ -147,8 +147,8 @@ def _number_rows(graph: TreeGraph, outline: TreeOutline) -> Iterator[tuple[str, 
     level_sizes = Counter(graph.nodes[node]["level"] for node in outline.communities)
     for level, size in sorted(level_sizes.items()):
         yield "level", f"communities of level {level} (0: the finest)", level, size
-    outside = sum(not any(data["kind"] == MEMBER_OF for *_, data in graph.out_edges(node, data=True))
-                  for node in outline.entities)
+    members = {node for node, _, data in graph.edges(data=True) if data["kind"] == MEMBER_OF}
+    outside = len(set(outline.entities) - members)
     if outside:
         yield "outside", "entities in no community", None, outside
     if graph.graph["schema"]:
@@ -165,11 +165,12 @@ class _Tree:
         self._shown = set(outline.communities[:_MOST_COMMUNITIES])
         self._share = _TREE_BYTES // max(1, len(self._shown))
 
-    def listed(self, communities: Sequence[str]) -> _Listed:
-        shown = [self._fit_community(node) for node in communities if node in self._shown]
-        return _Listed(shown, len(communities) - len(shown))
+    def list_communities(self, communities: Sequence[str]) -> _ListedItems:
+        """Return the communities that are among the shown ones, as nested views."""
+        shown = [self._community_view(node) for node in communities if node in self._shown]
+        return _ListedItems(shown, len(communities) - len(shown))
 
-    def _fit_community(self, node: str) -> dict[str, Any]:
+    def _community_view(self, node: str) -> dict[str, Any]:
         data = self._graph.nodes[node]
         keywords = self._outline.keywords(node)
         children = self._outline.children(node)
@@ -177,60 +178,66 @@ class _Tree:
         view: dict[str, Any] = {
             "name": _cut(title), "size": data["size"], "cohesion": f"{data['cohesion']:.2f}",
             "summary": _cut(data["summary"], min(_SUMMARY, self._share // _SUMMARY_PART))}
-        room = _Room(self._share - _estimate_bytes(view))
-        shown = [word for keyword in keywords if (word := self._fit_keyword(keyword, room))]
+        remaining = _RemainingBytes(self._share - _estimate_bytes(view))
+        views = [self._keyword_view(keyword, remaining) for keyword in keywords]
+        shown = [view for view in views if view]
         others = [] if children else [member for member in self._outline.members(node) if member not in keywords]
-        return view | {"keywords": _Listed(shown, len(keywords) - len(shown)), "children": self.listed(children),
-                       "members": room.fill(map(self._fit_entity, others[:_MOST_MEMBERS]), len(others))}
+        members = remaining.take_while_fitting(map(self._entity_view, others[:_MOST_MEMBERS]), len(others))
+        return view | {"keywords": _ListedItems(shown, len(keywords) - len(shown)),
+                       "children": self.list_communities(children), "members": members}
 
-    def _fit_keyword(self, node: str, room: "_Room") -> dict[str, Any] | None:
-        view = self._fit_entity(node) | self._fit_attributes(node)
-        if not room.takes(view):
+    def _keyword_view(self, node: str, remaining: "_RemainingBytes") -> dict[str, Any] | None:
+        """Return a keyword with its attributes and as many triples as fit; None if the keyword itself does not fit."""
+        view = self._entity_view(node) | self._attributes_view(node)
+        if not remaining.take(view):
             return None
         triples = self._outline.triples(node)
-        shown = (self._fit_triple(node, edge) for edge in triples[:_MOST_TRIPLES])
-        return view | {"triples": room.fill(shown, len(triples))}
+        shown = (self._triple_view(node, edge) for edge in triples[:_MOST_TRIPLES])
+        return view | {"triples": remaining.take_while_fitting(shown, len(triples))}
 
-    def _fit_entity(self, node: str) -> dict[str, Any]:
+    def _entity_view(self, node: str) -> dict[str, Any]:
         data = self._graph.nodes[node]
         return {"name": _cut(data["name"]), "type": _cut(data["type"])}
 
-    def _fit_attributes(self, node: str) -> dict[str, Any]:
+    def _attributes_view(self, node: str) -> dict[str, Any]:
+        """Return the first attributes of an entity, each with its first values and their times."""
         attributes: Mapping[str, Iterable[str]] = self._graph.nodes[node]["attributes"]
         times = self._graph.nodes[node].get("times", {})
         shown = []
         for name, values in list(attributes.items())[:_MOST_ATTRIBUTES]:
             listed = list(values)
-            with_times = [(_cut(value), _cut(times.get(name, {}).get(value) or ""))
-                          for value in listed[:_MOST_VALUES]]
-            shown.append((_cut(name), _Listed(with_times, len(listed) - len(with_times))))
+            times_of_values = times.get(name, {})
+            with_times = [(_cut(value), _cut(times_of_values.get(value) or "")) for value in listed[:_MOST_VALUES]]
+            shown.append((_cut(name), _ListedItems(with_times, len(listed) - len(with_times))))
         return {"attributes": shown, "attributes_left_out": len(attributes) - len(shown)}
 
-    def _fit_triple(self, seen_from: str, edge: tuple[str, str, str]) -> dict[str, Any]:
+    def _triple_view(self, seen_from: str, edge: tuple[str, str, str]) -> dict[str, Any]:
         """Return a triple (head, tail, relation) with quotes, and the attributes of the end that is not `seen_from`."""
         head, tail, relation = edge
         nodes, data = self._graph.nodes, self._graph.edges[edge]
         quotes = [(_cut(source["quote"], _QUOTE), _cut(source["document"]))
                   for source in data["sources"][:_MOST_SOURCES]]
         return {"head": _cut(nodes[head]["name"]), "relation": _cut(relation), "tail": _cut(nodes[tail]["name"]),
-                "time": _cut(data.get("time") or ""), "quotes": _Listed(quotes, len(data["sources"]) - len(quotes)),
-                "other": self._fit_attributes(tail if head == seen_from else head)}
+                "time": _cut(data.get("time") or ""),
+                "quotes": _ListedItems(quotes, len(data["sources"]) - len(quotes)),
+                "other": self._attributes_view(tail if head == seen_from else head)}
 
 
-class _Room:
+class _RemainingBytes:
     """The rest of a community's share, in bytes."""
 
     def __init__(self, size: int) -> None:
         self._left = size
 
-    def takes(self, part: object) -> bool:
+    def take(self, part: object) -> bool:
         """Take a part's bytes out of the share, and return True if it fitted; after one that did not, none does."""
         self._left -= _estimate_bytes(part)
         return self._left >= 0
 
-    def fill(self, parts: Iterable[object], total: int) -> _Listed:
-        shown = list(takewhile(self.takes, parts))
-        return _Listed(shown, total - len(shown))
+    def take_while_fitting(self, parts: Iterable[object], total: int) -> _ListedItems:
+        """Return the first parts, up to the one that does not fit, of `total` that there are."""
+        shown = list(takewhile(self.take, parts))
+        return _ListedItems(shown, total - len(shown))
 
 
 def _estimate_bytes(part: object) -> int:

@@ -88,22 +88,27 @@ class _FileNames:
 
 
 def _safe_name(name: str) -> str:
-    plain = " ".join(_UNSAFE.sub(" ", unicodedata.normalize("NFC", visible(name))).split())
-    plain = plain[:_LONGEST_NAME].encode()[:2 * _LONGEST_NAME].decode(errors="ignore").strip(" .")
-    return f"_{plain}" if not plain or _RESERVED.fullmatch(plain) else plain
+    """Return a name without what a file's name may not have, cut to a length that every system takes."""
+    safe = " ".join(_UNSAFE.sub(" ", unicodedata.normalize("NFC", visible(name))).split())
+    # Most systems limit a file's name to 255 bytes, and a character of other scripts takes up to four.
+    safe = safe[:_LONGEST_NAME].encode()[:2 * _LONGEST_NAME].decode(errors="ignore").strip(" .")
+    return f"_{safe}" if not safe or _RESERVED.fullmatch(safe) else safe
 
 
 def _entity_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of an entity's page; `paths` has the pages of entities by the id of their node."""
     entity = graph.nodes[node]
     yield f"# {_plain(entity['name'])}\n"
-    others = [name for name in entity["names"] if name != entity["name"]]
-    yield f"{_plain(entity['type'] or 'Entity')}, in {format_count(len(entity['documents']), 'document')}" + (
-        f"; also called {', '.join(map(_plain, others))}" if others else "") + "\n"
-    facts = [*_fact_lines(graph, node, paths)]
-    yield from _section("Facts", facts)
-    yield from _section("Values", [
-        f"- {_plain(attribute.replace('_', ' '))}: {_plain(value)}\n{_quotes(sources)}"
-        for attribute, values in entity["attributes"].items() for value, sources in values.items()])
+    line = f"{_plain(entity['type'] or 'Entity')}, in {format_count(len(entity['documents']), 'document')}"
+    if others := [name for name in entity["names"] if name != entity["name"]]:
+        line += f"; also called {', '.join(map(_plain, others))}"
+    yield f"{line}\n"
+    yield from _section("Facts", [*_fact_lines(graph, node, paths)])
+    values = []
+    for attribute, sources_of_value in entity["attributes"].items():
+        for value, sources in sources_of_value.items():
+            values.append(f"- {_plain(attribute.replace('_', ' '))}: {_plain(value)}\n{_quotes(sources)}")
+    yield from _section("Values", values)
     yield from _section("Documents", [f"- {_plain(document)}" for document in entity["documents"]])
     yield f"[Index](../{INDEX})\n"
 
@@ -118,26 +123,29 @@ def _section(title: str, items: Sequence[str]) -> Iterator[str]:
 
 
 def _fact_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iterator[str]:
-    edges = [*graph.out_edges(node, data=True), *(edge for edge in graph.in_edges(node, data=True) if edge[0] != node)]
-    for head, tail, fact in edges:
+    """Yield the facts of an entity: first those in which it is the subject, then the others."""
+    incoming = [edge for edge in graph.in_edges(node, data=True) if edge[0] != node]  # a loop is among the outgoing
+    for head, tail, fact in [*graph.out_edges(node, data=True), *incoming]:
         if fact["kind"] == "triple":
-            subject, target = (_plain(graph.nodes[one]["name"]) if one == node else _link(graph, one, paths)
-                               for one in (head, tail))
+            subject, target = (_link(graph, end, paths if end != node else {}) for end in (head, tail))
             relation = _plain(fact["relation"].replace("_", " "))
             time = f" ({_plain(fact['time'])})" if fact.get("time") else ""
             yield f"- {subject} *{relation}* {target}{time}\n{_quotes(fact['sources'])}"
 
 
 def _link(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> str:
+    """Return an entity's name, as a link if it has a page in the same folder."""
     name = _plain(graph.nodes[node]["name"])
     return f"[{name}]({quote(paths[node].rpartition('/')[2])})" if node in paths else name
 
 
 def _quotes(sources: Sequence[Mapping[str, Any]]) -> str:
+    """Return the quotes of the first sources as a Markdown quotation, and how many more sources there are."""
     lines = [f"  > “{_plain(_cut(source['quote']))}” — {_plain(source['document'])}"
              for source in sources[:_MOST_QUOTES]]
-    more = len(sources) - len(lines)
-    return "\n  >\n".join([*lines, *([f"  > … and {format_count(more, 'source')} more"] if more > 0 else [])])
+    if len(sources) > _MOST_QUOTES:
+        lines.append(f"  > … and {format_count(len(sources) - _MOST_QUOTES, 'source')} more")
+    return "\n  >\n".join(lines)
 
 
 def _table_lines(table: TableInfo, tables: SqlEngine) -> Iterator[str]:
@@ -147,12 +155,16 @@ def _table_lines(table: TableInfo, tables: SqlEngine) -> Iterator[str]:
     yield f"| {' | '.join(map(_plain, result.columns))} |"
     yield f"|{'---|' * len(result.columns)}"
     for row in result.rows:
-        cells = (", ".join(map(str, value)) if isinstance(value, list) else str("" if value is None else value)
-                 for value in row)
-        yield f"| {' | '.join(_plain(_cut(cell)) for cell in cells)} |"
+        yield f"| {' | '.join(_plain(_cut(_cell_text(value))) for value in row)} |"
     if result.total > len(result.rows):
         yield f"\n… {result.total - len(result.rows):,} more rows"
     yield f"\n[Index](../{INDEX})\n"
+
+
+def _cell_text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _index_lines(graph: TreeGraph, paths: Mapping[str, str], entities: int, tables: Mapping[str, TableInfo],

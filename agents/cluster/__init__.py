@@ -1,7 +1,155 @@
-"""Builds on Ray: workers read, embed and extract by the rules; the process that builds does the rest."""
+"""Builds on Ray: workers read, embed and extract by the rules; the process that builds does the rest.
 
+Here a process joins the Ray cluster for a build: a running one, or one started on this machine while needed.
+`ray_resources` has the workers. It imports Ray, an optional package, and is imported only within.
+"""
+
+import os
+import secrets
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...runtime.safe_files import own_folder
+from ...runtime.threads import in_thread
 from ...schemas.errors import BanyanError
+from ..resources import Resources
+
+LOCAL = "local"
+"""The address of a Ray cluster on this machine that starts and ends with the build."""
+_PROBE_SECONDS = 5.0
+_FOLDER_PREFIX = "banyan-ray-"
+_SHORT_FOLDER = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
+_OBJECT_STORE_BYTES = 500_000_000
+"""Texts, vectors and files in transit; Ray spills more to disk."""
 
 
 class ClusterError(BanyanError):
     """The cluster cannot be used: Ray is not installed, nothing answers, or its workers do not fit this process."""
+
+
+class _Membership:
+    """This process's membership of a Ray cluster; a process can be in one cluster at a time."""
+
+    lock = threading.Lock()
+    open_blocks = 0
+    leave_steps = ExitStack()
+
+
+@contextmanager
+def join_cluster(address: str) -> Iterator[None]:
+    """Join a Ray cluster for the block, and leave it when the last open block ends.
+
+    A process can be in one cluster only. If it has joined one already, the block shares that one.
+
+    Args:
+        address: `local` (start Ray on this machine), `auto` (the cluster that this machine is a node of), or HOST:PORT
+            (a cluster that this machine is a node of).
+
+    Raises:
+        ClusterError: Ray is not installed, or there is no cluster that can be joined; names the fix.
+    """
+    if address not in {LOCAL, "auto"}:
+        _check_address(address)
+    ray = _import_ray(address)
+    with _Membership.lock:
+        if not ray.is_initialized():
+            _Membership.leave_steps.close()  # of a cluster whose connection ended by itself
+            with ExitStack() as leave_steps:  # undoes what was done if joining fails
+                _join(ray, address, leave_steps)
+                _Membership.leave_steps = leave_steps.pop_all()
+        _Membership.open_blocks += 1
+    try:
+        yield
+    finally:
+        with _Membership.lock:
+            _Membership.open_blocks -= 1
+            if not _Membership.open_blocks:
+                _Membership.leave_steps.close()
+
+
+def _check_address(address: str) -> None:
+    """Raise ClusterError if the address is malformed or nothing listens there; Ray itself would retry for minutes."""
+    try:
+        parts = urlsplit(f"//{address}")
+        socket.create_connection((parts.hostname or "", parts.port or 0), _PROBE_SECONDS).close()
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"no Ray cluster answers at {address} ({error}): start one with `ray start --head`, or give "
+                           "`auto`, HOST:PORT, or `local` for a Ray of this machine") from error
+
+
+def _import_ray(address: str) -> ModuleType:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
+    if address == LOCAL:
+        # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+    if address == LOCAL and "ray" not in sys.modules:
+        # Ray runs code for anyone who can reach its ports, and every user of the machine can reach its loopback
+        # address. So a secret token is required. Ray reads these variables only when it is imported.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    try:
+        import ray  # noqa: PLC0415  (an optional package)
+    except ModuleNotFoundError as error:
+        raise ClusterError("building with --ray needs Ray: pip install 'banyan-graphrag[ray]', here and on every "
+                           "node") from error
+    return ray
+
+
+def _join(ray: ModuleType, address: str, leave_steps: ExitStack) -> None:
+    """Connect to the cluster at an address, or start one for `local`; push onto `leave_steps` what undoes it."""
+    options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
+    if address == LOCAL:
+        # Ray makes its folder accessible to everybody, so it gets one inside a private folder, which is deleted when
+        # Ray has ended. The path must be short, because Ray's sockets are below it.
+        parent = _SHORT_FOLDER if _SHORT_FOLDER.is_dir() else Path(tempfile.gettempdir())
+        folder = leave_steps.enter_context(own_folder(parent, _FOLDER_PREFIX))
+        options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES,
+                    "_temp_dir": str(folder / "r")}
+    leave_steps.callback(ray.shutdown)
+    try:
+        ray.init(**options)
+    except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
+        raise ClusterError(f"no Ray cluster can be joined at {address!r}: {' '.join(str(error).split())[:300]}; check "
+                           "that this machine is a node of it (`ray start`), and that RAY_AUTH_TOKEN is the "
+                           "cluster's") from error
+
+
+@contextmanager
+def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
+    """Join a Ray cluster for the block, and yield resources whose builds run on it.
+
+    `ray` is the cluster's address, `auto` or HOST:PORT (see `join_cluster`); True starts Ray on this machine, and
+    without a value `resources` themselves are yielded. Knowledge bases that they have open see what the builds write.
+
+    Raises:
+        ClusterError: Ray is not installed, no cluster answers, or its workers do not fit this process.
+    """
+    if not ray:
+        yield resources
+        return
+    with join_cluster(LOCAL if ray is True else ray):
+        # Imported only here, because the module imports Ray, an optional package.
+        from .ray_resources import ClusterResources  # noqa: PLC0415
+
+        with ClusterResources(resources) as on_cluster:
+            yield on_cluster
+
+
+@asynccontextmanager
+async def aresources_on(resources: Resources, ray: str | bool) -> AsyncIterator[Resources]:
+    """Do what `resources_on` does, as an async context manager: workers start and end in a thread."""
+    with ExitStack() as unfinished:  # if cancelled while workers start, they are ended here
+        on_cluster = await in_thread(unfinished.enter_context, resources_on(resources, ray))
+        stack = unfinished.pop_all()
+        try:
+            yield on_cluster
+        finally:
+            await in_thread(stack.close)

@@ -18,7 +18,7 @@ from ...models.llm.failures import EndpointFailed
 from ...models.reasoner import ReasonerError
 from ...runtime.budgets import Budget, charge, charge_calls
 from ..estimate import estimate_extraction
-from .extraction_nodes import show_progress
+from .inputs import show_progress
 
 _MOST_REQUESTS = 5000
 """Requests in a file: OpenAI takes ten times as many, and 200 MB, of which the longest prompts need half."""

@@ -6,9 +6,7 @@ The rules read the table rows of a chunk, and the reasoner reads the rest of it;
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Literal, NamedTuple, TypeVar
-
-from langgraph.config import get_stream_writer
+from typing import NamedTuple, TypeVar
 
 from ...config import Settings
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -116,9 +114,12 @@ class ExtractionNodes(BuildNodes):
         from .batched_calls import BatchedCalls  # noqa: PLC0415
 
         name, run = state["knowledge_base"], state["run"]
-        asked = [(work.schema, [reading for reading in work.readings if reading.has_statement]) for work in works]
-        calls = [BatchedCall([reading.request for reading in readings], schema, _sizes_by_document(readings))
-                 for schema, readings in asked if readings]
+        calls = list[BatchedCall]()
+        for work in works:
+            readings = [reading for reading in work.readings if reading.has_statement]
+            if readings:
+                requests = [reading.request for reading in readings]
+                calls.append(BatchedCall(requests, work.schema, _sizes_by_document(readings)))
         batched = BatchedCalls(self._resources.batched_extraction(name), partial(self._in_step, name, run), run,
                                self._budget(state))
         await batched.answer(calls, submits=build_options(state).batch)
@@ -168,31 +169,27 @@ class ExtractionNodes(BuildNodes):
 
     def _read_rows_and_prepare(self, state: CallsInput, chunk_ids: Sequence[str]) -> _Work:
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
-        name, run = state["knowledge_base"], state["run"]
+        name, run, uses_llm = state["knowledge_base"], state["run"], self._resources.settings.uses_llm
         with self._resources.writers.step(name, run, create=False) as kb:
             base = kb.schemas.base()
-            schema = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
+            schema = kb.schema_control.schema_for_prompts() if uses_llm else base
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
-            reader = reading_fingerprint(self._resources, kb)
-            chunks = list[Chunk]()
-            for chunk in kb.documents.chunks(chunk_ids):
-                made_by, status = kb.extractions.fingerprint(chunk.id), kb.documents.status(chunk.id)
-                is_current = made_by is not None and is_same_reading(made_by, reader)
-                if made_by is None or not (status == "extracted" or (status == "done" and is_current)):
-                    chunks.append(chunk)
-            metadata = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
+            fingerprint = reading_fingerprint(self._resources, kb)
+            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if _is_to_extract(kb, chunk.id, fingerprint)]
+            metadata_of = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
             budget = self._budget(state)
         readings = list[_Reading]()
         for chunk in chunks:
-            chunk_metadata = metadata[chunk.document_id]
-            document = document_name(chunk.document_id, chunk.title, chunk_metadata)
-            rows, prose = ((Extraction(), "") if is_back_matter(chunk.heading) else
-                           read_rows(chunk.text, chunk.title, chunk.heading, base, document))
-            request = extraction_request(chunk, prose, chunk_metadata, instructions)
+            metadata = metadata_of[chunk.document_id]
+            rows, prose = Extraction(), ""
+            if not is_back_matter(chunk.heading):  # lists of references and licences state nothing of interest
+                document = document_name(chunk.document_id, chunk.title, metadata)
+                rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base, document)
+            request = extraction_request(chunk, prose, metadata, instructions)
             # A model is not asked about headings and navigation.
-            states_something = has_statement(prose) if self._resources.settings.uses_llm else bool(prose.strip())
+            states_something = has_statement(prose) if uses_llm else bool(prose.strip())
             readings.append(_Reading(chunk, rows, request, states_something))
-        return _Work(readings, schema, budget, reasoner, reader)
+        return _Work(readings, schema, budget, reasoner, fingerprint)
 
     async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
         """Call a function with the knowledge base in a thread, as a step of a run (see `Writers.step`)."""
@@ -201,6 +198,14 @@ class ExtractionNodes(BuildNodes):
                 return do(kb)
 
         return await in_thread(step)
+
+
+def _is_to_extract(kb: KnowledgeBase, chunk: str, fingerprint: str) -> bool:
+    """Return True unless a chunk has an extraction that waits to be written, or that was made in the same way."""
+    earlier, status = kb.extractions.fingerprint(chunk), kb.documents.status(chunk)
+    if earlier is None:
+        return True
+    return status != "extracted" and not (status == "done" and is_same_reading(earlier, fingerprint))
 
 
 def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction], call: str) -> None:
@@ -232,27 +237,3 @@ def asks_batches(kb: KnowledgeBase, context: BuildContext, settings: Settings) -
     """Return True if a build deals with batches at the endpoint: it uses them, or an earlier build has left some."""
     has_batch_interface = settings.for_step("extract").speaks_openai
     return context.batch or (has_batch_interface and bool(read_open_batches(kb.database)))
-
-
-def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None,
-                  file: str = "") -> None:
-    """Show how many items of a step are done, of how many; `total` is None if it is not known."""
-    get_stream_writer()({"step": step, "done": done, "total": total, "file": file})
-
-
-class ReadingProgress:
-    """How many documents a build has read, and the file that it reads."""
-
-    def __init__(self) -> None:
-        self.documents = 0
-        self._file = ""
-
-    def begin_file(self, file: str) -> None:
-        """Show the name of the file that is read from now on."""
-        self._file = file
-        self.add_documents(0)
-
-    def add_documents(self, number: int) -> None:
-        """Show that further documents are read."""
-        self.documents += number
-        show_progress("read", self.documents, None, self._file)

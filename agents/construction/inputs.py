@@ -4,9 +4,11 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeVar, get_args
+from typing import Literal, NamedTuple, TypeVar, get_args
+
+from langgraph.config import get_stream_writer
 
 from ...graph_store.ledger.document_rows import Documents
 from ...ingest.fetching import Address, is_address
@@ -115,6 +117,30 @@ def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
         yield group
 
 
+def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None,
+                  file: str = "") -> None:
+    """Show how many items of a step are done, of how many; `total` is None if it is not known."""
+    get_stream_writer()({"step": step, "done": done, "total": total, "file": file})
+
+
+class ReadingProgress:
+    """How many documents a build has read, and the file that it reads."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self._file = ""
+
+    def begin_file(self, file: str) -> None:
+        """Show the name of the file that is read from now on."""
+        self._file = file
+        self.add_documents(0)
+
+    def add_documents(self, number: int) -> None:
+        """Show that further documents are read."""
+        self.documents += number
+        show_progress("read", self.documents, None, self._file)
+
+
 class Failures(list[LoadFailure]):
     """The first failures of each kind, and how many more there are; a file of records may have one for each record."""
 
@@ -130,7 +156,11 @@ class Failures(list[LoadFailure]):
 
     def append(self, failure: LoadFailure) -> None:
         """Add a failure."""
-        (self.emptied if failure.reason.startswith(EMPTY) else self.sources).add(_place_of(failure.path))
+        place = _place_of(failure.path)
+        if failure.reason.startswith(EMPTY):
+            self.emptied.add(place)
+        else:
+            self.sources.add(place)
         kind = _DETAILS.sub("", failure.reason)
         self._counts[kind] += 1
         if self._counts[kind] <= self._most:
@@ -138,8 +168,37 @@ class Failures(list[LoadFailure]):
 
     def lines(self) -> list[str]:
         """Return the failures as lines of text, at the end one for each kind of which there are more."""
-        more = [f"{count - self._most:,} more: {kind}" for kind, count in self._counts.items() if count > self._most]
-        return [*(f"{failure.path}: {failure.reason}" for failure in self), *more]
+        lines = [f"{failure.path}: {failure.reason}" for failure in self]
+        for kind, count in self._counts.items():
+            if count > self._most:
+                lines.append(f"{count - self._most:,} more: {kind}")
+        return lines
+
+
+class ReadingNotes:
+    """What is noted while a build reads its documents."""
+
+    def __init__(self, most_failures: int) -> None:
+        """Begin to read; `most_failures` of each kind are listed one by one."""
+        self.failures, self.progress = Failures(most_failures), ReadingProgress()
+        self.ids_by_place: dict[str, set[str]] = {}
+        """The ids of the documents that were read, by the file or address that they come from."""
+        self.partly_read: dict[str, str] = {}
+        """What was not read of a document, by its id."""
+        self.moved: list[str] = []
+        """Documents whose file was probably moved, as "OLD -> NEW"."""
+
+    def partly_read_lines(self) -> list[str]:
+        """Return what was not read of documents as lines, without what the failures say already."""
+        reasons = {failure.reason for failure in self.failures}
+        return [f"{document}: {note}" for document, note in self.partly_read.items() if note not in reasons]
+
+
+def relative_to_folder(folders: Sequence[Path | Address], line: str) -> str:
+    """Return a line "PATH: REASON" with its path relative to the folder it is in, like the ids of documents."""
+    for folder in folders:
+        line = line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
+    return line
 
 
 class FolderChanges(NamedTuple):
@@ -167,14 +226,15 @@ def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> Fo
         raise IngestError(f"{folder} is not a folder: name one that is there")
     root, stored_ids = folder.absolute(), dict[Path, set[str]]()
     for document_id, _, source, _ in stored.about() if stored else ():
-        if (file := _file_of(source)).is_absolute() and file.is_relative_to(root):
+        file = _file_of(source)
+        if file.is_absolute() and file.is_relative_to(root):
             stored_ids.setdefault(file, set()).add(document_id)
     new, existing_ids, known = list[str](), set[str](), 0
     for file, file_ids in files_in(root, limits):
         before = stored_ids.get(file, set())
         # Ids begin with the path below the folder that was built, so they differ if another folder was.
-        if before and file_ids and {_id_of_file(name, file) for name in before}.isdisjoint(
-                _id_of_file(name, file) for name in file_ids):
+        names_before, names_now = ({_id_of_file(one, file) for one in ids} for ids in (before, file_ids))
+        if before and file_ids and names_before.isdisjoint(names_now):
             raise IngestError(f"{file} gave the document {min(before)!r}, which {folder} would give another id: name "
                               "the folder that was built")
         existing_ids.update(file_ids)
@@ -201,15 +261,28 @@ def find_gone(stored: Documents, read: Mapping[str, set[str]], failures: Failure
 
     The file was read without a failure; the document was a record that is gone, or the file is now one table instead
     of records, or empty. The same file read below another folder gives another document.
+
+    Args:
+        stored: the documents of the knowledge base.
+        read: the ids of the documents that were read now, by the file or address that they come from.
+        failures: what could not be read.
     """
-    gone = []
-    for document_id, _, source, _ in stored.about() if read or failures.emptied else ():
+    gone = list[str]()
+    if not read and not failures.emptied:
+        return gone
+    for document_id, _, source, _ in stored.about():
         place = _place_of(source)
         ids, file = read.get(place, set()), Path(place)
-        # All ids of a file begin with the same name of the file, so the first tells whether the folder is the same.
-        is_of_same_folder = any(_id_of_file(document_id, file) == _id_of_file(name, file) for name in islice(ids, 1))
-        is_replaced = is_of_same_folder and document_id not in ids
-        if place not in failures.sources and (is_replaced or (not ids and place in failures.emptied)):
+        if place in failures.sources:
+            continue
+        if not ids:
+            is_gone = place in failures.emptied
+        else:
+            # All ids of a file begin with the same name of the file, so any tells whether the folder is the same.
+            any_id = next(iter(ids))
+            is_of_same_folder = _id_of_file(document_id, file) == _id_of_file(any_id, file)
+            is_gone = is_of_same_folder and document_id not in ids
+        if is_gone:
             gone.append(document_id)
     return gone
 
@@ -222,8 +295,8 @@ def _place_of(source: str) -> str:
 
 def _id_of_file(document_id: str, file: Path) -> str:
     """Return the part of a document's id that names its file, without that of a record."""
-    end = document_id.find(file.name)
-    return document_id if end < 0 else document_id[:end + len(file.name)]
+    start = document_id.find(file.name)
+    return document_id if start < 0 else document_id[:start + len(file.name)]
 
 
 def without_replaced_files(stored: Documents, read: Iterator[Document], home: Path,
@@ -234,9 +307,10 @@ def without_replaced_files(stored: Documents, read: Iterator[Document], home: Pa
     file only if that file no longer exists (its folder was moved), or if the texts are the same.
     """
     for document in read:
-        before, now = map(_file_of, (stored.source(document.id), document.source))
+        before, now = _file_of(stored.source(document.id)), _file_of(document.source)
         are_two_files = (before != now and now.is_file() and before.is_absolute() and before.is_file()
                          and not before.samefile(now))
+        # An upload replaces the document of its name: its file is read from a temporary folder in the home folder.
         is_upload = home.absolute() in (*before.parents, *now.parents)
         if are_two_files and not is_upload and stored.get(document.id).text != document.text:
             failures.append(LoadFailure(path=document.source, reason=(
@@ -262,9 +336,13 @@ def note_moved_files(stored: Documents, read: Iterator[Document], home: Path, mo
 
 def _missing_files(stored: Documents, home: Path) -> dict[bytes, str]:
     """Return the ids of the documents whose files no longer exist, by the hash of their text (see `_digest`)."""
-    files = ((name, _file_of(source)) for name, _, source, _ in stored.about())
-    return {_digest(stored.get(name)): name for name, file in files
-            if file.is_absolute() and home.absolute() not in file.parents and not file.exists()}
+    missing: dict[bytes, str] = {}
+    for document_id, _, source, _ in stored.about():
+        file = _file_of(source)
+        is_upload = home.absolute() in file.parents  # the server removes its file once it is read
+        if file.is_absolute() and not is_upload and not file.exists():
+            missing[_digest(stored.get(document_id))] = document_id
+    return missing
 
 
 def _file_of(source: str) -> Path:

@@ -33,10 +33,10 @@ from ...text.titles import UNREAD
 from ..estimate import MOST_CHUNKS, pack_calls, reading_fingerprint
 from ..nodes import check_context, check_readable, is_seen, is_served, resumed_run, served_client
 from ..schema_proposal import REVIEWED_AT_ONCE, ask_person, fit_schema, group_labels
-from .extraction_nodes import BuildNodes, ReadingProgress, asks_batches, show_progress, write_numbered_rows
+from .extraction_nodes import BuildNodes, asks_batches, write_numbered_rows
 from .inputs import (
     DEFAULT_SCHEMA,
-    Failures,
+    ReadingNotes,
     check_input,
     check_model,
     distinct,
@@ -47,13 +47,15 @@ from .inputs import (
     named_sources,
     note_ids,
     note_moved_files,
+    relative_to_folder,
     require_any,
+    show_progress,
     without_replaced_files,
 )
 from .state import BuildContext, BuildState, ChunksInput, build_options, new_run, report_of
 
 _MOST_NAMED = 100
-"""Documents that left their files and are named one by one."""
+"""The most documents that left their files and are named one by one."""
 
 
 class ConstructionNodes(BuildNodes):
@@ -90,63 +92,66 @@ class ConstructionNodes(BuildNodes):
 
     def ingest(self, state: BuildState) -> BuildState:
         """Read the documents of the input, and store them with their chunks; unchanged documents cost nothing."""
-        context, resources, limits = build_options(state), self._resources, self._resources.limits
-        failures, progress = Failures(limits.failures), ReadingProgress()
-        ids_read: dict[str, set[str]] = {}
-        partly_read: dict[str, str] = {}
-        moved: list[str] = []
+        context, notes = build_options(state), ReadingNotes(self._resources.limits.failures)
         paths = named_sources(state.get("paths") or ())
-        recorded = state.get("recorded")
-        documents: Iterator[Document] = iter(())
-        records: Iterator[RecordedPassage] = iter(())
-        given_texts = given_documents(state.get("documents") or [], limits)
-        # `require_any` reads the first document before the knowledge base is created, so a wrong path does not
-        # leave an empty knowledge base.
-        if recorded is None:
-            read = resources.read(paths, failures.append, progress.begin_file)
-            documents = note_ids(require_any(read, paths, failures), ids_read)
-        else:
-            files = [path for path in paths if isinstance(path, Path)]
-            records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
-                                  failures)
-        requested = named_schema(state.get("schema", ""))
-        inferred = is_inferred(state.get("schema", ""), recorded, uses_llm=resources.settings.uses_llm)
-        with resources.writers.step(state["knowledge_base"], state["run"], is_build=True) as kb:
-            _set_schema(kb, requested, inferred=inferred)
-            self._audit("build", kb, f"run {state['run']}")
-            kb.schema_control.set_policy(context.policy)
-            kb.entities.set_active(active=context.resolve and resources.settings.resolve)
-            home = resources.settings.home
-            accepted = without_replaced_files(kb.documents, distinct(given_texts, documents, failures), home, failures)
-            self._store_documents(kb, note_moved_files(kb.documents, accepted, home, moved), partly_read, progress)
-            count = progress.documents + _store_recorded(kb, records)
-            if gone := find_gone(kb.documents, ids_read, failures):  # records that their files do not give any more
-                self._audit("delete", kb, f"{len(gone)} records that left their files: {', '.join(gone[:_MOST_NAMED])}")
-                kb.documents.delete(*gone)
-            more_gone = [f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else []
+        documents, records = self._open_sources(state, paths, notes)
+        with self._resources.writers.step(state["knowledge_base"], state["run"], is_build=True) as kb:
+            self._begin_build(kb, state, context)
+            self._store_documents(kb, documents, notes)
+            count = notes.progress.documents + _store_recorded(kb, records)
+            gone = self._delete_gone(kb, notes)
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
             reader = reading_fingerprint(self._resources, kb)
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
             total = kb.documents.count_status("pending", "extracted") + _count_outdated(kb, outdated)
-            unread = failures.lines()
+            unread = notes.failures.lines()
             if paths:
-                note_unread_files(kb.database, [_relative_to_folder(paths, line) for line in unread])
-        reasons = {failure.reason for failure in failures}
-        partly_read_lines = [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons]
+                note_unread_files(kb.database, [relative_to_folder(paths, line) for line in unread])
         return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
-                "files_partly_read": partly_read_lines, "files_moved": moved,
-                "records_gone": [*gone[:_MOST_NAMED], *more_gone], "documents_read": count}
+                "files_partly_read": notes.partly_read_lines(), "files_moved": notes.moved, "records_gone": gone,
+                "documents_read": count}
 
-    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str],
-                         progress: ReadingProgress) -> None:
-        """Cut documents into chunks and store both.
+    def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: ReadingNotes,
+                      ) -> tuple[Iterator[Document], Iterator[RecordedPassage]]:
+        """Return iterators over the documents and over the recorded passages of the input, with the first one read.
 
-        What was not read of them is added to `partly_read`, by document id.
+        So a wrong path is refused before the knowledge base is created.
         """
+        resources, failures, recorded = self._resources, notes.failures, state.get("recorded")
+        given_texts = given_documents(state.get("documents") or [], resources.limits)
+        if recorded is None:
+            read = require_any(resources.read(paths, failures.append, notes.progress.begin_file), paths, failures)
+            return distinct(given_texts, note_ids(read, notes.ids_by_place), failures), iter(())
+        files = [path for path in paths if isinstance(path, Path)]
+        records = load_recorded(files, recorded, on_failure=failures.append, limits=resources.limits)
+        return iter(given_texts), require_any(records, paths, failures)
+
+    def _begin_build(self, kb: KnowledgeBase, state: BuildState, context: BuildContext) -> None:
+        """Put the named schema in force, record the build, and set how it treats the schema and names of entities."""
+        schema, settings = state.get("schema", ""), self._resources.settings
+        _set_schema(kb, named_schema(schema),
+                    inferred=is_inferred(schema, state.get("recorded"), uses_llm=settings.uses_llm))
+        self._audit("build", kb, f"run {state['run']}")
+        kb.schema_control.set_policy(context.policy)
+        kb.entities.set_active(active=context.resolve and settings.resolve)
+
+    def _delete_gone(self, kb: KnowledgeBase, notes: ReadingNotes) -> list[str]:
+        """Delete the documents that their files do not give any more; return the ids of the first ones, as lines."""
+        gone = find_gone(kb.documents, notes.ids_by_place, notes.failures)
+        if not gone:
+            return []
+        named = gone[:_MOST_NAMED]
+        self._audit("delete", kb, f"{len(gone)} records that left their files: {', '.join(named)}")
+        kb.documents.delete(*gone)
+        return [*named, f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else named
+
+    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], notes: ReadingNotes) -> None:
+        """Cut documents into chunks and store both; leave out those that would replace the document of another file."""
         settings = self._resources.settings
-        for group in group_documents(documents):
+        accepted = without_replaced_files(kb.documents, documents, settings.home, notes.failures)
+        for group in group_documents(note_moved_files(kb.documents, accepted, settings.home, notes.moved)):
             chunked = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
                                                  overlap_tokens=settings.chunk_overlap)) for document in group]
             # Files are read between the transactions, because reading may take long.
@@ -154,10 +159,10 @@ class ConstructionNodes(BuildNodes):
                 for document, chunks in chunked:
                     kb.documents.put(document, chunks)
                     if UNREAD in document.metadata:
-                        partly_read[document.id] = document.metadata[UNREAD]
+                        notes.partly_read[document.id] = document.metadata[UNREAD]
             for document in group:
                 kb.printed.keep(document)  # a copy of its PDF file, which the page shows
-            progress.add_documents(len(group))
+            notes.progress.add_documents(len(group))
 
     def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
         with audit.acting(served_client()):
@@ -192,8 +197,11 @@ class ConstructionNodes(BuildNodes):
         in_batches = asks_batches(kb, build_options(state), self._resources.settings)
         calls = [] if state["stopped"] else self._choose_calls(kb, state["batch"], outdated, in_batches=in_batches)
         shared = {"knowledge_base": state["knowledge_base"], "run": state["run"], "options": state["options"]}
-        sends = [Send("extract", {**shared, "calls": task, "in_batches": in_batches})
-                 for task in ([calls] if in_batches else [[call] for call in calls]) if task]
+        # One task submits all calls of a build with the endpoint's batches; otherwise each call has a task of its own.
+        tasks = [[call] for call in calls]
+        if in_batches and calls:
+            tasks = [calls]
+        sends = [Send("extract", {**shared, "calls": task, "in_batches": in_batches}) for task in tasks]
         # `write` is sent last: its transaction keeps extractions from reading the ledger, and if it began first, the
         # endpoint would be idle meanwhile.
         if state["batch"] or not state["undecided"]:
@@ -204,19 +212,26 @@ class ConstructionNodes(BuildNodes):
 
     def _choose_calls(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
                       ) -> list[list[str]]:
-        """Return the calls of the batch after `before`, each as the ids of its chunks, and store them.
+        """Return the calls of the batch after the chunks `before`, each as the ids of its chunks, and store them.
 
         A build that was interrupted has stored its last batches. They come first, with the same chunks in each call:
         responses that are paid are found in the cache, and others are what they would have been.
         """
         stored = read_batches(kb.database)
-        last = max((number for number, calls in enumerate(stored, 1) if {*before} & {*chain(*calls)}), default=0)
-        in_work, waiting = stored[max(0, last - 1):last], stored[last:]  # those in front of them are written
-        due = frozenset(kb.documents.next_batch(None, before, outdated) if waiting else ())
-        waiting = list(filter(None, (keep_chunks(calls, due) for calls in waiting)))
-        calls = waiting[0] if waiting else self._group_next_chunks(kb, before, outdated, in_batches=in_batches)
-        write_batches(kb.database, [*in_work, *(waiting or [calls])] if calls else [])
-        return calls
+        # The batch that has the chunks `before` is being extracted or written. Those in front of it are written.
+        number_before = 0
+        for number, calls in enumerate(stored, 1):
+            if not {*before}.isdisjoint(chain.from_iterable(calls)):
+                number_before = number
+        in_work, waiting = stored[max(0, number_before - 1):number_before], stored[number_before:]
+        if waiting:
+            due = frozenset(kb.documents.next_batch(None, before, outdated))
+            waiting = [calls for calls in (keep_chunks(batch, due) for batch in waiting) if calls]
+        if not waiting:
+            calls = self._group_next_chunks(kb, before, outdated, in_batches=in_batches)
+            waiting = [calls] if calls else []
+        write_batches(kb.database, [*in_work, *waiting] if waiting else [])
+        return waiting[0] if waiting else []
 
     def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
                            ) -> list[list[str]]:
@@ -227,7 +242,9 @@ class ConstructionNodes(BuildNodes):
         """
         settings = self._resources.settings
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
-        most = settings.batch_size * (MOST_CHUNKS if chunks_share_calls and settings.batch_chunks is None else 1)
+        most = settings.batch_size
+        if chunks_share_calls and settings.batch_chunks is None:
+            most *= MOST_CHUNKS  # enough for `batch_size` full calls
         chunks = kb.documents.chunks(kb.documents.next_batch(None if in_batches else most, before, outdated))
         if chunks_share_calls:
             calls = pack_calls([(chunk.id, estimate_tokens(chunk.text)) for chunk in chunks], settings.extract_tokens)
@@ -279,7 +296,9 @@ class ConstructionNodes(BuildNodes):
             return False
         chunks_read = kb.documents.count_status("done") - _count_outdated(kb, state["outdated"])
         batches = chunks_read // self._resources.settings.batch_size
-        return batches & (batches - 1) == 0  # True for 0 and for powers of two
+        # Ever more rarely, because each decision is paid, and changes the beginning of the prompts, which endpoints
+        # cache: after 0, 1, 2, 4, 8 ... batches. A power of two shares no bit with the number before it.
+        return batches & (batches - 1) == 0
 
     def accept_or_reject(self, state: BuildState) -> Command[Literal["write", "extract"]]:
         """Decide which candidates join the schema, by the thresholds or by a person, and go on with the next batch.
@@ -379,10 +398,3 @@ def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, inferred: b
     elif requested is not None and requested != kb.schemas.first():
         raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave --schema "
                          "out to go on with it, or build another knowledge base")
-
-
-def _relative_to_folder(folders: Sequence[Path | Address], line: str) -> str:
-    """Return a line "PATH: REASON" with its path relative to the folder it is in, like the ids of documents."""
-    for folder in folders:
-        line = line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
-    return line

@@ -22,8 +22,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.shown_text import without_marks
 from banyan.agents.retrieval.state import TOOL_NAMES, AskContext, ToolName
 from banyan.agents.snapshots import Snapshot
-from banyan.evaluation.datasets import DatasetError, is_gold
-from banyan.evaluation.recall import gold_rank
+from banyan.evaluation.recall import DatasetError, gold_rank, is_gold
 from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.models.reasoner import Reasoner
 from banyan.runtime.budgets import Budget, Usage, charge_calls

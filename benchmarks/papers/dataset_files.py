@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from banyan.evaluation.datasets import DatasetError, DatasetQuestion
+from banyan.evaluation.recall import DatasetError, DatasetQuestion
 from banyan.schemas.documents import Frozen
 from banyan.schemas.formats.small_files import json_records, validate_record
 from pydantic import BaseModel, Field

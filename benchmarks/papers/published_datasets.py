@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from banyan.evaluation.datasets import (
+from banyan.evaluation.recall import (
     DatasetError,
     DatasetQuestion,
     GoldPassage,

@@ -5,7 +5,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from banyan.evaluation.datasets import DatasetError
+from banyan.evaluation.recall import DatasetError
 from banyan.schemas.documents import Frozen
 from banyan.schemas.formats.small_files import json_lines, validate_record
 from banyan.schemas.retrieval import Grade

@@ -14,7 +14,7 @@ from rich.table import Table
 from watchfiles import Change, DefaultFilter
 from watchfiles import watch as watch_files
 
-from ...agents.cluster.joining import resources_on
+from ...agents.cluster import resources_on
 from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport

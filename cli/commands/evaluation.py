@@ -11,7 +11,6 @@ from rich.table import Table
 
 from ...api.progress import track
 from ...evaluation import agent_answers
-from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions, pick_evenly
 from ...evaluation.extraction_answers import (
     Answers,
     ExtractionScores,
@@ -22,7 +21,15 @@ from ...evaluation.extraction_answers import (
     reasoner_answers,
     score_answers,
 )
-from ...evaluation.recall import Group, RetrievalReport, evaluate
+from ...evaluation.recall import (
+    Group,
+    QuestionFormat,
+    RetrievalReport,
+    evaluate,
+    load_answered_questions,
+    load_questions,
+    pick_evenly,
+)
 from ...graph_store.bounding.labels import Bounds
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.cluster import ClusterError
-from banyan.agents.cluster.joining import join_cluster, resources_on
+from banyan.agents.cluster import ClusterError, join_cluster, resources_on
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources

@@ -47,6 +47,16 @@ def test_an_introduction_says_what_there_is_and_what_was_not_read(tmp_path, fold
         assert build(folder).unread == (), "the latest build read all"
 
 
+def test_a_table_without_entities_is_offered_for_questions(tmp_path):
+    file = tmp_path / "readings.csv"
+    file.write_text("load,heat\n1.5,20.1\n1.5,20.4\n1.7,20.4\n", "utf-8")
+    with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
+        build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(file)]}, context=BuildContext())
+        lines = dict(introduction.introduce(resources, "kb").lines())
+    assert lines["named most"] == "no entities yet"
+    assert lines["try"].startswith("questions about the tables")
+
+
 @pytest.fixture
 def kb(tmp_path):
     with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():

@@ -5,7 +5,7 @@ import json
 import pytest
 from banyan.cli.commands.evaluation import eval_qa
 from banyan.evaluation.agent_answers import evaluate
-from banyan.evaluation.datasets import (
+from banyan.evaluation.recall import (
     DatasetQuestion,
     GoldPassage,
 )

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from banyan.evaluation.datasets import DatasetError
 from banyan.evaluation.extraction_answers import (
     ExtractionScores,
     GoldCase,
@@ -11,6 +10,7 @@ from banyan.evaluation.extraction_answers import (
     load_recorded,
     score_answers,
 )
+from banyan.evaluation.recall import DatasetError
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
 

@@ -5,13 +5,15 @@ import json
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.evaluation.datasets import (
+from banyan.evaluation.recall import (
     DatasetError,
     DatasetQuestion,
     GoldPassage,
+    QuestionRecord,
+    evaluate,
     load_questions,
+    summarise,
 )
-from banyan.evaluation.recall import QuestionRecord, evaluate, summarise
 
 from ... import scripted
 from ... import small_base as base
