@@ -57,6 +57,8 @@ _BRANCHED = re.compile(r"\b(?:universit|institut|college|school|academ|hospital|
                       r"|department|ministr|museum|librar|court|office|center|centre|council|society|association"
                       r"|group|corporation|hotel|theat|station|airport|embassy)", re.IGNORECASE)
 _LATIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ё": "е"})
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+_PLURAL = re.compile(r"(?<=[^\W\d_]{2}[^\Wsui_])s\Z")
 _APOSTROPHES = re.compile(r"['’ʼ`´‘]")
 _AND = re.compile(r"(?:(?<!\s)\s++)?+[&＆]\s*+")
 # Marks that only separate words. Marks between digits (1.5, 3,000) and a minus sign before a figure have a meaning.
@@ -141,9 +143,8 @@ def _name_words(text: str) -> list[str]:
         parts = _SEPARATORS.sub(" ", _AND.sub(" and ", _APOSTROPHES.sub("", text))).split()
     if len(parts) > 1 and parts[0] in _ARTICLES:
         parts = parts[1:]
-    last = len(parts) - 1
     # "St" and "Ft" are "Saint" and "Fort" only if another word follows.
-    spelled = [_LEADING_FORMS.get(part, part) if index < last else part for index, part in enumerate(parts)]
+    spelled = [*(_LEADING_FORMS.get(part, part) for part in parts[:-1]), *parts[-1:]]
     return _join_letters([_SHORT_FORMS.get(part, part) for part in spelled])
 
 
@@ -220,6 +221,16 @@ def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
     return base, " ".join(titles)
 
 
+def with_spelled_umlauts(folded: FoldedName) -> str:
+    """Return a name's key with two letters for each umlaut ("goerli" for "Görli"), as keyboards without them write."""
+    return " ".join(map(_without_accents, folded.exact.translate(_UMLAUTS).split()))
+
+
+def in_singular(folded: FoldedName) -> str:
+    """Return a name's key with its last word in the singular; "glass", "status" and "analysis" keep their s."""
+    return _PLURAL.sub("", folded.key)
+
+
 def initials_of(folded: FoldedName) -> set[str]:
     """Return the possible acronyms of a name: the initials of all its words, and of all but the small ones."""
     if len(folded.words) < _LEAST_ACRONYM:
@@ -261,7 +272,7 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
         is_inexact = any(_INEXACT.intersection(name.words)
                          or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)) for name in (first, second))
         return None if is_inexact else NameMatch("date", prior=0.97)
-    match = (_match_spelling(first, second) or _match_own_acronym(first, second)
+    match = (_match_spelling(first, second, person=person) or _match_own_acronym(first, second)
              or _match_omitted_parts(first, second, organisation=organisation, person=person))
     if match:
         return match
@@ -275,18 +286,26 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
     return _match_persons(first, second, person=person)
 
 
-def _match_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names with the same words, or with the same letters or words in another order."""
+def _match_other_spelling(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
+    """Match two names that differ in umlauts, number, spaces, numerals, or the order of their words."""
+    if with_spelled_umlauts(first) == with_spelled_umlauts(second):
+        return NameMatch("spelling", prior=0.9)
+    if in_singular(first) == in_singular(second) and not person:
+        return NameMatch("spelling", prior=0.85 if len(first.words) > 1 else 0.6)
+    if first.key.replace(" ", "") == second.key.replace(" ", ""):
+        return NameMatch("spelling", prior=0.8)
+    if first.numerals != second.numerals:
+        return None
+    if sorted(first.words) != sorted(second.words):
+        return NameMatch("spelling", prior=0.85 if len(first.words) > 2 else 0.6)  # noqa: PLR2004  (number, other word)
+    is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
+    return NameMatch("person", prior=0.92) if is_inverted else NameMatch("spelling", prior=0.6)
+
+
+def _match_spelling(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
+    """Match two names with the same words, or with nearly the same letters."""
     if first.key != second.key:
-        if first.key.replace(" ", "") == second.key.replace(" ", ""):
-            return NameMatch("spelling", prior=0.8)
-        if first.numerals != second.numerals:
-            return None
-        if sorted(first.words) != sorted(second.words):
-            is_long = len(first.words) > 2  # noqa: PLR2004  (more than the number and one other word)
-            return NameMatch("spelling", prior=0.85 if is_long else 0.6)
-        is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
-        return NameMatch("person", prior=0.92) if is_inverted else NameMatch("spelling", prior=0.6)
+        return _match_other_spelling(first, second, person=person)
     is_one_word = len(first.words) == 1 and first.key.isascii()  # a Chinese name of several words has no spaces
     if first.article != second.article and (is_one_word or _is_capitalised(first) != _is_capitalised(second)):
         # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.

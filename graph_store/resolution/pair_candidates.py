@@ -15,7 +15,7 @@ import numpy as np
 from ...models.embedding.embedder import Vectors
 from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
-from .name_comparison import FoldedName, fold, initials_of, stand_for
+from .name_comparison import FoldedName, fold, in_singular, initials_of, stand_for, with_spelled_umlauts
 
 _MOST_SHARED = 40
 """The maximum number of entities with the same key whose pairs (780) are compared."""
@@ -73,7 +73,8 @@ def _keys(folded: FoldedName) -> set[str]:
     if folded.date:
         return {f"{_DATE}{folded.date}"}
     # All forms of a whole name are keys of one kind, so a form of one entity matches any form of another.
-    keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.key.replace(" ", "")}
+    keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.key.replace(" ", ""),
+            with_spelled_umlauts(folded), in_singular(folded)}
     keys.discard("")
     if folded.qualifier:
         keys.add(fold(folded.qualifier).key)  # "WHO" in "World Health Organization (WHO)"

@@ -62,6 +62,7 @@ def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: 
     ("J.R.R. Tolkien", "J. R. R. Tolkien", "spelling"),
     ("Coca-Cola", "Coca Cola", "spelling"),
     ("Hale & Sons", "Hale and Sons", "spelling"),
+    ("Görli", "Goerli", "spelling"), ("Meta EIP", "Meta EIPs", "spelling"),
     ("St. Louis", "Saint Louis", "spelling"), ("Prague/Electra", "Prague-Electra", "spelling"),
     ("3 May 1801", "1801年5月3日", "date"),
     ("Lovelace, Ada", "Ada Lovelace", "person"),
@@ -89,6 +90,12 @@ def test_names_of_one_thing_are_tied_by_a_rule(first: str, second: str, rule: st
 def test_names_that_contradict_or_differ_are_never_tied(first: str, second: str) -> None:
     assert match_names(fold(first), fold(second), organisation=True) is None
     assert match_names(fold(second), fold(first), organisation=True) is None
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    ("John Adam", "John Adams"), ("Analysi", "Analysis"), ("Glas", "Glass")])
+def test_an_s_that_is_part_of_a_name_is_no_plural(first: str, second: str) -> None:
+    assert match_names(fold(first), fold(second), person=True) is None
 
 
 def test_what_a_text_states_ties_names_that_have_nothing_in_common() -> None:
