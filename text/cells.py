@@ -77,24 +77,30 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
         cells: the distinct cells that are not empty, each with how often it occurs.
     """
     for separator in _SEPARATORS:
-        split = {cell: items for cell in cells if separator in cell and len(items := _split_cell(cell, separator)) > 1}
-        are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
-        # "Governance, Packaging" beside both of them.
-        if not split or not (are_many or all(item in cells for items in split.values() for item in items)):
-            continue
-        # Nearly all parts are short and no sentences.
-        most_words = _MOST_WORDS_AT_COMMAS if separator in _COMMAS else _MOST_WORDS
+        split = {cell: items for cell in cells if len(items := _split_cell(cell, separator)) > 1}
         parts = [item for items in split.values() for item in items]
-        short = sum(len(item) <= _LONGEST_ITEM and len(item.split()) <= most_words and not _SENTENCE.search(item)
-                    for item in parts)
-        if short >= _NEARLY_ALL * len(parts) and (separator not in _COMMAS or _are_alike(split, parts, cells)):
+        are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
+        stand_alone = all(item in cells for item in parts)  # "Governance, Packaging" beside both of them
+        if not split or not (are_many or stand_alone):
+            continue
+        is_comma = separator in _COMMAS
+        most_words = _MOST_WORDS_AT_COMMAS if is_comma else _MOST_WORDS
+        items_of_lists = [item for item in parts if _may_be_item(item, most_words)]
+        if len(items_of_lists) >= _NEARLY_ALL * len(parts) and (not is_comma or _are_alike(split, parts, cells)):
             lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
-            return _with_last_items(lists) if separator in _COMMAS else lists
+            return _with_last_items(lists) if is_comma else lists
     return None
+
+
+def _may_be_item(part: str, most_words: int) -> bool:
+    """Return True for a part of a cell that is short and no sentence."""
+    return len(part) <= _LONGEST_ITEM and len(part.split()) <= most_words and not _SENTENCE.search(part)
 
 
 def _split_cell(cell: str, separator: str) -> list[str]:
     """Return the items of a cell; a separator within brackets or quotes separates nothing."""
+    if separator not in cell:
+        return [cell]
     if separator == "\n":
         parts = cell.split("\n")
     else:

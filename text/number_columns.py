@@ -82,10 +82,21 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
                         and not number.unit for number in read.values())
     if with_zeros > _MOST_CODES * total or are_numbering:
         return {}
-    # "1990–" has no end yet, unless other numbers have their minus behind them.
-    behind = [cell for cell in read if has_minus_behind(cell)]
-    open_years = behind if all(_YEAR.fullmatch(read[cell].figures) for cell in behind) else []
-    # The word that stands behind most numbers ("guests"), by its singular: it is their unit.
+    units = _units_of_column(read, cells)
+    codes = _single_codes(read)
+    numbers: dict[str, NumberCell] = {}
+    for cell, number in read.items():
+        if cell in codes:
+            continue
+        if number.is_known_unit:
+            numbers[cell] = number
+        elif _singular(number.unit) in units:
+            numbers[cell] = number._replace(unit=units[_singular(number.unit)])
+    return numbers
+
+
+def _units_of_column(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, str]:
+    """Return the unknown word that stands behind most numbers, such as "guests", by its singular: it is their unit."""
     spellings: dict[str, str] = {}
     weights = Counter[str]()
     for cell, number in read.items():
@@ -93,16 +104,23 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
             spellings.setdefault(_singular(number.unit), number.unit)
             weights[_singular(number.unit)] += cells[cell]
     least = max(2, sum(map(cells.__getitem__, read)) / 2)
-    units = {word: spellings[word] for word, times in weights.items() if times >= least}
+    return {word: spellings[word] for word, weight in weights.items() if weight >= least}
+
+
+def _single_codes(read: Mapping[str, NumberCell]) -> set[str]:
+    """Return the cells that are codes in a column of numbers: identifiers, open years and seats."""
+    codes = {cell for cell, number in read.items()
+             if number.form == "code" or (number.form == "plain" and len(number.figures) > _EXACT_FIGURES)}
+    # "1990–" has no end yet, unless other numbers have their minus behind them.
+    with_minus_behind = [cell for cell in read if has_minus_behind(cell)]
+    if all(_YEAR.fullmatch(read[cell].figures) for cell in with_minus_behind):
+        codes.update(with_minus_behind)
     # Cells such as "12A" with several letters are seats or houses, and not volts or amperes.
     seats = [cell for cell, number in read.items()
              if len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()]
-    codes = {cell for cell, number in read.items()
-             if number.form == "code" or (number.form == "plain" and len(number.figures) > _EXACT_FIGURES)}
-    others = {*open_years, *codes, *(seats if len({read[cell].unit for cell in seats}) > 1 else ())}
-    return {cell: number if number.is_known_unit else number._replace(unit=units[_singular(number.unit)])
-            for cell, number in read.items()
-            if cell not in others and (number.is_known_unit or _singular(number.unit) in units)}
+    if len({read[cell].unit for cell in seats}) > 1:
+        codes.update(seats)
+    return codes
 
 
 def _singular(word: str) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from ....schemas.formats.schema_loading import load_schema
 from ....schemas.graph_schema import GraphSchema
@@ -88,6 +89,12 @@ GENERIC_ACRONYMS = word_set("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok 
 """Acronyms that are not names of a single thing."""
 
 PRONOUNS = word_set("he him his she her hers it its they them their")
+_PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
+EMPHASIS = re.compile(
+    rf"\*{{1,3}}|[∗†‡]|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*")
+"""Marks of emphasis and of footnotes, and pictures among the letters."""
+_SMALL_WORD = re.compile(r" [a-z]{2,}")
+_LONG_LINE, _FEW_WORDS = 50, 4  # the letters and the small words of a line of prose, as a list of names has none
 VALUES = frozenset({"date", "number"})
 """The kinds that are values rather than names."""
 
@@ -258,3 +265,13 @@ def without_overlaps(*layers: Sequence[Span]) -> list[Span]:
             taken[span.start : span.end] = b"\1" * (span.end - span.start)
             spans.append(span)
     return sorted(spans, key=lambda span: span.start)
+
+
+def without_emphasis(text: str) -> str:
+    """Return a text as it is recognised: with blanks for marks of emphasis, and for the line ends within sentences."""
+    lines = EMPHASIS.sub(lambda marks: " " * len(marks[0]), text).split("\n")
+    parts = lines[:1]
+    for before, line in pairwise(lines):
+        is_prose = len(before) > _LONG_LINE and len(_SMALL_WORD.findall(before)) > _FEW_WORDS
+        parts += [" " if is_prose and line[:1].isalpha() else "\n", line]
+    return "".join(parts)

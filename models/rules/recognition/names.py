@@ -30,8 +30,9 @@ _NOT_NAMES = ENGLISH_STOP | CALENDAR | word_set("together after before during si
                                                 "outline tell show give name count find today later earlier born "
                                                 "according under over through when whether its his her their our my "
                                                 "ceo cfo cto coo")
-_SHORTEST_WITH_STOP = 2
-"""The fewest letters of a word whose full stop ends a sentence; the full stop of an initial does not."""
+_YEAR_DIGITS = 4
+_LONGEST_INITIAL = len("J.")
+"""A longer word with a full stop ends a sentence."""
 
 _CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if letter.isupper())
 _PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"
@@ -74,6 +75,7 @@ _BODY_ENDINGS = (
     "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂",
     "学校", "剧院", "剧团", "工作室", "工坊", "报社", "电视台", "商会", "联合会")
 """Endings of the names of organizations."""
+_SHORT_BODY_ENDINGS = tuple("部院会厅署处办所队社店行校")
 _TRADES = word_set("包装 资本 网络 物流 传媒 乳业 药业 纸业 矿业 置业 纺织 服饰 家居 餐饮 酒店 制造 重工 科技 "
                    "电子 通信 软件 食品 能源 材料 生物 汽车 钢铁 化工 机械 电器 影业 证券 保险 信托 航空 地产 "
                    "实业 股份")
@@ -87,6 +89,7 @@ _COMMON_NOUNS = word_set("公司 集团 银行 大学 学院 医院 法院 政�
 _SITE_ENDINGS = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")  # 东部 in 浙江省东部
+_BETWEEN_TWO_NAMES = re.compile(r"[，,/→]|(?<=[^\x00-\x7f])\s|报经|会同")
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
 _NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险", "证书")
 """Endings of common nouns that the tagger labels as organizations."""
@@ -102,12 +105,13 @@ def find_names(text: str) -> list[Place]:
     if phrase_language(text) == "zh":
         places.extend((start, end) for start, end, _ in find_chinese_names(text, [(0, len(text))], []))
     language = language_of(text)
-    runs = _capital_runs(text, frozenset() if language == "en" else function_words(language))
-    # Every German noun has a capital, so a single word is no name there.
-    places.extend(place for place in runs if language != "de" or " " in text[slice(*place)])
+    function_words_of_language = frozenset[str]() if language == "en" else function_words(language)
+    for start, end in _capital_runs(text, function_words_of_language):
+        if language != "de" or " " in text[start:end]:  # every German noun has a capital
+            places.append((start, end))
     names: list[Place] = []
-    for start, end in places:
-        if all(end <= other_start or start >= other_end for other_start, other_end in names):  # the first one counts
+    for start, end in places:  # of places that overlap, the first one counts
+        if all(end <= other_start or start >= other_end for other_start, other_end in names):
             names.append((start, end))
     return sorted(names)
 
@@ -120,40 +124,45 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(unique.values())
 
 
-def _capital_runs(text: str, functions: frozenset[str]) -> Iterator[Place]:
-    """Yield the (start, end) of runs of capitalised words, which may contain 'of', 'de' and similar words."""
+def _capital_runs(text: str, function_words_of_language: frozenset[str]) -> Iterator[Place]:
+    """Yield the (start, end) of runs of capitalised words, which may contain 'of', 'de' and similar words.
+
+    A function word of the text's language ("Der", "Les") is in no run, although it has a capital at the beginning of a
+    sentence; English ones are in `_NOT_NAMES`.
+    """
     run: list[re.Match[str]] = []
     links: list[re.Match[str]] = []  # link words after the run, which belong to it if a capitalised word follows
-    for match in _WORD.finditer(text):
-        is_adjacent = bool(run) and text[(links or run)[-1].end() : match.start()].isspace()
-        is_function_word = match[0].casefold() in functions
-        if is_adjacent and match.group() in _LINK_WORDS:
-            links.append(match)
-        elif is_adjacent and not is_function_word and _may_be_name(match, opens=False):
-            run, links = [*run, *links, match], []
+    for word in _WORD.finditer(text):
+        is_adjacent = bool(run) and text[(links or run)[-1].end() : word.start()].isspace()
+        is_function_word = word[0].casefold() in function_words_of_language
+        if is_adjacent and word[0] in _LINK_WORDS:
+            links.append(word)
+        elif is_adjacent and not is_function_word and _may_be_name(word, begins_name=False):
+            run, links = [*run, *links, word], []
         else:
             if run:
                 yield run[0].start(), _end_of_name(run[-1])
-            begins_run = not is_function_word and _may_be_name(match, opens=True)
-            run, links = ([match] if begins_run else []), []
+            begins_run = not is_function_word and _may_be_name(word, begins_name=True)
+            run, links = ([word] if begins_run else []), []
     if run:
         yield run[0].start(), _end_of_name(run[-1])
 
 
-def _may_be_name(match: re.Match[str], *, opens: bool) -> bool:
+def _may_be_name(match: re.Match[str], *, begins_name: bool) -> bool:
     """Return True if a word begins or continues a name; numerals can only continue one ('Apollo 11', 'Louis XIV')."""
-    word = match.group()
+    word = match[0]
     if word.isdigit():
-        return not opens and len(word) < 4  # noqa: PLR2004 - four digits are a year
+        return not begins_name and len(word) < _YEAR_DIGITS
     return any(letter.isupper() for letter in word[:2]) and word.rstrip(".").casefold() not in _NOT_NAMES
 
 
 def _end_of_name(last: re.Match[str]) -> int:
     """Return the end of a name by its last word, without a genitive and without the full stop of the sentence."""
-    word, end = last.group(), last.end()
+    word = last[0]
     if word.endswith(("'s", "’s")):
-        return end - 2
-    return end - 1 if word.endswith(".") and len(word) > _SHORTEST_WITH_STOP else end
+        return last.end() - len("'s")
+    has_stop_of_sentence = word.endswith(".") and len(word) > _LONGEST_INITIAL
+    return last.end() - has_stop_of_sentence
 
 
 class NameRuns:
@@ -166,9 +175,9 @@ class NameRuns:
         """
         self._text = text
         self._title_words = frozenset(title.split())
-        self._barred = {at for start, end in barriers for at in range(start, end)}
+        self._barred = {index for start, end in barriers for index in range(start, end)}
         # The run that each character is in.
-        self._run_of = {at: match.span() for match in _RUN.finditer(text) for at in range(*match.span())}
+        self._run_of = {index: match.span() for match in _RUN.finditer(text) for index in range(*match.span())}
 
     def of_several_words(self) -> Iterator[tuple[int, int]]:
         """Yield the (start, end) of runs of at least two words.
@@ -188,6 +197,7 @@ class NameRuns:
     def has_position_capital(self, at: int) -> bool:
         """Return True if a word may have its capital only because it opens a sentence."""
         word = _WORD_OF_RUN.match(self._text, at)
+        # A title's word, a line of its own and "OpenChain" are names even where a sentence may begin.
         opens_sentence = at == 0 or _SENTENCE_START.search(self._text[max(0, at - 4) : at]) is not None
         if not opens_sentence or (word and word[0] in self._title_words):
             return False
@@ -265,50 +275,54 @@ def _join_latin(words: Sequence[Word], text: str) -> Iterator[Word]:
 
 def _join_names(words: Sequence[Word], text: str) -> Iterator[KindedPlace]:
     """Yield the names among a sentence's words, with adjacent parts of one name joined."""
-    at = 0
-    while at < len(words):
-        end = _name_end(words, at)
-        first, last = words[at], words[end - 1]
-        kind = _kind_of_words(words[at:end])
+    index = 0
+    while index < len(words):
+        end = _name_end(words, index)
+        first, last = words[index], words[end - 1]
+        kind = _kind_of_words(words[index:end])
         name = text[first.start : last.end]
         next_tag = words[end].tag if end < len(words) and words[end].start == last.end else ""
-        is_whole = name[-1].isascii() or name.endswith((*_BODY_ENDINGS, *"部院会厅署处办所队社店行校"))
+        is_whole = name[-1].isascii() or name.endswith((*_BODY_ENDINGS, *_SHORT_BODY_ENDINGS))
         is_part = kind == "organization" and next_tag in {"n", "nz", "vn", "ORG", "LOC"} and not is_whole  # 传媒中心
         if kind and _is_chinese_name(name, kind) and not is_part:
             side = _SIDE_OF_PLACE.search(name) if kind == "location" else None
             yield first.start, last.end - (len(side[0]) if side else 0), kind
-        at = end
+        index = end
 
 
-def _name_end(words: Sequence[Word], at: int) -> int:
+def _name_end(words: Sequence[Word], begin: int) -> int:
     """Return the index after the last word of the name that begins at a word, or after the word itself."""
-    end = at + 1
-    if words[at].tag == "PER":  # "珀西·勒巴朗" "·" "斯宾塞", whatever its tag
+    end = begin + 1
+    if words[begin].tag == "PER":  # "珀西·勒巴朗" "·" "斯宾塞", whatever its tag
         while end < len(words) and words[end].start == words[end - 1].end and (
                 words[end].text[0] in "·•" or words[end - 1].text[-1] in "·•"):
             end += 1
         return end
-    if words[at].tag not in {"LOC", "ORG", "nz"}:
-        return end
-    # '青河县' '禾丰' '公司': extend to the ending of an organization's name, across nouns only.
-    stop = end
-    is_complete = words[at].text.endswith((*_BODY_ENDINGS, "厅", "部", "署"))
-    while stop < len(words) and words[stop].end - words[at].start <= _LONGEST_CHINESE_NAME and (
-            words[stop].tag in _NOUN_TAGS or words[stop].text.endswith(_BODY_ENDINGS)):
-        # One space may stand between a Latin and a Chinese word.
-        may_be_apart = words[stop - 1].text[-1].isascii() and not words[stop].text[0].isascii()
-        if words[stop].start - words[stop - 1].end > int(may_be_apart):
-            break
-        stop += 1
-        last = words[stop - 1].text
-        is_before_noun = any(word.tag in _NOUN_TAGS for word in words[stop : stop + 1])  # 国务院教育行政部门
-        ends_in_trade = words[at].tag == "ORG" and stop == end + 1 and last in _TRADES and not is_before_noun
-        if not is_complete and (last.endswith(_BODY_ENDINGS) or last in _SITE_NOUNS or ends_in_trade):
-            end = stop
-    if end == at + 1 and words[at].tag == "LOC":  # '湖北省' '武汉市'
+    if words[begin].tag in {"LOC", "ORG", "nz"}:
+        end = _body_end(words, begin)
+    if end == begin + 1 and words[begin].tag == "LOC":  # '湖北省' '武汉市'
         while end < len(words) and words[end].tag == "LOC" and words[end].start == words[end - 1].end and (
                 words[end - 1].text.endswith(_PLACE_ENDINGS)):
             end += 1
+    return end
+
+
+def _body_end(words: Sequence[Word], begin: int) -> int:
+    """Return the index after a body's or site's name, across nouns to its ending: '青河县' '禾丰' '公司'."""
+    first, end = words[begin], begin + 1
+    if first.text.endswith((*_BODY_ENDINGS, "厅", "部", "署")):  # it is complete
+        return end
+    for index in range(begin + 1, len(words)):
+        word, before = words[index], words[index - 1]
+        # One space may stand between a Latin and a Chinese word.
+        longest_gap = int(before.text[-1].isascii() and not word.text[0].isascii())
+        is_noun = word.tag in _NOUN_TAGS or word.text.endswith(_BODY_ENDINGS)
+        if not is_noun or word.end - first.start > _LONGEST_CHINESE_NAME or word.start - before.end > longest_gap:
+            break
+        is_before_noun = index + 1 < len(words) and words[index + 1].tag in _NOUN_TAGS  # 国务院教育行政部门
+        ends_in_trade = first.tag == "ORG" and index == end and word.text in _TRADES and not is_before_noun
+        if word.text.endswith(_BODY_ENDINGS) or word.text in _SITE_NOUNS or ends_in_trade:
+            end = index + 1
     return end
 
 
@@ -333,9 +347,7 @@ def _is_chinese_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
     if not 2 <= len(name) <= _LONGEST_CHINESE_NAME or not any(c.isalpha() for c in name):  # noqa: PLR2004
         return False
-    if re.search(r"[，,/→]|(?<=[^\x00-\x7f])\s|报经|会同", name):  # two names
-        return False
-    if name in _COMMON_NOUNS | _SITE_NOUNS:
+    if _BETWEEN_TWO_NAMES.search(name) or name in _COMMON_NOUNS | _SITE_NOUNS:
         return False
     if "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004 - 某科技公司, 三校
         return False

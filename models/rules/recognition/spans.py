@@ -13,9 +13,9 @@ from ....text.quantities import find_values
 from ....text.scripts import CJK, script_of
 from ....text.sentences import split_sentences
 from ...parsing.parser import Parser
-from .name_kinds import VALUES, Span, name_of, without_overlaps
+from .name_kinds import VALUES, Span, name_of, without_emphasis, without_overlaps
 from .names import find_chinese_names, is_outside
-from .spelled_names import find_spelled_names, without_emphasis
+from .spelled_names import find_spelled_names
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

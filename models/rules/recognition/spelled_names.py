@@ -2,15 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ....text.lexicon import ENGLISH_STOP, word_set
 from ..likeness import is_first_name, is_known, may_be
 from .name_kinds import (
     CALENDAR,
+    EMPHASIS,
     GENERIC_ACRONYMS,
     HONORIFICS,
     HONOURS,
@@ -23,6 +24,7 @@ from .name_kinds import (
     infer_type,
     kind_of_noun,
     name_of,
+    without_emphasis,
     without_overlaps,
 )
 from .names import NameRuns
@@ -74,10 +76,6 @@ _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
-_PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
-_EMPHASIS = re.compile(
-    rf"\*{{1,3}}|[∗†‡]|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*")
-"""Marks of emphasis and of footnotes, and pictures among the letters."""
 _SYMBOL = re.compile("[=+×−%$€£]")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
 _ADDRESS_WITHIN = re.compile(r"(?<=\w) (?=(?:Sir|Mr|Mrs|Miss|Ms|Madame|Monsieur)\b)")  # "the Lodge Sir Percival left"
@@ -89,21 +87,11 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _CAPITALISED = re.compile(r"(?<![\w.’'-])[A-Z][a-z]+(?!\w)")
-_SMALL_WORD = re.compile(r" [a-z]{2,}")
-_LONG_LINE, _FEW_WORDS = 50, 4  # the letters and the small words of a line of prose, as a list of names has none
 _GLUED_BEHIND = re.compile(r" I$")
 _FIRST_PERSON = re.compile(r" (?!of\b|and\b)[a-z]")
 _FIRST_PERSON_VERB = re.compile(r" (?:am|have|had|would|should|could|did|do|can|will|shall|must|never|may|might)\b")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
 _LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer
-
-
-def without_emphasis(text: str) -> str:
-    """Return a text as it is recognised: with blanks for marks of emphasis, and for the line ends within sentences."""
-    lines = _EMPHASIS.sub(lambda marks: " " * len(marks[0]), text).split("\n")
-    ends = (" " if len(line) > _LONG_LINE and after[:1].isalpha() and len(_SMALL_WORD.findall(line)) > _FEW_WORDS
-            else "\n" for line, after in pairwise(lines))
-    return "".join(part for line, end in zip_longest(lines, ends, fillvalue="") for part in (line, end))
 
 
 def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
@@ -126,28 +114,39 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
             unknown.append(_with_address(text, Span(*place, kind)))
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = [span for span in (*recognised, *unknown)
-              if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
+              if not EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
     pieces.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
     certain = dict.fromkeys([*_find_title(text, title, recognised), *_quoted_titles(text, recognised)])
-    spans = without_overlaps(*([span for span in layer if not any(is_hidden[span.start : span.end])]
-                               for layer in (certain, pieces)))
-    spans, kinds_by_words = _correct_kinds(text, spans, certain)
+    visible = [[span for span in layer if not any(is_hidden[span.start : span.end])] for layer in (certain, pieces)]
+    spans, kinds_by_words = _correct_kinds(text, without_overlaps(*visible), certain)
     terms, names = _common_terms(text, spans), list[Span]()
     for span in spans:
         is_in_title = text[span.start : span.end] in title.split()
-        if span not in certain and (name_of(text, span) in terms or (not is_in_title and _is_junk(text, doc, span))):
-            continue
-        if span.kind == "work":  # its article belongs to it: "The Salt Road"
-            names.append(replace(span, start=span.start - 4) if text.endswith("The ", 0, span.start) else span)
-        else:
-            article = _ARTICLE.match(text, span.start, span.end)
-            names.append(replace(span, start=article.end()) if article else span)
+        is_no_name = name_of(text, span) in terms or (not is_in_title and _is_junk(text, doc, span))
+        if span in certain or not is_no_name:
+            names.append(_with_own_article(text, span))
+    return _with_one_kind_each(text, names, kinds_by_words)
+
+
+def _with_own_article(text: str, span: Span) -> Span:
+    """Return the place of a name without an article before it, but of a work with its own: "The Salt Road"."""
+    if span.kind == "work":
+        return replace(span, start=span.start - len("The ")) if text.endswith("The ", 0, span.start) else span
+    article = _ARTICLE.match(text, span.start, span.end)
+    return replace(span, start=article.end()) if article else span
+
+
+def _with_one_kind_each(text: str, names: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
+    """Return the names with one kind for all places of a name: what words give, else its most common one.
+
+    What is the last word of a person's name elsewhere in the text is a person.
+    """
     counts: dict[str, Counter[str]] = {}
     for span in names:
         counts.setdefault(name_of(text, span), Counter())[span.kind] += 1
     surnames = {name.rpartition(" ")[2] for name, kinds in counts.items() if kinds["person"] and " " in name}
-    kind_of_name = {name: "person" if name in surnames else kinds_by_words.get(name) or kinds.most_common(1)[0][0]
-                    for name, kinds in counts.items()}
+    kind_of_name = {name: kinds_by_words.get(name) or kinds.most_common(1)[0][0] for name, kinds in counts.items()}
+    kind_of_name |= {name: "person" for name in counts if name in surnames}
     return [replace(span, kind=kind_of_name[name_of(text, span)]) for span in names]
 
 
@@ -163,11 +162,12 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
         if place := _trim_name(text, runs.skip_opening_word(ent.start_char, ent.end_char), ent.end_char, kind):
             whole = runs.extend(*place)
             yield Span(*(_trim_name(text, *whole, kind) or place), kind)
-    for match in _CAPITALISED.finditer(text):  # the recogniser overlooks many
+    for match in _CAPITALISED.finditer(text):  # the recogniser overlooks many persons
         is_first = is_first_name(match[0]) and not runs.has_position_capital(match.start())
-        if (is_first or has_address(text, *match.span())) and (
-                place := _trim_name(text, *runs.extend(*match.span()), "person")):
-            yield Span(*place, "person")
+        if is_first or has_address(text, *match.span()):
+            place = _trim_name(text, *runs.extend(*match.span()), "person")
+            if place:
+                yield Span(*place, "person")
 
 
 def _with_address(text: str, span: Span) -> Span:
@@ -216,7 +216,7 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
     kind = "organization" if span.kind == "product" else span.kind
     if kind not in {"person", "location", "organization"}:
         return True
-    is_known_acronym = name in _COUNTRY_ACRONYMS if kind == "location" else kind == "organization" and is_known(name)
+    is_known_acronym = {"location": name in _COUNTRY_ACRONYMS, "organization": is_known(name)}.get(kind, False)
     if _CODE.fullmatch(name) or (_ACRONYM.fullmatch(name) and not is_known_acronym):
         return False
     if word_before.rstrip(".") in ROLES | HONORIFICS:
@@ -292,9 +292,8 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
     """Return the start and end of a name without articles, possessives and marks at its ends."""
     name = text[start:end]
     for opening, closing in ("()", "[]", "“”"):
-        if name.count(opening) != name.count(closing):
-            first_mark = min((at for mark in (opening, closing) if (at := name.find(mark)) >= 0), default=len(name))
-            name = name[:first_mark]
+        if name.count(opening) != name.count(closing):  # a name ends before a bracket that has no counterpart
+            name = re.split(f"[{re.escape(opening + closing)}]", name, maxsplit=1)[0]
     if kind != "work":
         name = _ADDRESS_WITHIN.split(_END_OF_FIRST_ITEM.split(name, maxsplit=1)[0], maxsplit=1)[0]
     if _MARKUP.search(name.strip(_EDGES)) or "\n\n" in name:
