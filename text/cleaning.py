@@ -155,12 +155,13 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
     If the text has the whole word elsewhere, with or without a hyphen, its more frequent spelling is used. Otherwise
     the hyphen stays if both parts are words of the text, or if the second part begins with a capital ("Anglo-Saxon").
     """
-    known = Counter[str]()  # the words in lower case, without the two parts of a broken word
-    if any(map(_BREAK.search, pages)):
+    known = Counter[str]()  # how often each word in lower case occurs, without the two parts of a broken word
+    breaks = [match for page in pages for match in _BREAK.finditer(page)]
+    if breaks:
         known.update(word.casefold() for page in pages for word in _HYPHENATED.findall(page))
-        for match in (match for page in pages for match in _BREAK.finditer(page)):
-            right = _FIRST_LETTERS.match(match[1])
-            known.subtract(part.casefold() for part in (_last_letters(match), right[0] if right else "") if part)
+    for match in breaks:
+        right = _FIRST_LETTERS.match(match[1])
+        known.subtract(part.casefold() for part in (_last_letters(match), right[0] if right else "") if part)
 
     def join(match: "re.Match[str]") -> str:
         rest, space = match.groups()
@@ -176,11 +177,13 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
 
 
 def _last_letters(match: "re.Match[str]") -> str:
+    """Return the letters right before a break, of at most `_LONGEST` characters."""
     letters = _LAST_LETTERS.search(match.string[max(0, match.start() - _LONGEST):match.start()])
     return letters[0] if letters else ""
 
 
 def _has_hyphen(left: str, right: str, known: Counter[str]) -> bool:
+    """Return True if two parts are joined by a hyphen, given how often each word of the text occurs."""
     first, second = left.casefold(), right.casefold()
     whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
     if whole_count or hyphenated_count:  # the text has the whole word elsewhere
@@ -213,10 +216,14 @@ def has_statement(text: str) -> bool:
     Headings, navigation, and lines such as page numbers or copyright notices state nothing; any other line may.
     """
     for line in filter(None, map(str.strip, text.splitlines())):
-        links = _BETWEEN_LINKS.split(line)
-        has_value = any(character.isdigit() or character in ":：=" for character in line)
-        is_navigation = len(links) >= _FEWEST_LINKS and not line.startswith("|") and not has_value and all(
-            len(link.split()) <= _LONGEST_LINK for link in links)  # "Home | Tickets | Bar"
-        if not (is_navigation or _HEADING_LINE.match(line) or _FURNITURE.fullmatch(line)):
+        if not (_is_navigation(line) or _HEADING_LINE.match(line) or _FURNITURE.fullmatch(line)):
             return True
     return False
+
+
+def _is_navigation(line: str) -> bool:
+    """Return True for a line of short links, such as "Home | Tickets | Bar"; a row of a table begins with a bar."""
+    links = _BETWEEN_LINKS.split(line)
+    has_value = any(character.isdigit() or character in ":：=" for character in line)
+    are_short = all(len(link.split()) <= _LONGEST_LINK for link in links)
+    return len(links) >= _FEWEST_LINKS and are_short and not has_value and not line.startswith("|")

@@ -68,9 +68,9 @@ def content_words(text: str, language: str = "en") -> tuple[str, ...]:
     """
     if language not in {"en", "zh", "ja"}:
         found = [word for word in _SPACED_WORD.findall(normalise(text)) if word not in function_words(language)]
-        if language == "bn":
-            return tuple(_BENGALI_ENDING.sub("", word) for word in found)
-        return tuple(stem_word(word, _STEMMERS[language]) if language in _STEMMERS else word for word in found)
+        if language in _STEMMERS:
+            return tuple(stem_word(word, _STEMMERS[language]) for word in found)
+        return tuple(_BENGALI_ENDING.sub("", word) if language == "bn" else word for word in found)
     words: list[str] = []
     for match in _RUN.finditer(normalise(text)):
         run = match.group()

@@ -1,8 +1,7 @@
 """Dates in the cells of a column: read their forms, and decide the order of day and month from the whole column."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from itertools import pairwise
@@ -84,18 +83,21 @@ def read_date_cell(cell: str) -> DateCell | None:
 
 
 def _parse_day(text: str) -> DateCell | None:
-    for form in (_YEAR_FIRST, _COMPACT):
-        if match := form.fullmatch(text):
-            return DateCell(int(match["year"]), int(match["month"]), int(match["day"]), "known", "day")
+    """Return the date that a text without a time of day consists of, or None."""
+    if match := _YEAR_FIRST.fullmatch(text) or _COMPACT.fullmatch(text):
+        return DateCell(int(match["year"]), int(match["month"]), int(match["day"]), "known", "day")
     if match := _YEAR_LAST.fullmatch(text):
-        year = match["year"]
-        return DateCell(int(year), int(match["first"]), int(match["second"]),
-                        "dots" if match["mark"] == "." else "open", "day", has_short_year=len(year) < _YEAR_FIGURES)
+        order: Literal["dots", "open"] = "dots" if match["mark"] == "." else "open"
+        return DateCell(int(match["year"]), int(match["first"]), int(match["second"]), order, "day",
+                        has_short_year=len(match["year"]) < _YEAR_FIGURES)
     if match := _YEAR_MONTH.fullmatch(text):
         year, month = match["year"] or match["late_year"], match["month"] or match["late_month"]
         return DateCell(int(year), int(month), 1, "known", "month")
-    # A date whose month is a word, or whose parts are marked with 年 and 月.
-    text = _HYPHENS.sub(" ", _WEEKDAY.sub("", text))
+    return _parse_worded_day(_HYPHENS.sub(" ", _WEEKDAY.sub("", text)))
+
+
+def _parse_worded_day(text: str) -> DateCell | None:
+    """Return a date whose month is a word, or whose parts are marked with 年 and 月; None for any other text."""
     first_word = re.match(r"[^\W\d_]+", text)
     if not text or not (text[0].isdigit() or (first_word and is_month(first_word[0]))):
         return None
@@ -106,13 +108,13 @@ def _parse_day(text: str) -> DateCell | None:
     if match is None:
         return None
     year, month, day = (int(part or 0) for part in match.groups())
-    read = DateCell(year, month, day or 1, "known", "day" if day else "month")
-    return read._replace(year=int(short["year"]), has_short_year=True) if short else read
+    return DateCell(int(short["year"]) if short else year, month, day or 1, "known", "day" if day else "month",
+                    has_short_year=short is not None)
 
 
 def _with_time(read: DateCell, match: re.Match[str]) -> DateCell | None:
     """Return a date with its time of day, or None if there is no such time."""
-    hour, half = int(match["hour"]), (match["half"] or "").lower().replace(".", "")
+    hour, half = int(match["hour"]), (match["half"] or "").lower().replace(".", "")  # of the day: "am" or "pm"
     if half:
         if not 1 <= hour <= _HALF_DAY:
             return None
@@ -145,17 +147,11 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
         return column
     found = read_most(cells, read_date_cell)
     # Dates are months or days, whichever are more.
-    weights = Counter[bool]()
-    for cell, day in found.items():
-        weights[day.precision == "month"] += cells[cell]
-    read, year_note = _with_centuries({cell: day for cell, day in found.items()
-                                       if (day.precision == "month") == (weights[True] > weights[False])})
-    # Parts over 12 show which of two is the day.
-    weights = Counter[bool]()
-    for cell, day in read.items():
-        if day.order != "known" and (day.first > _MONTHS) != (day.second > _MONTHS):
-            weights[day.first > _MONTHS] += cells[cell]
-    shown = None if weights[True] == weights[False] else weights[True] > weights[False]
+    months = {cell: day for cell, day in found.items() if day.precision == "month"}
+    days = {cell: day for cell, day in found.items() if day.precision != "month"}
+    are_months = sum(map(cells.__getitem__, months)) > sum(map(cells.__getitem__, days))
+    read, year_note = _with_centuries(months if are_months else days)
+    shown = _shown_order(read, cells)
     day_first, is_sure = _day_order(read, shown, hint)
     values, zone_note = _to_dates(read, day_first, shown)
     precision: Precision = next((day.precision for day in read.values()), "")
@@ -163,6 +159,17 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
         precision = "second" if any(isinstance(value, datetime) for value in values.values()) else "day"
     notes = (year_note, zone_note, "" if is_sure else _ORDER_NOTE, _MONTH_NOTE if precision == "month" else "")
     return DateColumn(values, precision, shown, not is_sure, "; ".join(filter(None, notes)))
+
+
+def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool | None:
+    """Return True if parts over 12 show that the day is before the month, False if after it, None if they show none."""
+    day_first = month_first = 0
+    for cell, day in read.items():
+        if day.order != "known" and day.second <= _MONTHS < day.first:
+            day_first += cells[cell]
+        elif day.order != "known" and day.first <= _MONTHS < day.second:
+            month_first += cells[cell]
+    return None if day_first == month_first else day_first > month_first
 
 
 def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
@@ -211,19 +218,21 @@ def _day_order(read: Mapping[str, DateCell], shown: bool | None, hint: bool | No
     if any(day.has_half for day in doubtful):
         return False, True
     # Enough dates rise or fall from row to row, as those of a log or a statement do.
-    sorted_orders = []
-    for day_first in (True, False) if len(doubtful) >= _ENOUGH_TO_BE_SORTED else ():
-        keys = [(day.year, *((day.second, day.first) if day_first else (day.first, day.second))) for day in doubtful]
-        if keys in (sorted(keys), sorted(keys, reverse=True)):
-            sorted_orders.append(day_first)
-    return (sorted_orders[0], True) if len(sorted_orders) == 1 else (True, False)
+    with_day_first = [(day.year, day.second, day.first) for day in doubtful]
+    with_month_first = [(day.year, day.first, day.second) for day in doubtful]
+    is_certain = len(doubtful) >= _ENOUGH_TO_BE_SORTED and _is_sorted(with_day_first) != _is_sorted(with_month_first)
+    return (_is_sorted(with_day_first), True) if is_certain else (True, False)
+
+
+def _is_sorted(dates: Sequence[tuple[int, int, int]]) -> bool:
+    return list(dates) in (sorted(dates), sorted(dates, reverse=True))
 
 
 def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[
         dict[str, date | datetime], str]:
     """Return the dates, or points in time if any cell has a time of day, and a note on their zone."""
     zones = {day.zone for day in read.values() if day.clock is not None}
-    is_local = len(zones) <= 1
+    is_in_one_zone = len(zones) <= 1
     has_times = any(day.clock and day.clock != time() for day in read.values())
     values: dict[str, date | datetime] = {}
     for cell, day in read.items():
@@ -233,13 +242,17 @@ def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None)
             moment = datetime.combine(date(day.year, month, number), day.clock or time())
         except ValueError:  # no such date, such as 31 April
             continue
-        if not is_local and day.clock is not None and day.zone is None:
-            continue
-        if not is_local:
+        if not is_in_one_zone:
+            if day.clock is not None and day.zone is None:
+                continue
             moment -= timedelta(minutes=day.zone or 0)
         values[cell] = moment if has_times else moment.date()
+    return values, _zone_note(zones) if has_times else ""
+
+
+def _zone_note(zones: Set[int | None]) -> str:
+    """Return a note on the zone of times, of which several are read as UTC; "" if the cells state none."""
+    if len(zones) > 1:
+        return "times are in UTC; those without a time zone are left out" if None in zones else "times are in UTC"
     zone = next(iter(zones), None)
-    note = "" if zone is None else f"times are in {timezone(timedelta(minutes=zone))}"
-    if not is_local:
-        note = "times are in UTC; those without a time zone are left out" if None in zones else "times are in UTC"
-    return values, note if has_times else ""
+    return "" if zone is None else f"times are in {timezone(timedelta(minutes=zone))}"

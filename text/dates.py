@@ -112,15 +112,10 @@ def parse_date(text: str) -> str:
         return ""
     folded = _LEAD.sub("", normalised.strip(" .,;。，")).replace("元年", "1年")
     without_about = _ABOUT.sub("", folded)
-    # 二〇一九年三月五日 is 2019年3月5日.
-    in_figures = _HAN_SMALL.sub(_small_figures, _HAN_YEAR.sub(
-        lambda match: "".join(_HAN[digit] for digit in match[0]), without_about))
-    if interval := _INTERVAL.fullmatch(in_figures):  # "1914-1918", "1914-18"
-        first, last = interval["first"], interval["last"]
-        may_be_month = len(last) < len(first) and int(last) <= _MONTHS_A_YEAR
-        last = first[: 4 - len(last)] + last
-        if last > first and not (may_be_month and "-" in in_figures and " " not in in_figures):
-            return f"{first}/{last}"
+    with_year = _HAN_YEAR.sub(lambda match: "".join(_HAN[digit] for digit in match[0]), without_about)
+    in_figures = _HAN_SMALL.sub(_small_figures, with_year)  # 二〇一九年三月五日 is 2019年3月5日
+    if interval := _interval(in_figures):
+        return interval
     for form in _FORMS:
         match = form.fullmatch(in_figures)
         if match:
@@ -128,6 +123,17 @@ def parse_date(text: str) -> str:
             is_approximate = without_about != folded
             return f"{normal}~" if normal and is_approximate else normal
     return ""
+
+
+def _interval(text: str) -> str:
+    """Return the normal form of an interval of years ("1914-1918", "1914-18"), or "" for any other text."""
+    match = _INTERVAL.fullmatch(text)
+    if match is None:
+        return ""
+    first, last = match["first"], match["last"]
+    is_month = len(last) < len(first) and int(last) <= _MONTHS_A_YEAR and "-" in text and " " not in text  # "2019-03"
+    last = first[: _YEAR_FIGURES - len(last)] + last
+    return f"{first}/{last}" if last > first and not is_month else ""
 
 
 def spell_dates(text: str, *, chinese: bool) -> str:
@@ -155,6 +161,7 @@ def date_terms(words: Sequence[str]) -> Iterator[str]:
         if len(word) == _COMPACT:
             yield from _terms_of(word[:4], word[4:6], word[6:])
         elif len(word) == _YEAR_FIGURES:
+            # The day and the month are the nearest two words, apart from words such as "of" between them.
             before = [other for other in words[max(position - 4, 0):position] if other not in _BETWEEN_PARTS][-2:]
             after = [other for other in words[position + 1:position + 6] if other not in _BETWEEN_PARTS][:2]
             if words[position + 1:position + 2] == ["年"]:  # then 2 is certainly a month, as "02" is
@@ -165,6 +172,7 @@ def date_terms(words: Sequence[str]) -> Iterator[str]:
 def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     """Yield the terms of the date whose year is `year`, from at most two words before it and two after it."""
     first, second = ["", "", *before][-2:]
+    # Of two numbers, one over 12 is the day; if both may be months, nothing tells which one it is.
     if second in MONTHS:
         yield from _terms_of(year, second, first)
     elif first in MONTHS:

@@ -100,12 +100,16 @@ def has_minus_behind(cell: str) -> bool:
 
 
 class _Prefix(NamedTuple):
+    """What stands before the figures of a number; `is_bracketed` means that a bracket opens there."""
+
     currency: str
     is_negative: bool
     is_bracketed: bool
 
 
 class _Suffix(NamedTuple):
+    """What stands behind the figures of a number; `is_closed` means that the bracket before them closes there."""
+
     scale: int
     unit: str
     is_known_unit: bool
@@ -115,18 +119,11 @@ class _Suffix(NamedTuple):
 
 def read_number(cell: str) -> NumberCell | None:
     """Return the number that a cell consists of, or None if it is anything else: a range, a fraction, a code."""
-    if len(cell) > _LONGEST:
-        return None
     text = cell.strip()
-    if not _CLEAN.fullmatch(text):
-        if _TEN_WITH_MARK.match(text):  # 10³ alone may be a power, or ten with the mark of a note
-            return None
-        text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
-        text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
-        text = _EMPHASIS.sub(r"\1", " ".join(text.split()).strip(" `"))
-        while (shorter := _NOTE_NUMBER.sub("", text.rstrip(_NOTE_SIGNS))) != text:
-            text = shorter
-        text = _NO_DECIMALS.sub("", text)
+    # 10³ alone may be a power, or ten with the mark of a note.
+    if len(cell) > _LONGEST or _TEN_WITH_MARK.match(text):
+        return None
+    text = text if _CLEAN.fullmatch(text) else _without_notes(text)
     match = _CELL.fullmatch(text)
     if match is None:
         return None
@@ -137,26 +134,40 @@ def read_number(cell: str) -> NumberCell | None:
     return _parse_number(match)
 
 
+def _without_notes(text: str) -> str:
+    """Return a cell with plain digits and marks, without emphasis and the marks of notes."""
+    text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
+    text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
+    text = _EMPHASIS.sub(r"\1", " ".join(text.split()).strip(" `"))
+    while (shorter := _NOTE_NUMBER.sub("", text.rstrip(_NOTE_SIGNS))) != text:
+        text = shorter
+    return _NO_DECIMALS.sub("", text)
+
+
 def _parse_number(match: re.Match[str]) -> NumberCell | None:
+    """Return the number of a cell that `_CELL` matched; None if what stands around the figures is more than that."""
     before, figures = match["before"], match["figures"]
     if figures[0] == "." and before[-1:].isalpha():  # an abbreviation: "Rs.500"
         before, figures = f"{before}.", figures[1:]
     if figures[-1] == "." and figures[:-1].isdigit():  # an ordinal: "1."
         figures = figures[:-1]
-    form = _FORMS.match(figures)
-    prefix = _read_prefix(before)
-    if form is None or prefix is None:
+    form, prefix = _FORMS.match(figures), _read_prefix(before)
+    suffix = _read_suffix(match["after"], prefix.currency, prefix.is_bracketed) if prefix else None
+    if form is None or prefix is None or suffix is None:
         return None
-    suffix = _read_suffix(match["after"], prefix.currency, prefix.is_bracketed)
-    if suffix is None or (prefix.is_negative and suffix.is_negative) or prefix.is_bracketed != suffix.is_closed:
+    has_two_signs = prefix.is_negative and suffix.is_negative
+    if has_two_signs or prefix.is_bracketed != suffix.is_closed:
         return None
     exponent = match["exponent"] or match["power"]
-    scale = suffix.scale * _ten_to(exponent) if exponent else Decimal(suffix.scale)
-    return NumberCell(form.lastgroup or "", figures, prefix.is_negative or suffix.is_negative or prefix.is_bracketed,
-                      prefix.is_bracketed, scale, suffix.unit, suffix.is_known_unit, bool(prefix.currency))
+    return NumberCell(
+        form.lastgroup or "", figures, is_bracketed=prefix.is_bracketed,
+        is_negative=prefix.is_negative or suffix.is_negative or prefix.is_bracketed,
+        scale=suffix.scale * _ten_to(exponent) if exponent else Decimal(suffix.scale), unit=suffix.unit,
+        is_known_unit=suffix.is_known_unit, has_sign_before=bool(prefix.currency))
 
 
 def _ten_to(exponent: str) -> Decimal:
+    """Return the power of ten that an exponent such as "-3" writes."""
     return Decimal(10) ** int(exponent.replace("−", "-"))
 
 
@@ -180,12 +191,12 @@ def _read_suffix(after: str, currency: str, is_bracketed: bool) -> _Suffix | Non
     rest = after.replace(")", "", 1) if is_closed else after
     begin = rest.lstrip()
     is_negative = begin[:1] in tuple(_MINUS) and begin[1:2] in {"", " "}
-    scale, rest = _read_scale(begin[1:] if is_negative else rest, bool(currency))
+    scale, rest = _read_scale(begin[1:] if is_negative else rest, is_money=bool(currency))
     unit, is_known = _read_unit(rest, currency)
     return None if unit is None else _Suffix(scale, unit, is_known, is_negative, is_closed)
 
 
-def _read_scale(rest: str, is_money: bool) -> tuple[int, str]:
+def _read_scale(rest: str, *, is_money: bool) -> tuple[int, str]:
     """Return the factor that a text behind a number begins with ("k", "Mio.", 万), and the rest of the text."""
     match = _SCALE.match(rest)
     if match is None:
@@ -194,8 +205,11 @@ def _read_scale(rest: str, is_money: bool) -> tuple[int, str]:
     is_money = is_money or rest[match.end():].strip() in _CURRENCIES
     if not is_money and ((gap and word in _ALSO_UNITS) or word.lower() in _ONLY_MONEY):
         return 1, rest
-    factor = _SCALES.get(word) or (_SCALES.get(word.lower()) if len(word) > 1 else None)
-    factor = factor or (_MONEY_SCALES.get(word) if is_money else None)
+    factor = _SCALES.get(word)
+    if factor is None and len(word) > 1:  # of one letter, the case tells the scale: "M" and "m"
+        factor = _SCALES.get(word.lower())
+    if factor is None and is_money:
+        factor = _MONEY_SCALES.get(word)
     return (factor, rest[match.end():]) if factor else (1, rest)
 
 
@@ -204,12 +218,11 @@ def _read_unit(rest: str, currency: str) -> tuple[str | None, bool]:
     text = rest.strip()
     if not text:
         return currency, True
-    if currency:  # "$5 CAD", "€3/kg"
-        divisor = text.removeprefix("/") if text.startswith("/") else text.removeprefix("per ")
-        if divisor != text:
-            divisor = divisor.strip()
+    if currency:
+        if text.startswith(("/", "per ")):  # "€3/kg"
+            divisor = text.removeprefix("/").removeprefix("per ").strip()
             return f"{currency}/{unit_of(divisor) or divisor}" if _UNIT_WORD.fullmatch(divisor) else None, True
-        code = _CURRENCIES.get(text, "")
+        code = _CURRENCIES.get(text, "")  # "$5 CAD"
         return code if code and (code == currency or currency in _SHARED_SIGNS) else None, True
     known = unit_of(text)
     if known and rest != "s":  # "1850s" is a decade
@@ -248,9 +261,12 @@ def scaled_unit_of(text: str) -> str:
     """
     if unit := unit_of(text):
         return unit
-    sign = _SIGN.match(text)
-    written = [f"1 {text}", *([f"{sign[0]}1{text[sign.end():]}"] if sign else [])]
-    for number in filter(None, map(read_number, written)):
-        if number.is_known_unit and number.form == "plain" and (name := _SCALE_NAMES.get(int(number.scale))):
-            return f"{name} {number.unit}".strip()
+    # A unit is read as that of the number 1: "1 Mio. €", and "$1M" where a sign stands first.
+    numbers = [read_number(f"1 {text}")]
+    if sign := _SIGN.match(text):
+        numbers.append(read_number(f"{sign[0]}1{text[sign.end():]}"))
+    for number in filter(None, numbers):
+        scale_name = _SCALE_NAMES.get(int(number.scale))
+        if scale_name and number.is_known_unit and number.form == "plain":
+            return f"{scale_name} {number.unit}".strip()
     return ""

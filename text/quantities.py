@@ -137,11 +137,10 @@ def parse_number(text: str) -> str:
 
     The number is in figures or words, in English or Chinese, alone or after a word such as "about".
     """
-    if _RAISED_TEN.search(text):
+    if _RAISED_TEN.search(text):  # a power, or ten with the mark of a note
         return ""
     folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(_RAISED.sub("", text))).strip(" .;。，")))
-    folded = _POWER_OF_TEN.sub(lambda power: _plain_number(
-        Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-")))), folded)
+    folded = _POWER_OF_TEN.sub(_plain_power, folded)
     folded = _EUROPEAN_FIGURES.sub(lambda figures: figures[0].replace(".", "").replace(",", "."), folded)
     folded = _HAN_PERCENT.sub(r"\1%", folded)
     low = _AMOUNT.match(folded)
@@ -161,6 +160,12 @@ def parse_number(text: str) -> str:
         smaller_part = parse_number(rest_of_compound) if first_unit else ""
         return f"{_plain_number(_amount_value(low))} {first_unit} {smaller_part}" if smaller_part else ""
     return f"{_plain_number(_amount_value(low))} {unit}".rstrip()
+
+
+def _plain_power(power: re.Match[str]) -> str:
+    """Return the number that a power of ten such as "3 x 10^6" is, in plain figures."""
+    exponent = int(power["exponent"].replace("−", "-"))
+    return _plain_number(Decimal(power["factor"] or 1).scaleb(exponent))
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
@@ -252,6 +257,7 @@ def _words_value(words: str) -> int:
 
 
 def _plain_number(value: Decimal) -> str:
+    """Return a number without an exponent and without zeros at the end of its decimals."""
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 

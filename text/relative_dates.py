@@ -51,6 +51,7 @@ _NEXT = re.compile(r"\b(?:next|upcoming|following|deadline|due)\b|下次|下一�
 _MAIL_HEAD = re.compile(r"^(?:From|Author|To|发件人|收件人)\s?[:：]", re.MULTILINE | re.IGNORECASE)
 _OPENING = re.compile(r"(?:\s|\|[^\n]*\n|#[^\n]*\n|[^\n]{0,80}\n(?=\s*\Z))*+")
 """What may stand above the first message of a chat: rows, headings, and a line such as its title."""
+_PLAIN_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 _LONGEST_NAME = 40
 _HEAD = 80
 _DAY_PARTS = 3
@@ -105,11 +106,12 @@ def _only_date(text: str, least_parts: int = 1) -> str:
     plain = with_ascii_digits(text[:_HEAD * 4])
     if re.fullmatch(r"\d{4}-\d\d", plain.strip()):
         return plain.strip()
-    found = {normal for start, end in find_dates(plain) if not _LIMITS.search(plain[:start])
-             and (normal := parse_date(plain[start:end])) and re.fullmatch(r"\d{4}(?:-\d\d){0,2}", normal)}
-    found = {one for one in found if not any(other != one and other.startswith(one) for other in found)}
-    only = found.pop() if len(found) == 1 else ""
-    return only if only and only.count("-") + 1 >= least_parts else ""
+    stated = {parse_date(plain[start:end]) for start, end in find_dates(plain) if not _LIMITS.search(plain[:start])}
+    dates = {normal for normal in stated if _PLAIN_DATE.fullmatch(normal)}
+    # "2024" beside "2024-03-05" is the same date.
+    precise = [one for one in dates if not any(other != one and other.startswith(one) for other in dates)]
+    is_only_one = len(precise) == 1 and precise[0].count("-") + 1 >= least_parts
+    return precise[0] if is_only_one else ""
 
 
 class SayingDates:
@@ -122,9 +124,10 @@ class SayingDates:
         for mark in _find_marks(text, is_dated=bool(said_on)):
             if mark.level:
                 headings = [above for above in headings if above.level < mark.level] + [mark]
-            dated = next((above.said_on for above in reversed(headings) if above.said_on), said_on)
+            date_above = next((above.said_on for above in reversed(headings) if above.said_on), said_on)
+            is_mail = _MAIL_INSIDE.match(text, mark.start) is not None  # which has a date of its own, or none
             self._starts.append(mark.start)
-            self._dates.append((mark.said_on or dated) if not _MAIL_INSIDE.match(text, mark.start) else mark.said_on)
+            self._dates.append(mark.said_on or ("" if is_mail else date_above))
 
     def at(self, position: int) -> str:
         """Return the date on which the words at a position were said; "" if it is not known."""
@@ -137,7 +140,7 @@ def _find_marks(text: str, *, is_dated: bool) -> Iterator[_Mark]:
     A date in minutes may be that of another meeting. So lines count only in a text that begins with such a line, and
     are all of one form; and headings of a text with a date of its own (`is_dated`) only if they name a mail.
     """
-    form = ""
+    form = ""  # of the lines that count: that of the first one with a date; "none" if the text begins otherwise
     for line in _LIKELY.finditer(text):
         level = len(line[0]) - len(line[0].lstrip("#"))
         if level:
@@ -150,31 +153,38 @@ def _find_marks(text: str, *, is_dated: bool) -> Iterator[_Mark]:
         if own_form == "field":
             if _MAIL_HEAD.search(text, max(0, line.start() - _HEAD * 3), line.start()):
                 yield _Mark(line.start(), 0, said_on)
-        elif own_form == (form := form or (own_form if _OPENING.fullmatch(text, 0, line.start()) else "none")):
+            continue
+        if not form:
+            form = own_form if _OPENING.fullmatch(text, 0, line.start()) else "none"
+        if own_form == form:
             yield _Mark(line.start(), 0, said_on)
 
 
 def _message_date(line: str) -> tuple[str, str]:
-    """Return the form and date of a line that opens a message or a day: "[2024-03-05 10:12] Ann: ..."; ("", "")."""
+    """Return the form and date of a line that opens a message or a day; two empty texts for any other line.
+
+    The forms are "field" ("Date: 5 March 2024"), "stamped" ("[2024-03-05 10:12] Ann: ..."), "signed" ("Ann, 2024-03-05
+    10:12") and "day" ("5 March 2024" alone).
+    """
     start, end, said_on = _first_day(line)
     before = _WEEKDAY.sub("", line[:start]).strip(_MARKS)
     time = _TIME.match(line, end)
     rest = line[time.end() if time else end:]
     is_alone = not _WEEKDAY.sub("", rest).strip(_MARKS)
-    is_opened = rest[:1] in tuple("])】）") or _SPEAKER.match(rest) is not None
+    has_message = rest[:1] in tuple("])】）") or _SPEAKER.match(rest) is not None
     if _FIELD.fullmatch(line[:start].strip(" \t*_>-")):
         return "field", said_on
-    if time and len(before) <= _LONGEST_NAME and (is_opened or (is_alone and before)):
+    if time and len(before) <= _LONGEST_NAME and (has_message or (is_alone and before)):
         return "signed" if before else "stamped", said_on
-    return ("day", said_on) if not before and is_alone and not _BULLET.match(line) else ("", "")
+    is_day = is_alone and not before and not _BULLET.match(line)
+    return ("day", said_on) if is_day else ("", "")
 
 
 def _first_day(line: str) -> tuple[int, int, str]:
     """Return where the first date of a line begins and ends, and the date; "" unless it is a day."""
-    for start, end in find_dates(line[:_HEAD]):
-        normal = parse_date(line[start:end])
-        return start, end, normal if re.fullmatch(r"\d{4}-\d\d-\d\d", normal) else ""
-    return 0, 0, ""
+    start, end = next(find_dates(line[:_HEAD]), (0, 0))
+    normal = parse_date(line[start:end])
+    return start, end, normal if re.fullmatch(r"\d{4}-\d\d-\d\d", normal) else ""
 
 
 @lru_cache(_CACHED)
@@ -186,23 +196,25 @@ def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
     """
     if not _HINT.search(text):
         return ()
-    starts, said = _line_dates(text, said_on)
-    if not any(said):
+    line_starts, line_dates = _line_dates(text, said_on)
+    if not any(line_dates):
         return ()
     text = _WRAPPED.sub(" ", text)
     found = [(match, read) for form, read in _FORMS for match in form.finditer(text)]
+    found.sort(key=lambda one: (one[0].start(), -one[0].end()))  # of those that begin at one place, the longest first
     dates, end = list[RelativeDate](), 0
-    for match, read in sorted(found, key=lambda one: (one[0].start(), -one[0].end())):
-        start = match.start()
-        if start < end:
+    for match, read in found:
+        if match.start() < end:
             continue
         end = match.end()  # also where the words mean nothing: the "Friday" of "next Friday" is no date either
-        day = said[bisect_right(starts, start) - 1]
-        if day and not _is_title(match):
-            meant = read(Said(match, date(*[*map(int, day.split("-")), 1, 1][:3])))
-            is_precise = meant.partition("/")[0].count("-") <= day.count("-")
-            if meant and is_precise and not _is_stated(text, *match.span()):
-                dates.append(RelativeDate(start, end, meant))
+        day = line_dates[bisect_right(line_starts, match.start()) - 1]
+        if not day or _is_title(match):
+            continue
+        year, month, number = [*map(int, day.split("-")), 1, 1][:3]
+        meant = read(Said(match, date(year, month, number)))
+        is_precise = meant.partition("/")[0].count("-") <= day.count("-")
+        if meant and is_precise and not _is_stated(text, *match.span()):
+            dates.append(RelativeDate(match.start(), end, meant))
     return tuple(dates)
 
 
@@ -215,31 +227,39 @@ def said_on_at(text: str, said_on: str, position: int) -> str:
 def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
     """Return where each line of a text begins, and the date on which it was said."""
     dates = SayingDates(text, said_on)
-    rows = {row.start: day for row in find_rows(text) for cell in row.cells
-            if _FIELD.fullmatch(f"{cell.header.replace('_', ' ')}:") and (day := _only_date(cell.value))}
-    starts, said, entry, start = list[int](), list[str](), "", 0
+    date_of_row: dict[int, str] = {}
+    for row in find_rows(text):
+        for cell in row.cells:
+            if _FIELD.fullmatch(f"{cell.header.replace('_', ' ')}:") and (day := _only_date(cell.value)):
+                date_of_row[row.start] = day
+    starts, line_dates, start = list[int](), list[str](), 0
+    entry = ""  # the date of an entry such as "- 2024-02-01: kick-off", which counts for its paragraph
     for line in text.splitlines(keepends=True):
         is_likely = _LIKELY.match(line) is not None
         if not line.strip() or (is_likely and _message_date(line)[1]):
             entry = ""
-        elif is_likely and not said_on:  # else it may be of another day, as of an agenda
-            begin, end, day = _first_day(line)  # that of an entry counts for its paragraph: "- 2024-02-01: kick-off"
+        elif is_likely and not said_on:  # in a dated text it may be of another day, as in an agenda
+            begin, end, day = _first_day(line)
             entry = day if day and not line[:begin].strip(_MARKS) and _ENTRY.match(line, end) else entry
         starts.append(start)
-        said.append(rows.get(start) or entry or dates.at(start))
+        line_dates.append(date_of_row.get(start) or entry or dates.at(start))
         start += len(line)
-    return starts, said
+    return starts, line_dates
 
 
 def _is_stated(text: str, start: int, end: int) -> bool:
     """Return True if a date stands beside the words: "in a week's time on Tuesday 17 January 2012"."""
     after, before = text[end:end + _BESIDE], text[max(0, start - _BESIDE):start]
     later = next(find_dates(after), None)
-    if later is not None and (joint := _JOINT.fullmatch(after, 0, later[0])):
-        # Of a list such as "in March, 5 May last year" no date states another.
-        return "(" in joint[0] or "（" in joint[0] or not parse_date(after[slice(*later)]).startswith("XXXX")
-    return any(_JOINT.fullmatch(before, place[1]) is not None and before[place[1]:].strip() != "]"
-               and not parse_date(before[slice(*place)]).startswith("XXXX") for place in [*find_dates(before)][-1:])
+    joint = _JOINT.fullmatch(after, 0, later[0]) if later else None
+    if later and joint:
+        # Of a list such as "in March, 5 May last year" no date states another: neither has a year.
+        has_year = not parse_date(after[slice(*later)]).startswith("XXXX")
+        return has_year or "(" in joint[0] or "（" in joint[0]
+    for earlier_start, earlier_end in [*find_dates(before)][-1:]:
+        is_joined = _JOINT.fullmatch(before, earlier_end) is not None and before[earlier_end:].strip() != "]"
+        return is_joined and not parse_date(before[earlier_start:earlier_end]).startswith("XXXX")
+    return False
 
 
 def _is_title(match: re.Match[str]) -> bool:

@@ -125,11 +125,8 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     whole = _date_bounds(parse_date(_DURING.sub("", words)))
     if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
         return "during", *whole[:2]
-    quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
-    others = [(start, end) for start, end in find_dates(words)
-              if not any(start < own_end and own_start < end for own_start, own_end in quarters_and_months)]
-    spans = sorted([*quarters_and_months, *others])
-    dates = [bounds for start, end in spans if (bounds := _date_bounds(parse_date(words[start:end]))) is not None]
+    spans = _date_spans(words)
+    dates = list(filter(None, (_date_bounds(parse_date(words[start:end])) for start, end in spans)))
     if len(dates) != len(spans) or len(spans) > 2:  # noqa: PLR2004  (a range has two ends)
         return None
     if not spans:
@@ -143,8 +140,19 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     return ("during", first[0], last[1]) if is_range and is_forward else None
 
 
+def _date_spans(words: str) -> list[tuple[int, int]]:
+    """Return where the dates of a few words are, in order; quarters and months in figures are dates, too."""
+    quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
+    others = [(start, end) for start, end in find_dates(words)
+              if all(end <= other_start or other_end <= start for other_start, other_end in quarters_and_months)]
+    return sorted([*quarters_and_months, *others])
+
+
 def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
-    """Return the kind of time that a date and the words around it state, and its first and last (`_date_bounds`)."""
+    """Return the kind of time that a date and the words around it state, and its first and last date.
+
+    `date` are the bounds of the date (see `_date_bounds`).
+    """
     start, end, is_range = date
     if is_range:
         return "during", start, end
@@ -158,7 +166,10 @@ def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[Tim
 
 
 def _date_bounds(normal: str) -> tuple[str, str, bool] | None:
-    """Return the bounds of a date in the normal form of `dates.parse_date`."""
+    """Return the first and last date of a normal form of `dates.parse_date`, and whether it is a range; None for "".
+
+    A day of no stated year has no bounds, either.
+    """
     normal = normal.rstrip("~")  # the mark of an approximate date
     if not normal or normal.startswith("XXXX"):
         return None
@@ -292,6 +303,7 @@ class Validity(NamedTuple):
         return not is_dated or any(start <= last_day and first_day <= end for start, end in self._open_periods())
 
     def _open_periods(self) -> Iterator[tuple[_Day, _Day]]:
+        """Yield the first and last day of each period in which the fact is stated to hold."""
         ends = [_last_day(time.end) for time in self.times if time.kind in ("until", "during", "former") and time.end]
         starts = [_first_day(start) for start in self.open_starts()]
         for start in starts:
@@ -313,14 +325,13 @@ def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:
 
     For each value they are the dates at which the next other value begins, one for each date from which it holds.
     """
-    starts = sorted({(_first_day(time.start), time.start, key) for key, validity in values.items()
-                     for time in validity.times if time.start and time.kind in ("at", "from", "during")},
-                    key=lambda item: item[:2])
+    starts = {(time.start, key) for key, validity in values.items() for time in validity.times
+              if time.start and time.kind in ("at", "from", "during")}
+    by_day = sorted(((_first_day(date), date, key) for date, key in starts), key=lambda item: item[:2])
     replaced_at: dict[_Key, set[str]] = {}
     for key, validity in values.items():
         for start in validity.open_starts():
-            next_start = next((date for day, date, other_key in starts
-                               if other_key != key and day > _first_day(start)), None)
-            if next_start is not None:
+            later = (date for day, date, other_key in by_day if other_key != key and day > _first_day(start))
+            if next_start := next(later, None):
                 replaced_at.setdefault(key, set()).add(next_start)
     return replaced_at

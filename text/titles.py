@@ -73,11 +73,9 @@ def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
 
     Fields that hold a web address are left out, and a field that does not fit is skipped as a whole.
     """
-    def rank(name: str) -> int:
-        return _LEADING_FIELDS.index(name.lower()) if name.lower() in _LEADING_FIELDS else len(_LEADING_FIELDS)
-
+    rank = {name: position for position, name in enumerate(_LEADING_FIELDS)}
     shown, tokens_left = list[str](), most_tokens
-    for name in sorted(metadata, key=rank):
+    for name in sorted(metadata, key=lambda name: rank.get(name.lower(), len(rank))):
         if name == UNREAD or "://" in metadata[name]:
             continue
         field = f"{name}: {metadata[name]}"
