@@ -143,7 +143,7 @@ def _element_name(schema: GraphSchema, kind: ElementKind, label: str) -> str:
 def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
     """Return the value or fact of the graph that a person means, or raise EntityDecisionError."""
     head, key = match_node(graph, fact.subject), label_key(fact.relation)
-    for attribute, values in graph.attributes(head).items():
+    for attribute, values in graph.values(head).items():
         for value in values:
             if label_key(attribute) == key and normalise(value) == normalise(fact.object):
                 return ValueRef(entity=_ref(graph, head), attribute=attribute, value=value)

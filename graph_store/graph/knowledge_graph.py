@@ -160,10 +160,6 @@ class KnowledgeGraph:
         """Return where chunks say when an entity's values hold: {attribute: {value: {words that say when: places}}}."""
         return self._nest_rows("value_times", self._rows[entity])
 
-    def attributes(self, entity: str) -> dict[str, list[str]]:
-        """Return an entity's attribute values, sorted."""
-        return {name: list(values) for name, values in self.values(entity).items()}
-
     def descriptive_values(self, entity: str) -> dict[str, dict[str, Places]]:
         """Return those of an entity's values that describe it (`is_descriptive`): {attribute: {value: places}}."""
         name = self.name(entity)
@@ -259,12 +255,7 @@ class KnowledgeGraph:
 
     def incident(self, entity: str) -> list[EdgeKey]:
         """Return the triples in which an entity is head or tail, sorted."""
-        return [self.edge(row) for row in self.incident_rows(self._rows[entity])]
-
-    def incident_rows(self, entity: int) -> list[int]:
-        """Return the rows of the triples in which the entity of a row is head or tail, ascending."""
-        rows: list[int] = self.columns.incident[entity].tolist()
-        return rows
+        return [self.edge(row) for row in self.columns.incident[self._rows[entity]].tolist()]
 
     def ends_of(self, row: int) -> tuple[int, int]:
         """Return the rows of the head and the tail of a triple."""
@@ -273,12 +264,7 @@ class KnowledgeGraph:
 
     def neighbours(self, entity: str) -> set[str]:
         """Return the other entities that triples join an entity to."""
-        return {self.columns.ids[row] for row in self.neighbour_rows(self._rows[entity])}
-
-    def neighbour_rows(self, entity: int) -> list[int]:
-        """Return the rows of the other entities that triples join the entity of a row to, ascending."""
-        rows: list[int] = self.columns.adjacent[entity].tolist()
-        return rows
+        return {self.columns.ids[row] for row in self.columns.adjacent[self._rows[entity]].tolist()}
 
     def degree(self, entity: str) -> int:
         """Return how often an entity is the head or the tail of a triple."""

@@ -26,7 +26,6 @@ _MIXED = re.compile(r"[a-z](?:\.|[A-Z])")
 """What Node.js and OpenJS have within: one word that is a name wherever it stands."""
 _OF_MARRIED_WOMEN = frozenset({"mrs", "lady", "madame", "madam", "countess", "baroness"})
 """Forms of address before the name of a husband."""
-_NOT_IN_FULL_NAMES = frozenset({"of", "the", "and", "to"})
 _FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]+(?: [^\W\d_][\w.'’-]*){1,3}")
 _KEY = re.compile(r"\w+")
 _SMALL_WORD = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
@@ -35,7 +34,6 @@ _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w
 _OFTEN = 3
 """In so many chunks of a document a bare first name is somebody's only name."""
 _MOSTLY = 2  # how many times as many chunks have a common word in small letters
-_RARER = 10  # a full name in one of so many chunks that have the other one is a slip
 
 
 class _Missed(NamedTuple):
@@ -130,8 +128,6 @@ class _PersonNames:
         """The rows of the mentions of each entity with a short name and without facts, by document and entity."""
         self._full: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         """The entity of each full name, by document and the name's first or last word."""
-        self._full_counts = Counter[tuple[str, int]]()
-        """The number of mentions by document and entity."""
         self._names = _entity_names(columns)
         self._mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
         with_facts = _entities_with_facts(columns)
@@ -149,23 +145,19 @@ class _PersonNames:
     def _add_full(self, document: str, entity: int) -> None:
         """Note a mention of a person under a full name; of several entities with the name, keep the most frequent."""
         words, name = self._names[entity].split(), normalise(self._names[entity])
-        if (_form_of_address(name) or words[0].isupper() or not _NOT_IN_FULL_NAMES.isdisjoint(words)
-                or not _FULL_NAME.fullmatch(name)):
-            return
-        for word in {words[0], words[-1]}:
-            entities = self._full[document, normalise(word)]
-            entities[name] = max(entity, entities.get(name, entity), key=self._mention_counts.__getitem__)
-        self._full_counts[document, entity] += 1
+        if _FULL_NAME.fullmatch(name) and not _form_of_address(name) and not words[0].isupper():
+            for word in {words[0], words[-1]}:
+                entities = self._full[document, normalise(word)]
+                entities[name] = max(entity, entities.get(name, entity), key=self._mention_counts.__getitem__)
 
-    def find_full(self, document: str, entity: int) -> list[int]:
+    def find_full(self, document: str, entity: int) -> set[int]:
         """Return the entities with full names that the short name of an entity can mean in a document."""
         name = self._names[entity]
         persons = set(self._full[document, normalise(name.split()[-1])].values())
-        if _form_of_address(name):  # which shows the gender
-            persons = {person for person in persons
-                       if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
-        most = max((self._full_counts[document, person] for person in persons), default=0)
-        return [person for person in persons if self._full_counts[document, person] * _RARER > most]
+        if not _form_of_address(name):
+            return persons
+        return {person for person in persons  # the form of address shows the gender
+                if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
 
 
 def _form_of_address(name: str) -> str:
@@ -192,7 +184,7 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> 
         name = columns.texts[columns.names[entity]]
         persons = names.find_full(document, entity)
         if len(persons) == 1:
-            entities[rows] = persons[0]
+            entities[rows] = persons.pop()
         elif " " not in name and len(rows) < _OFTEN and (persons or is_first_name(name)):
             is_kept[rows] = False
     mentions = select_rows(columns.mentions._replace(entity=entities), is_kept)

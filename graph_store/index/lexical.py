@@ -3,9 +3,8 @@
 import math
 import re
 from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,29 +116,13 @@ class Spellings:
         self._names = list(names)
         self._folded = [name.casefold() for name in self._names]
         self._sorted = [_sort_words(name) for name in self._folded]
-        self._joined = "\n".join(f" {name} " for name in self._folded)
-        self._starts = [0, *accumulate(len(name) + 3 for name in self._folded)]  # 3: two spaces and the line break
 
     def find_similar(self, name: str, limit: int) -> tuple[str, ...]:
         """Return the nearest names: spelt alike, whatever the words' order, or with all words of one in the other."""
         folded = name.casefold()
-        wanted = _sort_words(folded)
-        alike = process.extract(wanted, self._sorted, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit)
-        # Only names that share a word can have all words of the other: search for these, which is fast.
-        candidates = {row: self._folded[row] for row in sorted(self._rows_with_any(wanted.split()))}
-        contained = process.extract(folded, candidates, scorer=fuzz.token_set_ratio, score_cutoff=_ALL, limit=limit)
+        alike = process.extract(_sort_words(folded), self._sorted, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit)
+        contained = process.extract(folded, self._folded, scorer=fuzz.token_set_ratio, score_cutoff=_ALL, limit=limit)
         return tuple(dict.fromkeys(self._names[row] for _, _, row in (*alike, *contained)))[:limit]
-
-    def _rows_with_any(self, folded_words: Iterable[str]) -> set[int]:
-        """Return the rows of the names that have one of some words."""
-        rows = set[int]()
-        for word in folded_words:
-            place = self._joined.find(f" {word} ")
-            while place >= 0:
-                row = bisect_right(self._starts, place) - 1
-                rows.add(row)
-                place = self._joined.find(f" {word} ", self._starts[row + 1])
-        return rows
 
 
 def _sort_words(folded: str) -> str:

@@ -151,7 +151,7 @@ class Surroundings:
     @cachedmethod(lambda self: self._results["neighbours"], methodkey)
     def neighbours(self, entity: str) -> frozenset[str]:
         """Return the folded names of an entity's neighbours, and its attributes with their values."""
-        attributes = {f"{name} {value}" for name, values in self._graph.attributes(entity).items() for value in values}
+        attributes = {f"{name} {value}" for name, values in self._graph.values(entity).items() for value in values}
         return frozenset({self.keys[end] for end in self._graph.neighbours(entity)} | attributes) - {""}
 
     @cached_property
@@ -309,7 +309,7 @@ class Surroundings:
     @cachedmethod(lambda self: self._results["dates"], methodkey)
     def _dates(self, entity: str) -> dict[str, set[str]]:
         """Return the dates of an entity's birth, death and founding, by event, from its values and triples."""
-        labelled = [(name, value) for name, values in self._graph.attributes(entity).items() for value in values]
+        labelled = [(name, value) for name, values in self._graph.values(entity).items() for value in values]
         labelled += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(entity)
                      if head == entity]
         dates: dict[str, set[str]] = {}
@@ -324,7 +324,7 @@ class Surroundings:
     def facts(self, entity: str, most: int | None = None) -> list[tuple[str, str]]:
         """Return the ids and words of all or `most` facts of an entity: its values first, then its triples."""
         attributes = [(content_id(entity, name, value), f"{name}: {value}")
-                      for name, values in self._graph.attributes(entity).items() for value in values]
+                      for name, values in self._graph.values(entity).items() for value in values]
         triples = [(content_id(*edge), self._graph.words(edge)) for edge in self._graph.incident(entity)[:most]]
         return (attributes + triples)[:most]
 

@@ -313,8 +313,9 @@ def _iterate_outer_triples(graph: KnowledgeGraph, community: TreeCommunity) -> I
     # Outside entities at the boundary: at least the share tau of their neighbours are members (UniAI-GraphRAG eq. 4).
     # Several triples between two entities count once, as A is an indicator in the paper. A share equal to tau suffices,
     # as in the equation; the paper's text says "exceeds".
-    counts = Counter(end for member in ordered for end in graph.neighbour_rows(member) if end not in rank_of_member)
-    boundary = [entity for entity in counts if counts[entity] / len(graph.neighbour_rows(entity)) >= TAU]
+    adjacent = graph.columns.adjacent
+    counts = Counter(end for member in ordered for end in adjacent[member].tolist() if end not in rank_of_member)
+    boundary = [entity for entity in counts if counts[entity] / len(adjacent[entity]) >= TAU]
     rank_of_row = {row: rank_of_member[member] for entity in boundary
                    for row, member in _triples_of(graph, entity) if member in rank_of_member}
     yield from sorted(rank_of_row, key=lambda row: (rank_of_row[row], row))
@@ -325,6 +326,6 @@ def _iterate_outer_triples(graph: KnowledgeGraph, community: TreeCommunity) -> I
 
 def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:
     """Yield the row of each triple of an entity, with the entity at its other end; entities are given as rows."""
-    for row in graph.incident_rows(entity):
+    for row in graph.columns.incident[entity].tolist():
         head, tail = graph.ends_of(row)
         yield row, tail if head == entity else head

@@ -68,7 +68,7 @@ def facts(kb: KnowledgeBase) -> set[str]:
 
 
 def values(kb: KnowledgeBase) -> list[str]:
-    return [value for node in kb.graph.entity_ids() for given in kb.graph.attributes(node).values() for value in given]
+    return [value for node in kb.graph.entity_ids() for given in kb.graph.values(node).values() for value in given]
 
 
 def names(kb: KnowledgeBase) -> set[str]:

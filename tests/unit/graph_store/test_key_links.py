@@ -45,7 +45,7 @@ def links(kb):
 
 def values(kb, field):
     return {(kb.graph.name(entity), value) for entity in kb.graph.entity_ids()
-            for value in kb.graph.attributes(entity).get(field, {})}
+            for value in kb.graph.values(entity).get(field, {})}
 
 
 def with_field(records, field, **given):
