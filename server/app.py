@@ -7,6 +7,7 @@ from pathlib import Path
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, RedirectResponse
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
@@ -38,18 +39,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
         workers: the number of processes that serve, including this one.
     """
     service = Service(resources or default_resources(), workers)
-    settings = service.resources.settings
-
-    # `stateless_http`: without sessions, any worker can answer any request. The MCP library's own check of host names
-    # is off, because the gate below checks host and origin of every request.
-    mcp = mcp_server(
-        service.resources, decides=True, permits=lambda request, scope: scope in request.state.scopes,
-        sees=lambda request, name: request.state.bases.covers(name),
-        turn=lambda request: service.questions.turn(request.state.client, request),
-        share=lambda request, changes: service.shares.take_thread(
-            request, changes=changes, is_read=True)).streamable_http_app(
-            stateless_http=True, max_request_body_size=MAX_BODY,
-            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
+    mcp = _mcp_app(service)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -68,10 +58,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
         app.include_router(base_routes.metrics_router)
     count_calls()
     _add_langserve(app, service)
-    for route in mcp.routes:
-        if isinstance(route, Route):
-            route.app = service.shares.limit_calls(route.app)
-        app.router.routes.append(route)
+    app.router.routes.extend(mcp.routes)
 
     @app.get("/", include_in_schema=False)
     async def index() -> FileResponse:
@@ -83,9 +70,27 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
             return RedirectResponse("/#/api")
 
     app.mount("/assets", StaticFiles(directory=WEB, check_dir=False), name="assets")
-    app.add_middleware(Gate, settings=settings, clients=service.clients, hosts=hosts, needs_keys=needs_keys,
-                       workers=workers)
+    app.add_middleware(Gate, settings=service.resources.settings, clients=service.clients, hosts=hosts,
+                       needs_keys=needs_keys, workers=workers)
     app.add_middleware(Envelope)
+    return app
+
+
+def _mcp_app(service: Service) -> Starlette:
+    """Return the app of MCP, whose tools go by a client's rights and shares as other routes do."""
+    server = mcp_server(
+        service.resources, decides=True, permits=lambda request, scope: scope in request.state.scopes,
+        sees=lambda request, name: request.state.bases.covers(name),
+        turn=lambda request: service.questions.turn(request.state.client, request),
+        share=lambda request, changes: service.shares.take_thread(request, changes=changes, is_read=True))
+    # `stateless_http`: without sessions, any worker can answer any request. The MCP library's own check of host names
+    # is off, because the gate checks host and origin of every request.
+    app = server.streamable_http_app(
+        stateless_http=True, max_request_body_size=MAX_BODY,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
+    for route in app.routes:
+        if isinstance(route, Route):
+            route.app = service.shares.limit_calls(route.app)
     return app
 
 

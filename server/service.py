@@ -83,6 +83,7 @@ class Service:
         self.conversations.sweep(knowledge_bases(self.resources.settings))
 
     def _hand_over_builds(self) -> None:
+        """Let other processes resume this process's builds."""
         try:
             self.builds.jobs.leave()
         except (sqlite3.OperationalError, DatabaseError) as error:
@@ -101,6 +102,7 @@ class Service:
                 _LOG.warning("new data cannot be seen for now: %s", message_for_log(error))
 
     async def _warm_up(self) -> None:
+        """Load the embedding model, which the first question would otherwise wait for."""
         try:
             await anyio.to_thread.run_sync(lambda: self.resources.embedder.encode(["ready"]))
         except BanyanError:

@@ -72,20 +72,16 @@ Ctx = Context[Any, Any]
 class Tools:
     """The MCP tools over the resources of a process."""
 
-    def __init__(self, resources: Resources, knowledge_base: str, permits: Permits, sees: Sees,
-                 turn: Turn, share: Share) -> None:
+    def __init__(self, resources: Resources, knowledge_base: str, permits: Permits, sees: Sees, turn: Turn,
+                 share: Share) -> None:
         """Set up the tools; see `mcp_server` for the arguments."""
+        self._resources, self._default = resources, knowledge_base
+        self._permits, self._sees, self._turn, self._share = permits, sees, turn, share
+        self._asking = retrieval_graph(resources, checkpointer=False)
+        self._building = construction_graph(resources)
         self._builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
         # One build at a time for each knowledge base, by its name.
         self._builds_of = defaultdict[str, anyio.CapacityLimiter](lambda: anyio.CapacityLimiter(1))
-        self._resources = resources
-        self._turn = turn
-        self._share = share
-        self._default = knowledge_base
-        self._permits = permits
-        self._sees = sees
-        self._asking = retrieval_graph(resources, checkpointer=False)
-        self._building = construction_graph(resources)
 
     def in_share(self, tool: Callable[..., Any], *, changes: bool = False) -> Callable[..., Any]:
         """Return a tool that waits for its client's share of threads, if it takes one."""
@@ -332,9 +328,17 @@ _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent
 _CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
+def _allow_all(*_: Any) -> bool:
+    return True
+
+
+def _start_at_once(*_: Any) -> AbstractAsyncContextManager[Any]:
+    return nullcontext()
+
+
 def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool = True, decides: bool = False,
-               permits: Permits | None = None, sees: Sees | None = None, turn: Turn | None = None,
-               share: Share | None = None) -> MCPServer[Any]:
+               permits: Permits = _allow_all, sees: Sees = _allow_all, turn: Turn = _start_at_once,
+               share: Share = _start_at_once) -> MCPServer[Any]:
     """Create the MCP server with Banyan's tools, for `run_stdio_async` or `streamable_http_app`.
 
     Args:
@@ -342,16 +346,16 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         knowledge_base: the default; empty means that each call must name one.
         writes: whether documents can be added.
         decides: whether decisions on the schema can be made.
-        permits: called before each tool call to check the request's permission; None allows everything.
-        sees: called with a knowledge base's name to check whether the request may see it; None shows all.
-        turn: returns a context manager to enter for each question and search of a request; None starts all at once.
+        permits: called before each tool call to check the request's permission.
+        sees: called with a knowledge base's name to check whether the request may see it.
+        turn: returns a context manager to enter for each question and search of a request.
         share: the same for the tools that take a thread.
 
     Raises:
         KnowledgeBaseNameError: `knowledge_base` cannot be a knowledge base's name.
     """
-    tools = Tools(resources, check_name(knowledge_base) if knowledge_base else "", permits or _allow_all,
-                  sees or _allow_all, turn or (lambda _: nullcontext()), share or (lambda _, __: nullcontext()))
+    default = check_name(knowledge_base) if knowledge_base else ""
+    tools = Tools(resources, default, permits, sees, turn, share)
     with _preserve_root_logging():
         server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
                                            instructions=_INSTRUCTIONS, subscriptions=False)
@@ -360,13 +364,11 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         server.add_tool(tools.in_share(reading), annotations=_READS)
     for tool in TOOLS:
         server.add_tool(tools.lookup_by(tool), name=tool, description=TOOL_DESCRIPTIONS[tool], annotations=_READS)
-    for changing in (*((tools.add_document,) if writes else ()), *((tools.decide_schema,) if decides else ())):
-        server.add_tool(tools.in_share(changing, changes=True), annotations=_CHANGES)
+    if writes:
+        server.add_tool(tools.in_share(tools.add_document, changes=True), annotations=_CHANGES)
+    if decides:
+        server.add_tool(tools.in_share(tools.decide_schema, changes=True), annotations=_CHANGES)
     return server
-
-
-def _allow_all(request: Any, what: Access | str) -> bool:  # noqa: ARG001  (what `permits` and `sees` are asked with)
-    return True
 
 
 @contextmanager

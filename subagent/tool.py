@@ -53,13 +53,9 @@ class Asker(ABC):
 
     knowledge_base: str
 
-    def ask(self, given: AskInput) -> AskOutput:
-        """Answer a question or conversation; raise a `BanyanError` if that is impossible."""
-        return run(self.aask, given)
-
     @abstractmethod
     async def aask(self, given: AskInput) -> AskOutput:
-        """Answer like `ask`, for an event loop."""
+        """Answer a question or conversation; raise a `BanyanError` if that is impossible."""
 
 
 class LocalAsker(Asker):
@@ -73,7 +69,7 @@ class LocalAsker(Asker):
         self._graph: Any = build_graph(resources, checkpointer=False).with_config(recursion_limit=_STEPS)
 
     async def aask(self, given: AskInput) -> AskOutput:
-        """Answer like `ask`, for an event loop."""
+        """See `Asker.aask`."""
         asked = {**given, "knowledge_base": self.knowledge_base}
         return cast("AskOutput", await self._graph.ainvoke(asked, context=self._context))
 

@@ -348,7 +348,7 @@ def mcp(
 
     with open_resources() as resources:
         server = mcp_server(resources, knowledge_base=kb, writes=not read_only, decides=decisions and not read_only,
-                            sees=(lambda _, name: name == kb) if kb else None)
+                            sees=lambda _, name: not kb or name == kb)
         # A thread that waits for standard input cannot be stopped, so Ctrl-C is to end the process at once, as SIGTERM
         # does. That is safe, because the ledger survives any kill.
         signal.signal(signal.SIGINT, signal.SIG_DFL)

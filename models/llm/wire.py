@@ -153,8 +153,6 @@ class _Judgement(_Wire):
 
     def convert(self, *, looks_up: bool) -> Judgement:
         """Return the answer if there is one, else the lookups if `looks_up` allows them, else unanswerable."""
-        if self.model_fields_set.isdisjoint({"answerable", "claims", "lookups"}):
-            raise ValueError("answerable: missing")
         if self.answerable and self.claims:
             return Judgement(thought=self.thought, draft=DraftAnswer(
                 thought=self.thought, answerable=True, claims=self.claims, short=self.short,

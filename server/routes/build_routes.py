@@ -165,12 +165,11 @@ class ModelTrial(BaseModel):
 @model_router.get("", responses=errors(), dependencies=[may("read")])
 def show_model(service: Serving) -> Model:
     """Show which model answers."""
-    settings = service.resources.settings
-    uses_llm = settings.uses_llm
-    return Model(reasoner="llm" if uses_llm else "rules", model=settings.llm_model if uses_llm else "",
-                 endpoint=settings.llm_base_url or "", host=host_of(settings) if uses_llm else "",
-                 has_key=uses_llm and settings.llm_api_key.get_secret_value() != NO_KEY,
-                 from_page=service.model_from_page)
+    settings, from_page = service.resources.settings, service.model_from_page
+    if not settings.uses_llm:
+        return Model(reasoner="rules", model="", endpoint="", host="", has_key=False, from_page=from_page)
+    return Model(reasoner="llm", model=settings.llm_model, endpoint=settings.llm_base_url or "", from_page=from_page,
+                 host=host_of(settings), has_key=settings.llm_api_key.get_secret_value() != NO_KEY)
 
 
 @model_router.put("", responses=errors(409), dependencies=[may(*WORK), OF_ALL])

@@ -28,18 +28,8 @@ from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
 from ...text.scripts import estimate_tokens
-from ..responses import (
-    Body,
-    Items,
-    KbName,
-    KbNames,
-    NotFoundError,
-    UnavailableError,
-    errors,
-    event,
-    event_stream,
-    log_and_describe,
-)
+from .. import responses
+from ..responses import Body, Items, KbName, KbNames, NotFoundError, UnavailableError, errors, event
 from ..runs.conversations import THREAD_NAME, AskAnswer, ConversationItem, ConversationTurn, SharedConversation, Thread
 from ..runs.questions import NOT_ANSWERED, QuestionRequest, question_in
 from ..runs.turns import FairRoute
@@ -136,7 +126,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     pieces = _answer_pieces(asked.model, question, earlier, service, client)
     shared = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": asked.model}
     if asked.stream:
-        return event_stream(_stream_chunks(shared, asked, pieces, request), service.questions.stop)
+        return responses.event_stream(_stream_chunks(shared, asked, pieces, request), service.questions.stop)
     parts: list[str] = []
     answer: dict[str, Any] = {}
     async with aclosing(pieces):
@@ -222,7 +212,7 @@ async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest,
         if asked.stream_options and asked.stream_options.include_usage:
             yield _json_event({**shared, "choices": [], "usage": _estimate_usage(asked, text)})
     except Exception as error:  # noqa: BLE001  (the response has started, so the error is sent as a part of it)
-        yield _json_event({"error": log_and_describe(error, request).model_dump()})
+        yield _json_event({"error": responses.log_and_describe(error, request).model_dump()})
     yield ServerSentEvent("[DONE]")
 
 
@@ -272,7 +262,7 @@ async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, s
     A `claim` is a line of the answer whose citations were checked, while the model still writes; `token`s are the
     pieces of the checked answer. `withdrawn` takes back all claims and tokens before it.
     """
-    return event_stream(_events(kb, question, request, service, client), service.questions.stop)
+    return responses.event_stream(_events(kb, question, request, service, client), service.questions.stop)
 
 
 async def _events(kb: str, question: QuestionRequest, request: Request, service: Service, client: str,
@@ -287,7 +277,7 @@ async def _events(kb: str, question: QuestionRequest, request: Request, service:
                     return
     except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
         failure = error
-    yield event("error", log_and_describe(failure, request).model_dump())
+    yield event("error", responses.log_and_describe(failure, request).model_dump())
 
 
 class Change(Body):

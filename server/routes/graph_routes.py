@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from itertools import pairwise
+from itertools import chain, pairwise
 from tempfile import SpooledTemporaryFile
 from typing import IO, Annotated
 from urllib.parse import quote
@@ -123,8 +123,8 @@ def search_graph(view: View, q: Annotated[str, Query(min_length=1, max_length=20
 def named_entities(view: View, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
                    ) -> Items[Node]:
     """Find the entities with exactly these names."""
-    rows = [row for name in names for row in view.index.find_named(name).tolist()]
-    return Items(items=[view.make_node(row) for row in dict.fromkeys(rows)])
+    rows = dict.fromkeys(chain.from_iterable(view.index.find_named(name).tolist() for name in names))  # each once
+    return Items(items=[view.make_node(row) for row in rows])
 
 
 @router.get("/graph/overview", tags=["graph"], responses=errors(404))
@@ -137,8 +137,11 @@ def graph_overview(
 ) -> Subgraph:
     """Return a page of the entities, best connected first, and the facts among them."""
     kb = view.index.store
-    chunks = {chunk for chunk, source in kb.documents.of_chunks().items() if source == document} if document else None
-    members = set(_require_community(kb, community).members) if community else None
+    chunks = members = None  # any
+    if document:
+        chunks = {chunk for chunk, source in kb.documents.of_chunks().items() if source == document}
+    if community:
+        members = set(_require_community(kb, community).members)
     matches = view.matching(kind, relation, chunks, members, q)
     shown = matches[offset:offset + limit]
     return view.subgraph(shown, view.among(shown, relation), len(matches), linked=not relation)
@@ -173,8 +176,8 @@ def show_sentences(view: View, source: Annotated[str, Query(max_length=100)],
     kb = view.index.store
     node, other = _require_node(view, source), _require_node(view, target)
     shared_chunks = set(view.index.entity_support(source)) & set(view.index.entity_support(target))
-    pairs = mentioned_together(view, node, kb.documents.chunks(sorted(shared_chunks)), [other])
-    return Items(items=[evidence for pair in pairs for evidence in pair.evidence])
+    together = mentioned_together(view, node, kb.documents.chunks(sorted(shared_chunks)), [other])
+    return Items(items=together[0].evidence if together else [])
 
 
 @router.get("/graph/neighbourhood", tags=["graph"], responses=errors(404))
@@ -257,6 +260,7 @@ async def export(request: Request, kb: KbName, service: Serving,
 
 
 def _write_export(service: Service, kb: str, form: ExportFormat) -> IO[bytes]:
+    """Return an open temporary file with the export, which the caller closes; it is closed here if writing fails."""
     with ExitStack() as closing, service.resources.snapshot(kb) as snapshot:
         file = closing.enter_context(SpooledTemporaryFile(_SPOOLED))
         for piece in FORMATS[form].write(snapshot.kb.tree_graph(), snapshot.index.sql):
@@ -283,8 +287,8 @@ class Cited(Body):
 def evidence(view: View, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
     facts, named = find_stated(view.index, cited.citations)
-    ends = {end for head, _, tail in facts for end in (head, tail)}
-    nodes = view.find(named | ends)[:_MOST_NODES]
+    entities = {*named, *(head for head, _, _ in facts), *(tail for _, _, tail in facts)}
+    nodes = view.find(entities)[:_MOST_NODES]
     shown = {node.id for node in nodes}
     edges = [view.edge((head, relation, tail)) for head, relation, tail in facts if head in shown and tail in shown]
     return view.subgraph(nodes, edges, len(nodes))
@@ -317,8 +321,7 @@ def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> P
 def next_questions(view: View, cited: Cited) -> Items[str]:
     """Suggest questions about the entities in the cited text."""
     index = view.index
-    rows = [row for node in evidence(view, cited).nodes if (row := index.entity_at(node.id)) is not None]
-    return Items(items=suggest_questions(index, rows))
+    return Items(items=suggest_questions(index, [index.row(node.id) for node in evidence(view, cited).nodes]))
 
 
 class SqlQuery(Body):

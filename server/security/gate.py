@@ -10,6 +10,7 @@ import socket
 import time
 import uuid
 from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -176,34 +177,28 @@ class _Rate(NamedTuple):
     per_minute: float
 
 
+@dataclass
 class Gate:
     """Middleware that accepts or refuses requests, and passes the client's permissions to the routes in the state."""
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, clients: Clients, hosts: Hosts | None, needs_keys: bool,
-                 origins: frozenset[str] = frozenset(), json_only: bool = False, workers: int = 1) -> None:
-        """Wrap an app.
-
-        Args:
-            app: the app.
-            settings: the limits.
-            clients: the clients with a key or a token; until one is needed, everything is allowed, unless `needs_keys`.
-            hosts: the host names that the server accepts; None accepts any.
-            needs_keys: whether other machines can reach the server.
-            origins: other origins whose pages may send changes.
-            json_only: whether pages must declare bodies as JSON. A page of another origin needs permission to send such
-                a body, but can send plain text to any server. Programs may leave the declaration out, as the proxy of
-                agent-chat-ui does.
-            workers: the number of processes that share a client's requests; limits in the settings are already divided.
-        """
-        self._app = app
-        self._settings = settings
-        self._clients = clients
-        self._hosts = hosts
-        self._needs_keys = needs_keys
-        self._origins = origins
-        self._json_only = json_only
-        self._workers = workers
-        self._limiters: LRUCache[_Rate, AsyncLimiter] = LRUCache(_MOST_CLIENTS)
+    app: ASGIApp
+    _: KW_ONLY
+    settings: Settings
+    """The limits, which are already divided by the number of workers."""
+    clients: Clients
+    """The clients with a key or a token; until one is needed, everything is allowed, unless `needs_keys`."""
+    hosts: Hosts | None
+    """The host names that the server accepts; None accepts any."""
+    needs_keys: bool
+    """Whether other machines can reach the server."""
+    origins: frozenset[str] = frozenset()
+    """Other origins whose pages may send changes."""
+    json_only: bool = False
+    """Whether pages must declare bodies as JSON. A page of another origin needs permission to send such a body, but can
+    send plain text to any server. Programs may leave the declaration out, as the proxy of agent-chat-ui does."""
+    workers: int = 1
+    """The number of processes that share a client's requests."""
+    limiters: LRUCache[_Rate, AsyncLimiter] = field(default_factory=lambda: LRUCache(_MOST_CLIENTS))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on with its client's name, scopes and knowledge bases in the state.
@@ -211,7 +206,7 @@ class Gate:
         WebSockets are refused.
         """
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         if scope["type"] != "http":  # the app has no WebSocket routes
             await send({"type": "websocket.close", "code": 1003})
@@ -227,18 +222,18 @@ class Gate:
                 _LOG.exception("request %s was refused", request)
             # The connection is closed, because the rest of the body is not read.
             headers = {**getattr(error, "headers", {}), "Connection": "close"}
-            response = error_response(status_of(error), detail_of(error, self._settings, request), headers)
+            response = error_response(status_of(error), detail_of(error, self.settings, request), headers)
             await response(scope, receive, send)
         else:
             with acting(scope["state"]["client"]):
-                await self._app(scope, receive, send)
+                await self.app(scope, receive, send)
 
     def _check_address(self, scope: Scope) -> None:
         """Refuse a request with a wrong address or host name, or a change that another origin's page sends."""
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # neither databases nor file systems take it
             raise responses.RefusedError("there is a NUL character in the path or the query: remove it")
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or (self._hosts is not None and not self._hosts.allow(hosts[0])):
+        if len(hosts) != 1 or (self.hosts is not None and not self.hosts.allow(hosts[0])):
             raise responses.RefusedError("the server does not accept this host name: use its own name or address, or "
                                          "add it to BANYAN_SERVER_HOSTS")
         if scope["method"] not in _SAFE:
@@ -249,13 +244,13 @@ class Gate:
         if "content-length" in headers and "transfer-encoding" in headers:
             # A proxy that goes by the other one would take a part of the body for another request.
             raise responses.RefusedError("the request has a Content-Length and is chunked: send one of both")
-        if headers.get("origin") not in self._origins and not same_origin(scope["headers"], host):
+        if headers.get("origin") not in self.origins and not same_origin(scope["headers"], host):
             raise responses.ForbiddenError("pages of another origin may not make changes here: open the server's own "
                                            "page")
         content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
         is_from_page = "origin" in headers or "sec-fetch-site" in headers
-        if self._json_only and is_from_page and content_type != "application/json" and (content_type or has_body):
+        if self.json_only and is_from_page and content_type != "application/json" and (content_type or has_body):
             raise responses.NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
     async def _identify_client(self, scope: Scope) -> _Rate:
@@ -268,21 +263,21 @@ class Gate:
         headers, state = Headers(scope=scope), scope["state"]
         state["client"], state["scopes"], state["bases"] = "", frozenset(), NONE
         address = str(scope["client"][0]) if scope.get("client") else ""
-        of_address = _Rate(f"address {address}", self._settings.requests_per_minute)
-        if scope["method"] == "OPTIONS" and headers.get("origin") in self._origins:
+        of_address = _Rate(f"address {address}", self.settings.requests_per_minute)
+        if scope["method"] == "OPTIONS" and headers.get("origin") in self.origins:
             return of_address  # a browser asks whether a page of that origin may send a request
         secret = key_in(headers)
-        # In our app, `/docs` redirects to the page. Before LangGraph's routes (`_json_only`), it needs a key.
-        is_redirect = scope["path"] == "/docs" and not self._json_only
+        # In our app, `/docs` redirects to the page. Before LangGraph's routes (`json_only`), it needs a key.
+        is_redirect = scope["path"] == "/docs" and not self.json_only
         needs_no_key = is_redirect or _FOR_ANYBODY.fullmatch(scope["path"]) is not None
         if needs_no_key and not secret:  # returned before keys are read: health checks must not depend on a database
             return of_address
-        await self._clients.refresh()
-        if is_local(scope) and not self._needs_keys and not self._clients.needs_key():
+        await self.clients.refresh()
+        if is_local(scope) and not self.needs_keys and not self.clients.needs_key():
             state["client"], state["scopes"], state["bases"] = LOCAL, frozenset(SCOPES), Bases()
             return of_address
         try:
-            client = await self._clients.find(secret)
+            client = await self.clients.find(secret)
             if client is None and not needs_no_key:
                 raise responses.UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or "
                                                   "`X-API-Key`")
@@ -296,12 +291,12 @@ class Gate:
         state["client"], state["scopes"], state["bases"] = client.name, client.scopes, client.bases
         most = of_address.per_minute
         if client.requests_per_minute is not None:
-            most = min(most, max(1, client.requests_per_minute / self._workers))
+            most = min(most, max(1, client.requests_per_minute / self.workers))
         return _Rate(f"client {client.name}", most)
 
     async def _check_rate(self, rate: _Rate) -> None:
         """Count a request; refuse it if its sender has sent too many within a minute."""
-        limiter = self._limiters.setdefault(rate, AsyncLimiter(rate.per_minute, _MINUTE))
+        limiter = self.limiters.setdefault(rate, AsyncLimiter(rate.per_minute, _MINUTE))
         if not limiter.has_capacity():
             raise responses.TooManyRequestsError(f"more than {rate.per_minute:g} requests a minute: wait",
                                                  int(_MINUTE / rate.per_minute) + 1)
@@ -313,12 +308,12 @@ class Gate:
         That function also refuses an upload that is cut off, of which parsers would read the parts that have arrived.
         """
         headers = Headers(scope=scope)
-        # Requests for LangGraph's routes (`_json_only`) may be as large as uploads: a build there has its documents in
+        # Requests for LangGraph's routes (`json_only`) may be as large as uploads: a build there has its documents in
         # the body.
-        if self._json_only or _UPLOAD.fullmatch(scope["path"]):
-            setting, most = "BANYAN_MAX_UPLOAD_MB", self._settings.max_upload_mb * 1024 * 1024
+        if self.json_only or _UPLOAD.fullmatch(scope["path"]):
+            setting, most = "BANYAN_MAX_UPLOAD_MB", self.settings.max_upload_mb * 1024 * 1024
         else:
-            setting, most = "BANYAN_MAX_REQUEST_KB", self._settings.max_request_kb * 1024
+            setting, most = "BANYAN_MAX_REQUEST_KB", self.settings.max_request_kb * 1024
         message = f"the request is larger than {most:,.0f} bytes ({setting}): send less at once"
         declared_length = headers.get("content-length", "0")
         # Cut, because `int` refuses thousands of digits; 20 digits are more than any limit.

@@ -11,7 +11,7 @@ import re
 import secrets
 import time
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -114,6 +114,8 @@ class _File(BaseModel):
 class _CheckedKeys(NamedTuple):
     """Stored keys, of which each was checked alone: one that cannot be used leaves the others in force."""
 
+    records: Sequence[Mapping[str, Any]] = ()
+    """All of them, as they are stored."""
     usable: tuple[Key, ...] = ()
     refused: Mapping[str, str] = MappingProxyType({})
     """Why others cannot be used, by their names."""
@@ -161,29 +163,20 @@ class Keys:
         """Return the keys of the file, which is read if it has changed."""
         try:
             status = self._path.stat()
+            state = (status.st_mtime_ns, status.st_size)
+            cached = self._cached
+            if cached is None or cached[0] != state:
+                records = _File.model_validate_json(self._path.read_bytes()).keys
+                cached = self._cached = state, self._check_keys(records)
+            return cached[1]
         except FileNotFoundError:
             self._cached = None
             return _CheckedKeys()
-        except OSError as error:
-            raise self._unreadable_file() from error
-        state = (status.st_mtime_ns, status.st_size)
-        cached = self._cached
-        if cached is None or cached[0] != state:
-            cached = self._cached = state, self._check_keys(self._read_records())
-        return cached[1]
-
-    def _read_records(self) -> Sequence[dict[str, Any]]:
-        try:
-            return _File.model_validate_json(self._path.read_bytes()).keys
-        except FileNotFoundError:
-            return ()
         except (OSError, ValidationError) as error:
-            raise self._unreadable_file() from error
+            raise KeysError(f"the keys in {self._path} cannot be read: fix the file, or make new keys with "
+                            "`banyan key`") from error
 
-    def _unreadable_file(self) -> KeysError:
-        return KeysError(f"the keys in {self._path} cannot be read: fix the file, or make new keys with `banyan key`")
-
-    def _check_keys(self, records: Iterable[dict[str, Any]]) -> _CheckedKeys:
+    def _check_keys(self, records: Sequence[Mapping[str, Any]]) -> _CheckedKeys:
         """Separate the stored keys that can be used from others, and log why those are refused, each once."""
         usable = list[Key]()
         refused = dict[str, str]()
@@ -199,7 +192,7 @@ class Keys:
             if self._logged.get(name) != reason:
                 _LOG.warning("the key %r is refused: %s", name, reason)
         self._logged = refused
-        return _CheckedKeys(tuple(usable), refused)
+        return _CheckedKeys(records, tuple(usable), refused)
 
     def needs_key(self) -> bool:
         """Return True if every request needs a key: from the first key on, also when the last one was revoked."""
@@ -243,8 +236,7 @@ class Keys:
 
     def revoke(self, name: str) -> None:
         """Revoke a key; raise KeysError if there is none with that name."""
-        checked = self._current()
-        if name not in {key.name for key in checked.usable} and name not in checked.refused:
+        if all(record.get("name") != name for record in self._current().records):
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._store_key(name, None)
         try:
@@ -256,7 +248,7 @@ class Keys:
         """Store a client's key in place of its earlier one; with None, remove that."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
-            records = [record for record in self._read_records() if record.get("name") != name]
+            records = [record for record in self._current().records if record.get("name") != name]
             if key is not None:
                 records.append(key.model_dump(mode="json", exclude_none=True))
             data = json.dumps({"keys": records}, indent=2)
@@ -308,7 +300,7 @@ class SharedKeys(Keys):
         try:
             with self.database.reading() as connection:
                 records = connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars().all()
-            self._last_read = self._check_keys(json.loads(record) for record in records if record is not None)
+            self._last_read = self._check_keys([json.loads(record) for record in records if record is not None])
         except (DatabaseError, ValueError) as error:  # ValueError: a record is not JSON
             self._failure = error
             _LOG.warning("the keys cannot be read: %s", message_for_log(error))
