@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ..schemas.records import ColumnInfo
-from .question_words import is_kind_of, keys_of, label_variants, lexicon
+from ..schemas.records import ColumnInfo, ColumnKind
+from .question_words import Keys, is_kind_of, keys_of, label_variants, lexicon
 from .table_mentions import Mention, Reading
 
 SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
@@ -16,15 +16,18 @@ DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC",
            "earliest": "ASC"}
 """Kinds of words that rank, with the order."""
 _LONGEST_GAP = 4
+"""The most words between two things that belong together."""
 _INSIDE_NOUNS = frozenset({"all", "listed", "s", "的", "个"})
 _LEADS = _INSIDE_NOUNS | {"of", "the", "our", "these", "those", "der", "die", "das"}
 """Words within a noun of several words, and before a noun, behind "how many"."""
 _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
 _ASKING = frozenset({"which", "what", "list", "show", "name", "welch", "welcher", "welches", "welche", "find", "give"})
+_WHICH_ONES = frozenset({("which", "one"), ("which", "ones"), ("which", "of")})
 _ASKING_BEFORE, _ASKING_BEHIND = re.compile(r"哪[一几]?.?$"), frozenset({"是哪", "有哪"})
 _AUXILIARIES, _ARTICLES = frozenset({"do", "does", "did", "has", "have", "had"}), frozenset({"the", "our", "this"})
 _NO_GROUPS = frozenset({"value", "over", "under", "least_bound", "most_bound"})
 """What nothing is grouped by: "owned by Ada", "written by more than two people"."""
+_JOINED_RANGES = frozenset({"between", "since", "until", "through"})
 _SUPERLATIVES = frozenset({"max", "min", "latest", "earliest"})
 _OFTEN = frozenset({"how often", "wie oft", "几次", "多少次"})
 _NEWEST = frozenset({"newest", "neueste", "neuesten", "最新"})
@@ -39,53 +42,65 @@ class UnclearError(Exception):
     """A question does not say one thing in a table: any step of reading it may raise this, and there is no query."""
 
 
-def quoted(name: str) -> str:
-    """Return a name as SQL quotes it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Return a text as SQL quotes it."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 class AskedParts:
-    """The mentions of a reading, of which the used ones are accounted for."""
+    """The mentions of a question in a table, and which of them became a part of the query ("used").
+
+    A question is a query only if all of its mentions are used in the end: then none of its words was passed over.
+    """
 
     def __init__(self, reading: Reading) -> None:
-        """Start with words that say nothing used."""
+        """Take the mentions of a reading; those that say nothing of their own are used from the start."""
         self.reading, self.table = reading, reading.table
         self.are_documents = self.table.kind == "documents"
         self.columns = {column.name: column for column in reading.table.columns}
-        # A period has its own edges: "between the start of July and the end of 2018".
-        is_range = any(mention.kind in {"between", "since", "until", "through"} or self.words(mention) == "to"
-                       for mention in reading.mentions)
+        # A range has its own edges: "between the start of July and the end of 2018".
+        is_range = any(mention.kind in _JOINED_RANGES or self.words(mention) == "to" for mention in reading.mentions)
         self.mentions = [mention for mention in reading.mentions if mention.kind != "edge" or not is_range]
-        if self.numbering_columns():  # "KEP 2019" is no KEP of the year 2019
-            named = {one.last for one in self.mentions if self.is_rows(one) and not self.words(one).endswith("s")}
-            self.mentions = [replace(one, kind="number") if one.kind == "date" and one.name.isdigit()
-                             and one.first in named else one for one in self.mentions]
+        if self.numbering_columns():
+            self._read_years_as_numbers()
+        self._used = {mention.first for mention in self.mentions if self._says_nothing(mention)}
+        for place, mention in enumerate(self.mentions):
+            if self.words(mention) == "by" and self._groups_nothing(place):
+                self._pass_over(place)
+        for place, mention in enumerate(self.mentions):
+            if mention in self.unused("group") and self.words(mention) == "by" and self._ranks(mention):
+                self._pass_over(place)
+
+    def _read_years_as_numbers(self) -> None:
+        """Read a year behind what one row is called as its number: "KEP 2019" is no KEP of the year 2019."""
+        ends = {mention.last for mention in self.mentions
+                if self.is_rows(mention) and not self.words(mention).endswith("s")}
+        for place, mention in enumerate(self.mentions):
+            if mention.kind == "date" and mention.name.isdigit() and mention.first in ends:
+                self.mentions[place] = replace(mention, kind="number")
+
+    def _says_nothing(self, mention: Mention) -> bool:
+        """Return True for words that say nothing of their own: articles, "whose", and "year" before a year."""
         # In a table of records, "the latest post" is none of its rows.
         skipped = SKIPPED if self.are_documents else SKIPPED - {"documents"}
-        dates = [mention for mention in self.mentions if mention.kind == "date"]
-        self._used = {mention.first for mention in self.mentions if mention.kind in skipped
-                      or any(mention.last == date.first and mention.kind == "year" for date in dates)
-                      or (mention.first and self.words(mention) == "whose")}
-        for by, after in pairwise(self.mentions):
-            if self.words(by) == "by" and after.kind in _NO_GROUPS:
-                self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")
-                self.use(by)
-        for place, by in enumerate(self.mentions):
-            behind = self.reading.words[by.last:by.last + 1]
-            if self.words(by) == "by" and behind and behind[0].folded in _ASKING:
-                self.mentions[place] = replace(by, kind="neutral")  # "By which method was the largest found?"
-                self.use(by)
-        for by in [one for one in self.unused("group") if self.words(one) == "by" and self.has(*DEGREES)]:
-            measure = self.following(by, "count", "sum", "mean", "median", "column", gap=1)
-            is_top = any(self.words(one) == "top" for one in self.mentions)
-            if measure is not None and (measure.kind != "column" or (is_top and self.columns_for(measure, is_number))):
-                self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")  # "the top three by mass"
-                self.use(by)
+        behind = self.directly_behind(mention)
+        is_before_date = mention.kind == "year" and behind is not None and behind.kind == "date"
+        return mention.kind in skipped or is_before_date or (mention.first > 0 and self.words(mention) == "whose")
+
+    def _groups_nothing(self, place: int) -> bool:
+        """Return True if "by" is before a value, a bound or "which": "by Ada", "By which method was it found?"."""
+        words_behind = self.reading.words[self.mentions[place].last:][:1]
+        if words_behind and words_behind[0].folded in _ASKING:
+            return True
+        return any(mention.kind in _NO_GROUPS for mention in self.mentions[place + 1:place + 2])
+
+    def _ranks(self, by: Mention) -> bool:
+        """Return True if "by" says what rows are ranked by: "the top three by mass"."""
+        measure = self.following(by, "count", "sum", "mean", "median", "column", gap=1)
+        if measure is None or not self.has(*DEGREES):
+            return False
+        says_top = any(self.words(mention) == "top" for mention in self.mentions)
+        return measure.kind != "column" or (says_top and self.columns_for(measure, is_number))
+
+    def _pass_over(self, place: int) -> None:
+        """Read a mention as a word that says nothing."""
+        self.mentions[place] = replace(self.mentions[place], kind="neutral")
+        self.use(self.mentions[place])
 
     def use(self, *mentions: Mention | None) -> None:
         """Account for mentions."""
@@ -128,9 +143,15 @@ class AskedParts:
 
     def link_after(self, mention: Mention) -> Mention | None:
         """Return the word directly behind a mention that joins it with another: "to", "and", "or"; None without one."""
-        following = next((other for other in self.mentions if other.first == mention.last), mention)
-        links = following.kind in {"through", "or", "than"} or self.words(following) in {"to", "and", "und", "和"}
-        return following if links else None
+        behind = self.directly_behind(mention)
+        if behind is None:
+            return None
+        is_link = behind.kind in {"through", "or", "than"} or self.words(behind) in {"to", "and", "und", "和"}
+        return behind if is_link else None
+
+    def directly_behind(self, mention: Mention) -> Mention | None:
+        """Return the mention that begins where another one ends; None if there is none."""
+        return next((other for other in self.mentions if other.first == mention.last), None)
 
     def text(self, mention: Mention) -> str:
         """Return the words of a mention."""
@@ -158,14 +179,16 @@ class AskedParts:
         """Return True for a genitive: "proposals of Ada Blum", "Ada Blum's draft proposals"."""
         before, after = self.before(mention), self.after(mention)
         if after and self.words(after[0]) in {"s", "的"}:
-            return next((self.is_rows(other) for other in after[1:] if other.kind not in {"value", "neutral"}), False)
+            owned = next((other for other in after[1:] if other.kind not in {"value", "neutral"}), None)
+            return owned is not None and self.is_rows(owned)
         return len(before) > 1 and self.is_rows(before[-2]) and self.words(before[-1]) in {
             "of", "by", "der", "des", "von"}
 
     def by_after(self, column: Mention) -> Mention | None:
         """Return "by" behind a list's name in a passive: "required by RFC 7", "is required by the most"."""
-        by = next((other for other in self.mentions if other.first == column.last and self.words(other) == "by"), None)
-        return by if self.words(column).endswith("ed") and self.columns_for(column, is_list) else None
+        behind = self.directly_behind(column)
+        is_passive = self.words(column).endswith("ed") and self.columns_for(column, is_list)
+        return behind if is_passive and behind is not None and self.words(behind) == "by" else None
 
     def is_rows(self, mention: Mention) -> bool:
         """Return True for words that are what the table's rows are called."""
@@ -173,33 +196,42 @@ class AskedParts:
 
     def counted_rows(self) -> Mention | None:
         """Return the number of rows that a group must have: of "authors of more than five books", five."""
-        rows = ((number, self.following(number, "column", "head", "documents", gap=0))
-                for number in self.unused("number") if not self.has(*DEGREES))
-        return next((number for number, one in rows if one is not None and self.is_rows(one) and not any(
-            other.last == number.first and self.words(other) in _LEADS for other in self.mentions)), None)
+        if self.has(*DEGREES):  # "the five longest books"
+            return None
+        for number in self.unused("number"):
+            rows = self.following(number, "column", "head", "documents", gap=0)
+            # "how many of the 20 books" says how many there are.
+            is_total = any(other.last == number.first and self.words(other) in _LEADS for other in self.mentions)
+            if rows is not None and self.is_rows(rows) and not is_total:
+                return number
+        return None
 
     def does_other(self, mention: Mention) -> bool:
         """Return True if a value does what no value does: "rejected by Ada Blum", "did she reject", "did the blog"."""
-        before = self.before(mention)[-2:]
-        auxiliary, word = ["", "", *map(self.words, before)][-2:]
-        verb = before[0].kind if len(before) > 1 else ""
-        if word == "by" and verb == "made":
-            return not any(keys_of(self.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
-        following = next((other for other in self.mentions if other.first == mention.last), mention)
-        is_doing = word in _AUXILIARIES and following.kind == "value" and following is not mention
-        is_doer = word in _ARTICLES and auxiliary in _AUXILIARIES and following.kind != "value" and not (
-            self.is_rows(following))
-        return is_doing or is_doer or (word == "by" and verb == "value")
+        before = self.before(mention)
+        word = self.words(before[-1]) if before else ""
+        earlier = before[-2] if len(before) > 1 else None
+        behind = self.directly_behind(mention)
+        if word == "by":
+            is_author = any(keys_of(self.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
+            return earlier is not None and (earlier.kind == "value" or (earlier.kind == "made" and not is_author))
+        if word in _AUXILIARIES:
+            return behind is not None and behind.kind == "value"
+        if word in _ARTICLES and earlier is not None and self.words(earlier) in _AUXILIARIES:
+            done = behind or mention
+            return done.kind != "value" and not self.is_rows(done)
+        return False
 
     def dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that a question may mean that names none: of when something was made, those."""
         dates = [column for column in self.table.columns if is_date(column)]
         if self.are_documents:  # a field of few documents says nothing of the others
             dates = [column for column in dates if 2 * column.empty <= self.table.rows]
-        labels = {key for label in lexicon().labels["made"] for key in label}
-        made = [column for column in dates if labels.issuperset(keys_of(column.title))]
         is_age = self.are_documents and any(one.name == "age" or self.words(one) in _NEWEST for one in self.mentions)
-        return made if self.has("made") or is_age else dates
+        if not (self.has("made") or is_age):
+            return dates
+        labels = {key for label in lexicon().labels["made"] for key in label}
+        return [column for column in dates if labels.issuperset(keys_of(column.title))]
 
     def years(self) -> list[ColumnInfo]:
         """Return the columns of numbers that are years by their labels."""
@@ -208,21 +240,23 @@ class AskedParts:
 
     def numbering_columns(self) -> list[str]:
         """Return the columns of numbers that the rows are called by: "KEP number", or "KEP" in a table of KEPs."""
-        heads = self.reading.heads
         # Sales are called by no number in a table of sales, unlike what the first column of records numbers.
         columns = self.table.columns if self.are_documents else self.table.columns[:1]
-        return [column.name for column in columns if is_number(column) and (
-            is_kind_of("number_word", column.name) or keys_of(column.title) in heads
-            or (keys_of(column.title)[:-1] in heads and is_kind_of("number_word", column.name.rpartition("_")[2])))]
+        return [column.name for column in columns if is_number(column) and self._numbers_rows(column)]
+
+    def _numbers_rows(self, column: ColumnInfo) -> bool:
+        """Return True if a column is called "number", like the rows ("KEP"), or both ("KEP number")."""
+        heads, keys = self.reading.heads, keys_of(column.title)
+        if is_kind_of("number_word", column.name) or keys in heads:
+            return True
+        return keys[:-1] in heads and is_kind_of("number_word", column.name.rpartition("_")[2])
 
     def measured(self, name: str) -> list[ColumnInfo]:
         """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
         measure = lexicon().measures[name]
-        labels = {keys_of(label) for label in measure["labels"].split(", ")}
+        labels = [keys_of(label) for label in measure["labels"].split(", ")]
         numbers = [column for column in self.table.columns if column.kind == "number"]
-        named = [column for column in numbers if any(
-            keys[at:at + len(label)] == label for keys in (keys_of(column.title),) for label in labels
-            for at in range(len(keys)))]
+        named = [column for column in numbers if any(_has_run(keys_of(column.title), label) for label in labels)]
         return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
 
     def measured_in(self, unit: str) -> list[ColumnInfo]:
@@ -237,8 +271,9 @@ class AskedParts:
         """Return True if a question asks which rows: "which lakes", "the deepest lake", "which one"."""
         words = [word.text.casefold() for word in self.reading.words]
         heads = [mention for mention in self.mentions if self.is_rows(mention) or mention.kind == "row_nouns"]
-        return any(self.asks(mention) or self._is_superlative(mention) for mention in heads) or any(
-            words[at:at + 2] in (["which", "one"], ["which", "ones"], ["which", "of"]) for at in range(len(words)))
+        if any(self.asks(mention) or self._is_superlative(mention) for mention in heads):
+            return True
+        return not _WHICH_ONES.isdisjoint(pairwise(words))
 
     def asks(self, mention: Mention) -> bool:
         """Return True if "which" or "what" stands before a mention, with no more than a number or a degree between."""
@@ -249,32 +284,25 @@ class AskedParts:
 
     def _is_superlative(self, mention: Mention) -> bool:
         """Return True if a degree stands right before what the rows are called: the deepest lake, not lake area."""
-        degree = next((one for one in reversed(self.before(mention)) if one.kind in _SUPERLATIVES), mention)
+        degree = next((one for one in reversed(self.before(mention)) if one.kind in _SUPERLATIVES), None)
+        if degree is None:
+            return False
         between = [one for one in self.mentions if degree.last <= one.first < mention.first]
-        by_column = [one for one in between if one.kind == "column" and self.columns_for(one, is_number)]
+        numbers = [one for one in between if one.kind == "column" and self.columns_for(one, is_number)]
         # "the last proposal created in May" is a proposal, and "the deepest lake area" no lake.
-        after = any(other.first == mention.last and other.kind == "column" and not (
-            self.columns_for(other, is_date) and self.words(other).endswith("ed")) for other in self.mentions)
-        return degree is not mention and (bool(by_column) or not after) and all(
-            one in by_column or one.kind in {"value", "number"} for one in between)
+        behind = self.directly_behind(mention)
+        is_deed = behind is not None and self.columns_for(behind, is_date) and self.words(behind).endswith("ed")
+        if behind is not None and behind.kind == "column" and not is_deed and not numbers:
+            return False
+        return all(one in numbers or one.kind in {"value", "number"} for one in between)
 
     def are_counted(self) -> bool:
         """Return True if the noun that is counted is what the table's rows are, or a value of theirs, or none."""
         counts = [mention for mention in self.mentions if mention.kind in {"count", "difference", "ratio"}]
-        noun = self.noun_after(counts[0]) if counts else None
-        # "Of the proposals by Ada, how many are final?"
-        if noun is None and (not counts or self.words(counts[0]) in _OFTEN or any(
-                self.is_rows(other) for other in self.before(counts[0])) or all(
-                other.kind in SKIPPED for other in self.after(counts[0]))):
-            noun = next((mention for mention in self.mentions if self.is_rows(mention)), None)
+        noun = self._counted_noun(counts)
         if noun is not None and noun.kind == "row_nouns":
             return True
-        # Nobody counts a table's rows if a column such as "cases" counts, or all is by date.
-        texts = [column for column in self.table.columns if column.kind != "number" and column.name != "document"]
-        are_numbers = not self.are_documents and ([*map(is_date, texts)] == [True] or any(
-            is_number(column) and not column.unit and keys_of(column.title) in lexicon().labels["quantity"]
-            for column in self.table.columns))
-        if are_numbers and not (noun is not None and noun.is_head):
+        if self._has_own_counts() and not (noun is not None and noun.is_head):
             return False
         if noun is None:
             return not counts or any(other.kind in {"value", "quoted"} for other in self.before(counts[0]))
@@ -285,17 +313,35 @@ class AskedParts:
             self.columns[name].distinct < _NEARLY_ALL * self.table.rows for name in noun.columns)
         return is_kind or self.is_rows(noun)
 
+    def _counted_noun(self, counts: Sequence[Mention]) -> Mention | None:
+        """Return the noun that is counted: behind "how many", or what the rows are called if none can stand there."""
+        noun = self.noun_after(counts[0]) if counts else None
+        if noun is not None:
+            return noun
+        rows = [mention for mention in self.mentions if self.is_rows(mention)]
+        # "Of the proposals by Ada, how many are final?"; "How often ..." and a mere "How many?" have no noun.
+        may_be_rows = not counts or self.words(counts[0]) in _OFTEN or any(
+            mention.last <= counts[0].first for mention in rows) or all(
+            other.kind in SKIPPED for other in self.after(counts[0]))
+        return rows[0] if rows and may_be_rows else None
+
+    def _has_own_counts(self) -> bool:
+        """Return True for records that count themselves: by a column such as "cases", or if all is by date."""
+        if self.are_documents:
+            return False
+        texts = [column for column in self.table.columns if column.kind != "number" and column.name != "document"]
+        is_by_date = len(texts) == 1 and is_date(texts[0])
+        return is_by_date or any(
+            is_number(column) and not column.unit and keys_of(column.title) in lexicon().labels["quantity"]
+            for column in self.table.columns)
+
     def noun_after(self, mention: Mention) -> Mention | None:
         """Return the last noun of the words behind "how many", up to a word between phrases; None if there is none."""
         noun = None
         for other in self.after(mention):
             text = self.words(other)
-            is_after_plural = noun is not None and self.is_rows(noun) and self.words(noun).endswith("s")
-            is_of_rows = noun is not None and self.is_rows(noun) and self.following(other, "value", gap=1) is not None
-            is_deed = text.endswith("ed") and (noun.kind in {"value", "people", "row_nouns"} if noun is not None else (
-                self.columns_for(other, is_date)))
-            if other.kind == "column" and (is_after_plural or is_of_rows or is_deed):
-                break  # "proposals owned", "women died" and 提案的状态是, unlike "proposal authors"
+            if other.kind == "column" and self._is_predicate(other, noun):
+                break
             if other.kind in _NOUNS:
                 noun = other
             elif other.kind == "neutral" and text in (_INSIDE_NOUNS if noun is not None else _LEADS):
@@ -303,9 +349,22 @@ class AskedParts:
             elif noun is not None and noun.kind == "value" and self.following(other, "value", gap=0) and (
                     other.kind == "or" or text == "and"):
                 continue  # "draft or final proposals"
-            elif other.kind not in {"distinct", "date"} or (noun is not None and other.kind == "date"):
+            elif other.kind != "distinct" and not (other.kind == "date" and noun is None):  # "2019 proposals"
                 break
         return noun
+
+    def _is_predicate(self, column: Mention, noun: Mention | None) -> bool:
+        """Return True if a column's words say something of the noun before them instead of belonging to it.
+
+        So do "proposals owned", "women died" and 提案的状态是, unlike "proposal authors".
+        """
+        is_verb = self.words(column).endswith("ed")
+        if noun is None:
+            return is_verb and self.columns_for(column, is_date)
+        has_value = self.following(column, "value", gap=1) is not None
+        if self.is_rows(noun) and (self.words(noun).endswith("s") or has_value):
+            return True
+        return is_verb and noun.kind in {"value", "people", "row_nouns"}
 
     def naming_columns(self) -> list[ColumnInfo]:
         """Return the columns whose texts tell rows apart."""
@@ -321,28 +380,21 @@ class AskedParts:
         return heads or (named or telling)[:1]
 
 
+def _has_run(keys: Keys, wanted: Keys) -> bool:
+    """Return True if stems have others as neighbours in this order."""
+    return any(keys[at:at + len(wanted)] == wanted for at in range(len(keys)))
+
+
 def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:
-    """Return the only one of some columns."""
+    """Return the only one of some columns; raise UnclearError about `what` if there are several or none."""
     if len(columns) != 1:
         raise UnclearError(what)
     return columns[0]
 
 
-def is_number(column: ColumnInfo) -> bool:
-    """Return True for a column of numbers."""
-    return column.kind == "number"
+def _of_kind(kind: ColumnKind) -> Callable[[ColumnInfo], bool]:
+    """Return the function that tells whether a column is of a kind."""
+    return lambda column: column.kind == kind
 
 
-def is_date(column: ColumnInfo) -> bool:
-    """Return True for a column of dates."""
-    return column.kind == "date"
-
-
-def is_list(column: ColumnInfo) -> bool:
-    """Return True for a column of lists."""
-    return column.kind == "list"
-
-
-def is_text(column: ColumnInfo) -> bool:
-    """Return True for a column of texts."""
-    return column.kind == "text"
+is_number, is_date, is_list, is_text = _of_kind("number"), _of_kind("date"), _of_kind("list"), _of_kind("text")

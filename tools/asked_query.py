@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 from ..graph_store.graph.document_links import CITES
 from ..graph_store.graph_index import GraphIndex
+from ..graph_store.sql.logical_tables import literal
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
 from ..text.quantities import show_value
-from .asked_parts import UnclearError, literal
+from .asked_parts import UnclearError
 from .document_status import outdated_rows, without_documents
 from .question_query import plan_query
 from .question_target import Plan

@@ -1,145 +1,184 @@
-"""The query of a question that compares rows: a share, groups in order or of a size, a difference, several counts."""
+"""The query of a question that compares rows: a share, ranks, groups in order or of a size, differences, counts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .asked_parts import DEGREES, UnclearError, is_date, is_list, quoted
-from .question_conditions import SIGNS, Condition, size
-from .question_target import AGGREGATES, Plan, QuestionTarget, members_of
-from .question_words import bare_name
+from ..graph_store.sql.logical_tables import quoted
+from ..schemas.records import ColumnInfo
+from .asked_parts import DEGREES, UnclearError, is_date, is_list, is_number, only
+from .question_conditions import SIGNS, Condition, Expression, size
+from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, count_different, members_of
+from .question_words import bare_name, is_kind_of, lexicon
+from .table_mentions import Mention
 
-_EXTREMES = {"max": "highest", "min": "lowest"}
+_FUNCTIONS = {"DESC": "max", "ASC": "min"}
+_EXTREMES = {"DESC": ("highest", "latest"), "ASC": ("lowest", "earliest")}
+"""The words for the first value in an order, of numbers and of dates."""
 EACH = frozenset({"each", "of each", "for each"})
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
                     "是"})
 _LESS = frozenset({"fewer", "less"})
+_JOINING = frozenset({"and", "und", "和", "与"})
 
 
 class ComparedRows(QuestionTarget):
-    """The forms of questions that compare the rows of one condition with others."""
+    """The forms of questions that compare rows; each returns None if the question does not have this form."""
 
     def _share(self) -> Plan | None:
         """Read "what percentage of the birds are female"."""
         if self._parts.unused(*DEGREES) or (share := self._parts.take("share")) is None:
             return None
         group = self._group() if self._parts.unused("group") else None
+        whole, wanted = self._split_share(share)
+        self._take_heads()
+        self._parts.use(*(mention for mention in self._parts.unused("unit") if mention.name == "%"))
+        says_of_what = any(self._parts.is_rows(mention) or mention.kind in {"row_nouns", "people", "value"}
+                           for mention in self._parts.mentions)
+        asks_more = self._parts.unused("column", "count", *AGGREGATES)
+        if not wanted or self._named_documents() or asks_more or not says_of_what:
+            raise UnclearError(share)
+        self.conditions = whole
+        plan = self._computed(_share_of(wanted), group)
+        each = f" for each {group.words}" if group is not None else ""
+        return replace(plan, understood=f"share of {self._table.title}{self._where(whole)} "
+                                        f"{self._where(wanted).strip()}{each}", percent=True)
+
+    def _split_share(self, share: Mention) -> tuple[list[Condition], list[Condition]]:
+        """Return the conditions of the rows of which a share is asked for, and those of the share.
+
+        They stand before and behind the verb: "what share of the female birds are heavier than 5 kg". Without a verb,
+        or with nothing behind it, all conditions are of the share.
+        """
         verbs = [mention for mention in self._parts.mentions
                  if mention.first > share.last and self._parts.words(mention).partition(" ")[0] in _VERBS]
         whole = [condition for condition in self.conditions if verbs and condition.last <= verbs[0].first]
         wanted = [condition for condition in self.conditions if condition not in whole]
-        if not wanted:
-            wanted, whole = whole, []
-        self._take_heads()
-        self._parts.use(*(one for one in self._parts.unused("unit") if one.name == "%"))
-        nouns = [mention for mention in self._parts.mentions if self._parts.is_rows(mention)
-                 or mention.kind in {"row_nouns", "people", "value"}]
-        if not wanted or self._named_documents() or self._parts.unused("column", "count", *AGGREGATES) or not nouns:
-            raise UnclearError(share)
-        self.conditions = whole
-        plan = self._computed(_share_of(wanted), "percent", group)
-        each = f" for each {group[1]}" if group is not None else ""
-        return replace(plan, understood=f"share of {self._table.title}{self._where(whole)} "
-                                        f"{self._where(wanted).strip()}{each}", percent=True)
+        return (whole, wanted) if wanted else ([], whole)
 
-    def _group_value(self, measure: str = "") -> tuple[str, str]:
-        """Return what is computed of each group, in SQL and in words."""
-        if (share := self._parts.take("share")) is not None:  # "the highest percentage of final proposals"
-            wanted = [condition for condition in self.conditions if condition.first >= share.last]
-            if not wanted or len(wanted) < len(self.conditions) or not any(
-                    map(self._parts.is_rows, self._parts.mentions)):
-                raise UnclearError(share)
-            self._take_heads()
-            self.conditions = []
-            return _share_of(wanted), f"percent{self._where(wanted)}"
+    def _group_value(self, measure: str = "") -> Expression:
+        """Return what is computed of each group: a share, an aggregate, or how many rows it has."""
+        if (share := self._parts.take("share")) is not None:
+            return self._group_share(share)
         operation = self._parts.take(*AGGREGATES)
+        function, word = AGGREGATES[operation.kind] if operation is not None else ("", "")
         if operation is not None and (listed := self._counted_list()) is not None:
             self._parts.use(*self._parts.unused("count"), listed)
-            value, label = size(self._parts.column_of(listed, is_list))
-            return f"{AGGREGATES[operation.kind][0]}({value})", f"{AGGREGATES[operation.kind][1]} of {label}"
+            value = size(self._parts.column_of(listed, is_list))
+            return Expression(f"{function}({value.sql})", f"{word} of {value.words}")
         measured = self._parts.measured(measure) if measure else []
         column = measured[0] if len(measured) == 1 else self._number_column()
         self._parts.take("count")  # the average number of pages
         if operation is not None and column is not None:
-            function, word = AGGREGATES[operation.kind]
-            return f"{function}({quoted(column.name)})", f"{word} of {column.title}"
+            return Expression(f"{function}({quoted(column.name)})", f"{word} of {column.title}")
         if operation is not None or column is not None or not self._parts.are_counted():
             raise UnclearError(self._table.name)
-        return "count(*)", f"count of {self._table.title}"
+        return self._row_count()
+
+    def _group_share(self, share: Mention) -> Expression:
+        """Return the share of a group's rows that meet all conditions: "the highest percentage of final proposals"."""
+        wanted = [condition for condition in self.conditions if condition.first >= share.last]
+        says_of_what = any(map(self._parts.is_rows, self._parts.mentions))
+        if not wanted or len(wanted) < len(self.conditions) or not says_of_what:
+            raise UnclearError(share)
+        self._take_heads()
+        self.conditions = []  # the rows that do not meet them are in the groups, too
+        return _share_of(wanted)._replace(words=f"percent{self._where(wanted)}")
+
+    # Several values in one row.
 
     def _several_figures(self) -> Plan | None:
         """Read "the lowest and the highest price", and the difference between them."""
         figures = {mention.kind: mention for mention in self._parts.unused("max", "min", *AGGREGATES)}
-        others = self._parts.unused("group", "count", "who", "most", "fewest", "latest", "earliest")
-        between = [one for one in self._parts.mentions if any(figure.first < one.first for figure in figures.values())]
-        is_joined = any(self._parts.words(one) in {"and", "und", "和", "与"} and self._parts.following(one, *figures)
-                        for one in between)
-        if len(figures) < 2 or others or not is_joined or not figures.keys() & {"max", "min"} or (  # noqa: PLR2004
-                self._parts.are_asked()):
+        if len(figures) < 2 or figures.keys().isdisjoint({"max", "min"}):  # noqa: PLR2004
+            return None
+        first = min(mention.first for mention in figures.values())
+        is_joined = any(self._parts.words(mention) in _JOINING and self._parts.following(mention, *figures)
+                        for mention in self._parts.mentions if mention.first > first)
+        asks_otherwise = self._parts.unused("group", "count", "who", "most", "fewest", "latest", "earliest")
+        if not is_joined or asks_otherwise or self._parts.are_asked():
             return None
         column = self._number_column()
-        if column is None or any(one.name for one in figures.values()):
+        if column is None or any(mention.name for mention in figures.values()):  # "the longest" names a measure
             raise UnclearError(self._table.name)
         self._take_heads()
         self._parts.use(*self._parts.unused("max", "min", *AGGREGATES))
-        shown = [(f"{AGGREGATES.get(kind, (kind,))[0]}({quoted(column.name)})",
-                  AGGREGATES[kind][1] if kind in AGGREGATES else _EXTREMES[kind]) for kind in figures]
+        name = quoted(column.name)
+        functions = {**AGGREGATES, "max": ("max", "highest"), "min": ("min", "lowest")}
+        shown = [Expression(f"{functions[kind][0]}({name})", functions[kind][1]) for kind in figures]
         if self._parts.take("difference") is not None:
             if figures.keys() != {"max", "min"}:
                 raise UnclearError(column.name)
-            shown.insert(0, (f"max({quoted(column.name)}) - min({quoted(column.name)})", "difference"))
-        sql = self._select(", ".join(f"{value} AS {quoted(words)}" for value, words in shown))
-        return Plan(sql, f"{', '.join(words for _, words in shown)} of {column.title}{self._where()}", is_named=True)
+            shown.insert(0, Expression(f"max({name}) - min({name})", "difference"))
+        understood = f"{', '.join(figure.words for figure in shown)} of {column.title}{self._where()}"
+        return Plan(self._select(_select_list(shown)), understood, is_named=True)
+
+    def _several_counts(self) -> Plan | None:
+        """Read "How many are open, and how many closed?" and "How many more are open than closed?"."""
+        counts = [mention for mention in self._parts.mentions if mention.kind in {"count", "difference", "ratio"}]
+        comparing = next((mention for mention in counts if mention.kind != "count"), None)
+        compared = [condition for condition in self.conditions if condition.alternatives and any(
+            comparing is not None or condition.first < count.first < condition.last for count in counts)]
+        if not compared:
+            return None
+        condition = compared[0]
+        others = [other for other in self.conditions if other is not condition]
+        if len(compared) > 1 or not self._are_counts_clear(condition, others, counts, comparing):
+            raise UnclearError(condition.text)
+        self._parts.use(*counts, *self._parts.unused("than"))
+        self._take_heads()
+        shown = [Expression(f"count(*) FILTER (WHERE {sql})", words) for words, sql in condition.alternatives.items()]
+        label = "counts"
+        if comparing is not None:
+            says_fewer = self._parts.words(comparing).endswith("fewer")
+            more, less = reversed(shown) if says_fewer else shown
+            sign, name = ("/", "ratio") if comparing.kind == "ratio" else ("-", "difference")
+            shown.insert(0, Expression(f"{more.sql} {sign} {less.sql}", name))
+            label = f"{name} of counts"
+        column = self._parts.columns[condition.column].title
+        further = self._where(others).replace(" where ", ", and where ", 1)
+        return Plan(self._select(_select_list(shown), conditions=others),
+                    f"{label} of {self._table.title} where {column} is {' and '.join(condition.alternatives)}{further}",
+                    is_named=True)
+
+    def _are_counts_clear(self, condition: Condition, others: Sequence[Condition], counts: Sequence[Mention],
+                          comparing: Mention | None) -> bool:
+        """Return True if each count is of one alternative of a condition, and the other conditions hold for all."""
+        behind = self._parts.after(counts[-1])
+        # "How many films by Alba are dramas, and how many films are comedies?" may count other films the second time.
+        repeats_rows = comparing is None and any(
+            self._parts.is_rows(mention) and condition.first < mention.first for mention in behind)
+        if condition.is_negative or (others and repeats_rows):
+            return False
+        if any(other.last > condition.first for other in others):
+            return False
+        is_ratio = comparing is not None and comparing.kind == "ratio"
+        is_difference = comparing is not None and not is_ratio
+        if is_difference and not self._parts.has("than"):
+            return False
+        if comparing is not None and len(condition.alternatives) != 2:  # noqa: PLR2004 - only two are compared
+            return False
+        are_counted = self._parts.are_counted() or (is_ratio and any(map(self._parts.is_rows, behind)))
+        return are_counted and len(condition.alternatives) == max(len(counts), 2)
+
+    # Groups.
 
     def _comparison(self) -> Plan | None:
         """Read "Which weighs more on average, A or B?" as groups in order."""
         compared = [condition for condition in self.conditions
                     if len(condition.values) > 1 and not condition.is_negative]
         says_more = self._parts.unused("compare", "or_more")
-        if not says_more or len(compared) != 1 or not self._parts.has("or", "or_more") or any(
-                self._parts.words(mention) in _LESS for mention in says_more):
+        says_less = any(self._parts.words(mention) in _LESS for mention in says_more)
+        if not says_more or says_less or len(compared) != 1 or not self._parts.has("or", "or_more"):
             return None
         self._parts.use(*says_more, self._parts.take("who"), *(
             mention for mention in self._parts.unused("group") if self._parts.words(mention) in EACH))
         column = self._parts.columns[compared[0].column]
-        group = self._period("year", column) if is_date(column) else (members_of(column), column.title)
+        group = self._period("year", column) if is_date(column) else Expression(members_of(column), column.title)
         self._parts.use(*(mention for mention in self._columns() if column.name in mention.columns))
-        value, label = self._group_value(next((mention.name for mention in says_more if mention.name), ""))
+        value = self._group_value(next((mention.name for mention in says_more if mention.name), ""))
         among = sorted({bare_name(name) for name in compared[0].values}) if is_list(column) else ()
-        return replace(self._ranked_groups(group, value, label, "DESC", 0, among),
+        return replace(self._ranked_groups(group, value, "DESC", 0, among),
                        labels={bare_name(name): words for name, words in compared[0].words.items()})
-
-    def _several_counts(self) -> Plan | None:
-        """Read "How many are open, and how many closed?" and "How many more are open than closed?"."""
-        counts = [one for one in self._parts.mentions if one.kind in {"count", "difference", "ratio"}]
-        difference = next((one for one in counts if one.kind in {"difference", "ratio"}), None)
-        is_ratio = difference is not None and difference.kind == "ratio"
-        compared = [one for one in self.conditions if one.alternatives and any(
-            difference is not None or one.first < count.first < one.last for count in counts)]
-        if not compared:
-            return None
-        one = compared[0]
-        others = [condition for condition in self.conditions if condition is not one]
-        last = counts[-1]
-        is_shared = difference is not None or not any(
-            self._parts.is_rows(mention) and one.first < mention.first for mention in self._parts.after(last))
-        is_clear = len(compared) == 1 and not one.is_negative and (not others or is_shared) and all(
-            condition.last <= one.first for condition in others)
-        are_counted = self._parts.are_counted() or (is_ratio and any(map(self._parts.is_rows, self._parts.after(last))))
-        if not is_clear or len(one.alternatives) != max(len(counts), 2) or not are_counted or (
-                difference is not None and not is_ratio and not self._parts.has("than")):
-            raise UnclearError(one.text)
-        self._parts.use(*counts, *self._parts.unused("than"))
-        self._take_heads()
-        shown = [(f"count(*) FILTER (WHERE {sql})", words) for words, sql in one.alternatives.items()]
-        if difference is not None:
-            more, less = shown[::-1] if self._parts.words(difference).endswith("fewer") else shown
-            shown.insert(0, (f"{more[0]} / {less[0]}", "ratio") if is_ratio else (
-                f"{more[0]} - {less[0]}", "difference"))
-        sql = self._select(", ".join(f"{sql} AS {quoted(words)}" for sql, words in shown), conditions=others)
-        label = f"{shown[0][1]} of counts" if difference is not None else "counts"
-        column = self._parts.columns[one.column].title
-        return Plan(sql, f"{label} of {self._table.title} where {column} is {' and '.join(one.alternatives)}"
-                         f"{self._where(others).replace(' where ', ', and where ', 1)}", is_named=True)
 
     def _groups_of_size(self) -> Plan | None:
         """Read "Which authors wrote more than five books?"."""
@@ -158,8 +197,7 @@ class ComparedRows(QuestionTarget):
         self._parts.use(number, sign, *groups, self._parts.take("who"))
         self._take_heads()
         bound = f"{SIGNS[sign.kind] if sign is not None else '='} {number.name}"
-        label = f"count of {self._table.title}"
-        plan = self._computed("count(*)", label, (members_of(column), column.title),
+        plan = self._computed(self._row_count(), Expression(members_of(column), column.title),
                               f" HAVING count(*) {bound} AND count({quoted(column.name)}) > 0 ORDER BY 2 DESC, 1")
         plan = replace(plan, understood=f"{column.title} with {plan.understood} {bound}")
         if counts is None:
@@ -167,8 +205,195 @@ class ComparedRows(QuestionTarget):
         sql, folded = (f"SELECT count(*) FROM ({sql}) AS sizes" for sql in (plan.sql, plan.folded))  # noqa: S608 - as above
         return Plan(sql, f"number of {plan.understood}", otherwise=folded if plan.folded else "")
 
+    # Ranks.
 
-def _share_of(wanted: Sequence[Condition]) -> str:
-    """Return the percentage of rows that meet some conditions, in SQL."""
+    def _ranking(self) -> Plan | None:
+        """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
+        degrees = self._parts.unused(*DEGREES)
+        if not degrees:
+            return None
+        if len(degrees) > 1:
+            raise UnclearError(degrees[1])
+        degree = degrees[0]
+        self._parts.use(degree)
+        limit = self._limit()
+        if (longest := self._longest_list(degree) or self._extreme_size(degree)) is not None:
+            return longest
+        distinct = self._parts.following(degree, "distinct", gap=0)  # "the most different species"
+        counted = self._parts.following(distinct, "column", gap=0) if distinct is not None else None
+        self._parts.use(distinct, counted)
+        group = self._ranked_group(degree)
+        if group is None:
+            return self._extreme(degree, limit)
+        self._parts.take("who")
+        for mention in self._parts.unused("group"):  # "sorted by status: which are the most common, how many has each"
+            named = self._parts.following(mention, "column", gap=0)
+            names_group = named is not None and self._parts.columns[named.columns[0]].title == group.words
+            if names_group or self._parts.words(mention) in EACH:
+                self._parts.use(mention)
+        value = self._group_value(degree.name) if counted is None else count_different(self._parts.column_of(counted))
+        return replace(self._ranked_groups(group, value, DEGREES[degree.kind], limit),
+                       percent=value.words.startswith("percent"))
+
+    def _longest_list(self, degree: Mention) -> Plan | None:
+        """Read "Which book has the most authors?" as the row with the longest list."""
+        lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
+        asked = [mention for mention in self._parts.mentions
+                 if self._parts.is_rows(mention) and self._parts.asks(mention)]
+        if not lists or not asked or degree.kind in {"latest", "earliest", "commonest"}:
+            return None
+        says_long = degree.kind in {"most", "fewest"} or degree.name == "length" or self._parts.unused("count")
+        # "which author has the most books" asks for an author, and "required by the most" counts other rows.
+        is_of_row = asked[0].first < min(lists[0].first, degree.first)
+        if not says_long or not is_of_row or self._parts.by_after(lists[0]) is not None:
+            return None
+        column = self._parts.column_of(lists[0], is_list)
+        if degree.kind == "fewest" and column.empty:
+            raise UnclearError(degree)  # a row without a list may have none
+        self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"),
+                        *(mention for mention in self._parts.unused("measure") if mention.name == "length"))
+        shown = self._identifiers or self._parts.naming_columns()
+        return self._extreme_rows(size(column), DEGREES[degree.kind], shown, 1)
+
+    def _extreme_size(self, degree: Mention) -> Plan | None:
+        """Read "What is the maximum number of authors of a book?"."""
+        counts = self._parts.unused("count")
+        noun = self._parts.noun_after(counts[0] if counts else degree)
+        says_number = degree.kind in {"max", "min"} if counts else self._parts.words(degree).endswith("number of")
+        asks_what = self._parts.reading.words[0].folded == "what"
+        if noun is None or not says_number or not asks_what or self._columns() != [noun] or (
+                not self._parts.columns_for(noun, is_list)):
+            return None
+        column, order = self._parts.column_of(noun, is_list), DEGREES[degree.kind]
+        if order == "ASC" and column.empty:
+            raise UnclearError(degree)  # a row without a list may have none
+        self._parts.use(noun, *counts)
+        value = size(column)
+        return self._computed(Expression(f"{_FUNCTIONS[order]}({value.sql})", f"{_EXTREMES[order][0]} {value.words}"))
+
+    def _ranked_group(self, degree: Mention) -> Expression | None:
+        """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
+        years = {column.name for column in self._parts.years()}
+        numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)
+                   and not (self._parts.asks(mention) and years.issuperset(mention.columns))]
+        has_operation = self._parts.unused("share", *AGGREGATES)
+        # "the top three regions by number of sales"
+        is_by_count = not degree.name and bool(self._parts.unused("count"))
+        is_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
+        if not (has_operation or is_count) or degree.kind in {"latest", "earliest"}:
+            return None
+        groups = [mention for mention in self._columns() if mention not in numbers]
+        verbs = self._maker_verbs(*groups)
+        self._parts.use(*verbs)
+        counted = self._counted_list() if has_operation else None
+        groups = [mention for mention in groups if mention not in (*verbs, counted)]
+        self._parts.use(*(self._parts.by_after(mention) for mention in groups))
+        periods = self._parts.unused(*PERIODS)
+        if len(periods) == 1 and all(self._parts.columns_for(mention, is_date) for mention in groups):
+            return self._grouping(periods[0])
+        if len({mention.columns for mention in groups}) == 1 and not periods:
+            return self._grouping(groups[0])
+        if groups or periods or (is_count and not self._parts.unused("who")):
+            raise UnclearError(degree)
+        if not is_count:
+            return None
+        column = self._labelled("author")  # "who wrote the most"
+        return Expression(members_of(column), column.title)
+
+    def _extreme(self, degree: Mention, limit: int) -> Plan:
+        """Return a query for the highest or latest value, or for the rows that have it."""
+        column, order = self._ranked_column(degree, DEGREES[degree.kind])
+        period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
+        extreme = f"{_FUNCTIONS[order]}({quoted(column.name)})"
+        words = f"{_EXTREMES[order][is_date(column)]} {column.title}"
+        if is_date(column) and period is not None and limit == 1 and not self._parts.unused("group"):
+            self._parts.use(period)  # "In which year was the first one made?"
+            sql = f"{PERIODS[period.kind].format(extreme)} AS {quoted(period.kind)}"
+            return Plan(self._select(sql), f"{period.kind} of the {words}{self._where()}")
+        if is_date(column):
+            self._parts.use(self._parts.take("when"), self._parts.take("day"))
+        elif any(column in self._parts.measured(mention.name) for mention in self._parts.unused("measure")):
+            self._parts.take("measure")
+        if self._parts.unused("group"):  # "the highest price for each region"
+            group = self._group()
+            if group is None or limit > 1 or self._parts.are_asked() or self._parts.has("who"):
+                raise UnclearError(degree)
+            return self._computed(Expression(extreme, words), group)
+        if self._parts.unused("unit", "count"):  # "and how many grams does it weigh?"
+            self._check_units(column)
+            self._parts.take("count")
+        if shown := self._shown_columns(column):
+            return self._extreme_rows(Expression(quoted(column.name), column.title), order, shown, limit)
+        if limit > 1 or degree.kind in {"most", "fewest", "commonest"}:
+            raise UnclearError(degree)
+        return Plan(self._select(f"{extreme} AS {quoted(column.title)}"), f"{words}{self._where()}")
+
+    def _ranked_column(self, degree: Mention, order: str) -> tuple[ColumnInfo, str]:
+        """Return the column by which rows are ranked, and the order: the oldest has the earliest date."""
+        if degree.name and self._parts.following(degree, "reading", gap=0) is not None:
+            raise UnclearError(degree)  # "the longest production"
+        if degree.name:
+            columns = self._columns_of_measure(degree)
+            if degree.name == "age" and not columns:
+                columns, order = self._dates(), "ASC" if order == "DESC" else "DESC"
+        elif degree.kind in {"latest", "earliest"}:
+            if self._parts.are_documents and any(
+                    one.last == degree.first and one.kind == "value" for one in self._parts.mentions):
+                raise UnclearError(degree)  # "rejected first", which no date of the documents may tell
+            columns = self._dates() or self._parts.years()
+        else:
+            columns = [column] if (column := self._number_column()) is not None else []
+        column = only(columns, degree)
+        self._parts.use(*(mention for mention in self._parts.unused("column") if mention.columns == (column.name,)))
+        return column, order
+
+    def _columns_of_measure(self, degree: Mention) -> list[ColumnInfo]:
+        """Return the columns of what a degree such as "longest" measures, or of the number named behind it."""
+        columns = self._parts.measured(degree.name)
+        named = self._parts.following(degree, "column", gap=0)
+        if named is None or not self._parts.columns_for(named, is_number):
+            return columns
+        if both := [column for column in columns if column.name in named.columns]:
+            return both
+        # "the longest period" is of the period, not of a distance. But a number that has a measure of its own, or by
+        # which rows are called, is not measured so: "the longest weight".
+        measured = {column.name for measure in lexicon().measures for column in self._parts.measured(measure)}
+        is_other = degree.name == "age" or not measured.isdisjoint(named.columns) or is_kind_of(
+            "number_word", self._parts.words(named).split()[-1])
+        return [] if is_other else [self._parts.column_of(named, is_number)]
+
+    def _shown_columns(self, ranked: ColumnInfo) -> list[ColumnInfo]:
+        """Return the columns that the question asks to see: those it names, else those that name a row it asks for."""
+        mentions = self._columns()
+        self._parts.use(*mentions)
+        columns = [*self._identifiers, *(self._parts.column_of(mention) for mention in mentions)]
+        named = {column.name: column for column in columns if column != ranked}
+        asks_for_person = self._parts.take("who") is not None
+        if asks_for_person and not named and self._parts.are_documents:
+            raise UnclearError(ranked.name)
+        if named or not (asks_for_person or self._parts.are_asked()):
+            return list(named.values())
+        return self._parts.naming_columns()
+
+    def _extreme_rows(self, value: Expression, order: str, shown: Sequence[ColumnInfo], limit: int) -> Plan:
+        """Return a query for the rows with an extreme value, with all that share the last one."""
+        shown_value = value.sql if value.sql == quoted(value.words) else f"{value.sql} AS {quoted(value.words)}"
+        what = ", ".join([*(quoted(column.name) for column in shown), shown_value])
+        text = f"{', '.join(column.title for column in shown)} with the {_EXTREMES[order][0]} {value.words}"
+        text += self._where()
+        if limit == 1:
+            best = self._select(f"{_FUNCTIONS[order]}({value.sql})")
+            return Plan(self._select(what, extra=[f"{value.sql} = ({best})"], rest=" ORDER BY ALL"), text)
+        sql = self._select(what, extra=[f"{value.sql} IS NOT NULL"],
+                           rest=f" ORDER BY {value.sql} {order} LIMIT {limit + 1}")
+        return Plan(sql, text, shown=limit)
+
+
+def _share_of(wanted: Sequence[Condition]) -> Expression:
+    """Return the percentage of rows that meet some conditions."""
     inner = " AND ".join(condition.sql for condition in wanted)
-    return f"100.0 * count(*) FILTER (WHERE {inner}) / count(*)"
+    return Expression(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*)", "percent")
+
+
+def _select_list(shown: Sequence[Expression]) -> str:
+    return ", ".join(f"{figure.sql} AS {quoted(figure.words)}" for figure in shown)

@@ -1,21 +1,13 @@
 """The conditions of a question on the rows of one table that compare numbers and dates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from typing import NamedTuple
 
+from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import (
-    DEGREES,
-    SKIPPED,
-    AskedParts,
-    UnclearError,
-    is_date,
-    is_list,
-    is_number,
-    only,
-    quoted,
-)
+from .asked_parts import DEGREES, SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, only
 from .question_words import convert, keys_of, lexicon, unit_of
 from .table_mentions import Mention
 
@@ -24,7 +16,9 @@ _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
 _DATE_SQL = {"": "({0} >= {1} AND {0} < {2})", "since": "{0} >= {1}", "until": "{0} < {2}", "after": "{0} >= {2}",
              "before": "{0} < {1}"}
+"""For each sign: a column ({0}) compared with the first day of a period ({1}) and the day after its last one ({2})."""
 _SAME_SIGNS = {"over": "after", "under": "before", "over age": "before", "under age": "after"}
+"""What signs of numbers mean of dates, alone ("over") or as a measure of age: "older than" is "over age"."""
 _INCLUDING, _OPEN_SIGNS = {"after": "since", "before": "until"}, frozenset({"以后", "以前"})
 """Signs with those that include the date itself, and words that may mean either: 2019年以后."""
 _PARTS_OF_YEAR = {code: (3 * at + 1, 3) for at, code in enumerate((33, 34, 35, 36))} | {40: (1, 6), 41: (7, 6)}
@@ -33,10 +27,19 @@ _PARTS_OF_YEAR = {code: (3 * at + 1, 3) for at, code in enumerate((33, 34, 35, 3
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on a column, in SQL and in words, with the words of the question that say so.
+    """A condition on a column, with the words of the question that say so.
 
-    `otherwise` is the condition in another sense of the words, which must have the same answer. `alternatives` are, by
-    the words of each, the conditions of which any is enough, where there are several.
+    Attributes:
+        column: the name of the column.
+        sql: the condition in SQL.
+        text: the condition in words.
+        first: the place of the first word of the question that says so.
+        last: the place behind the last one.
+        values: the values, dates included, of which the column must have one; empty for other conditions.
+        is_negative: whether it is negated.
+        words: the words of the question for values, by the value.
+        otherwise: the condition in another sense of the words, which must have the same answer; "" if there is none.
+        alternatives: by the words of each, the conditions of which any is enough, where there are several.
     """
 
     column: str
@@ -51,10 +54,28 @@ class Condition:
     alternatives: Mapping[str, str] = field(default_factory=dict)
 
 
-def size(column: ColumnInfo) -> tuple[str, str]:
-    """Return the number that a column holds, in SQL and in words: of a list, how many it has."""
+class Expression(NamedTuple):
+    """A value of a row or of a group of rows, in SQL and in words."""
+
+    sql: str
+    words: str
+
+    @property
+    def is_of_members(self) -> bool:
+        """True if the value is each member of a list, so that a row of the table becomes several rows."""
+        return "unnest(" in self.sql
+
+    @property
+    def row_sql(self) -> str:
+        """The value in a SELECT whose rows are the members of a list (`QuestionTarget._select`), or the table's."""
+        return "member" if self.is_of_members else self.sql
+
+
+def size(column: ColumnInfo) -> Expression:
+    """Return the number that a column holds: of a list, how many members it has."""
     name = quoted(column.name)
-    return (f"len({name})", f"number of {column.title}") if is_list(column) else (name, column.title)
+    return Expression(f"len({name})", f"number of {column.title}") if is_list(column) else Expression(
+        name, column.title)
 
 
 class MeasureReader:
@@ -66,23 +87,29 @@ class MeasureReader:
 
     def _condition(self, column: ColumnInfo, sql: str, text: str, *said: Mention | None, values: Sequence[str] = (),
                    words: Mapping[str, str] | None = None) -> Condition:
-        """Return what some mentions say of a column, and use them, and a negation before them."""
-        mentions = sorted((mention for mention in said if mention is not None), key=lambda one: one.first)
+        """Return what some mentions say of a column; use them, and a negation before them."""
+        mentions = sorted((mention for mention in said if mention is not None), key=lambda mention: mention.first)
         self._parts.use(*mentions)
-        negation = next((one for one in reversed(self._parts.unused("not")) if one.first < mentions[0].first), None)
-        is_negative = negation is not None and all(
-            one.kind in {*SKIPPED, "column", "unit"} for one in self._parts.mentions
-            if negation.last <= one.first < mentions[0].first)
-        if is_negative:
+        negation = self._negation_before(mentions[0])
+        if negation is not None:
             self._parts.use(negation)
             verb = next((verb for verb in (" is ", " has ") if verb in text), " ")
             sql, text = f"NOT ({sql})", text.replace(verb, f"{verb}not ", 1)
             # A document without a field does not have a value of it; of a bird without a sex, nobody knows.
-            has_none = bool(values) and (is_list(column) or self._parts.are_documents)
-            sql = f"{quoted(column.name)} IS NULL OR {sql}" if has_none else sql
-        sql = f"({sql})" if " OR " in sql else sql
-        return Condition(column.name, sql, text, mentions[0].first, mentions[-1].last, tuple(values), is_negative,
-                         words or {})
+            if values and (is_list(column) or self._parts.are_documents):
+                sql = f"{quoted(column.name)} IS NULL OR {sql}"
+        if " OR " in sql:
+            sql = f"({sql})"
+        return Condition(column.name, sql, text, mentions[0].first, mentions[-1].last, tuple(values),
+                         negation is not None, words or {})
+
+    def _negation_before(self, mention: Mention) -> Mention | None:
+        """Return the unused "not" before a mention, if only words that belong to the mention stand between the two."""
+        negation = next((one for one in reversed(self._parts.unused("not")) if one.first < mention.first), None)
+        if negation is None:
+            return None
+        between = (one.kind for one in self._parts.mentions if negation.last <= one.first < mention.first)
+        return negation if all(kind in {*SKIPPED, "column", "unit"} for kind in between) else None
 
     def _beside(self, first: Mention, last: Mention, *kinds: str) -> tuple[Mention | None, Mention | None]:
         """Return the mentions of columns, or of other kinds, before and behind some words."""
@@ -97,20 +124,25 @@ class MeasureReader:
     # Numbers.
 
     def _comparisons(self) -> list[Condition]:
+        """Read ranges and comparisons of numbers: "between 3 and 5 kg", "more than 5 kg", "5 kg or more"."""
         counted = self._parts.counted_rows()
-        conditions = [self._range(mention) for mention in self._parts.unused("between")]
-        for signs, find, gap in ((SIGNS, self._parts.following, 1), (_AFTER_NUMBER, self._parts.preceding, 0)):
-            for mention in self._parts.unused(*signs):
-                number = find(mention, "number", gap=gap)
-                if number is not None and number != counted:
-                    first, last = sorted((mention, number), key=lambda one: one.first)
-                    column = self._compared_column(first, last)
-                    self._absorb(column.name, first, last)
-                    said = f"{signs[mention.kind]} {_figure(number, column)}"
-                    conditions.append(self._size_condition(column, said, first, last))
-        return [condition for condition in conditions if condition is not None]
+        ranges = [self._range(mention) for mention in self._parts.unused("between")]
+        conditions = [condition for condition in ranges if condition is not None]
+        compared = [(mention, SIGNS[mention.kind], self._parts.following(mention, "number", gap=1))
+                    for mention in self._parts.unused(*SIGNS)]
+        compared += [(mention, _AFTER_NUMBER[mention.kind], self._parts.preceding(mention, "number", gap=0))
+                     for mention in self._parts.unused(*_AFTER_NUMBER)]
+        for mention, sign, number in compared:
+            if number is None or number == counted:
+                continue
+            first, last = sorted((mention, number), key=lambda one: one.first)
+            column = self._compared_column(first, last)
+            self._absorb(column.name, first, last)
+            conditions.append(self._size_condition(column, f"{sign} {_figure(number, column)}", first, last))
+        return conditions
 
     def _range(self, mention: Mention) -> Condition | None:
+        """Read "between 3 and 5 kg"; None if no two numbers follow, which may be dates."""
         low = self._parts.following(mention, "number", gap=1)
         link = self._parts.link_after(low) if low is not None else None
         high = self._parts.following(link, "number", gap=1) if link is not None else None
@@ -122,26 +154,31 @@ class MeasureReader:
         said = f"between {_figure(low, column)} and {_figure(high, column)}"
         return self._size_condition(column, said, mention, low, link, high)
 
-    def _size_condition(self, column: ColumnInfo, said: str, *mentions: Mention | None) -> Condition:
-        expression, words = size(column)
-        return self._condition(column, f"{expression} {said}", f"{words} {said}", *mentions)
+    def _size_condition(self, column: ColumnInfo, comparison: str, *mentions: Mention | None) -> Condition:
+        """Return the condition that a column's number, or how long its list is, fits a comparison such as "> 5"."""
+        value = size(column)
+        return self._condition(column, f"{value.sql} {comparison}", f"{value.words} {comparison}", *mentions)
 
     def _compared_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column that a number is compared with: by the words around it, else by its unit."""
-        beside = before, after = self._beside(first, last, "measure")
-        unit = next(one for one in (first, last) if one.kind == "number").name.partition(" ")[2]
+        before, after = self._beside(first, last, "measure")
+        number = first if first.kind == "number" else last
+        unit = number.name.partition(" ")[2]
+        # "longer than" names a measure itself; others stand beside: "a mass of more than".
         measures = [one for one in (first, last) if one.kind in SIGNS and one.name] or [
-            other for other in beside if other is not None and other.kind == "measure"]
+            one for one in (before, after) if one is not None and one.kind == "measure"]
         if measures:
             self._parts.use(*measures)
             fitting = self._parts.measured(measures[0].name)
             # Of a distance and a running time, the unit tells which is longer than 150 minutes.
-            return only([column for column in fitting if unit and unit_of_column(column) and convert(
-                1, unit, unit_of_column(column)) is not None] or fitting, first)
-        for other, fits in ((after, is_list), (before, is_number), (after, is_number), (before, is_list)):
-            if other is not None and self._parts.columns_for(other, fits):
-                self._parts.use(other)
-                return self._parts.column_of(other, fits)
+            of_unit = [column for column in fitting if unit and unit_of_column(column)
+                       and convert(1, unit, unit_of_column(column)) is not None]
+            return only(of_unit or fitting, first)
+        # In this order: "more than two authors", "a price above 5", "more than 5 cylinders", "authors: at least two".
+        for mention, fits in ((after, is_list), (before, is_number), (after, is_number), (before, is_list)):
+            if mention is not None and self._parts.columns_for(mention, fits):
+                self._parts.use(mention)
+                return self._parts.column_of(mention, fits)
         fitting = self._parts.measured_in(unit) or [
             column for column in self._parts.table.columns if unit and column.unit == unit]
         return only(fitting, first)
@@ -149,59 +186,87 @@ class MeasureReader:
     def _numbers(self) -> list[Condition]:
         """Read numbers beside a column: "4 cylinders", "exactly three authors", "EIP 20", and noon as an hour."""
         hours = [column for column in self._parts.table.columns if keys_of(column.title)[-1:] == ("hour",)]
-        conditions = [self._size_condition(only(hours, one), "= 12", one) for one in self._parts.unused("noon")]
+        conditions = [self._size_condition(only(hours, noon), "= 12", noon) for noon in self._parts.unused("noon")]
         for number in self._parts.unused("number"):
-            after = self._parts.following(number, "column", gap=0)
-            before = self._parts.preceding(number, "column", gap=1)
-            beside, fits = next(((other, fits) for other, fits in (
-                (after, is_number), (before, is_number), (after, is_list))
-                if other is not None and self._parts.columns_for(other, fits)), (None, is_list))
-            head = self._parts.preceding(number, "head", "documents", gap=0)
-            numbers = self._parts.numbering_columns() if head is not None else []
-            is_named = bool(numbers) and (beside is None or not self._parts.words(head or number).endswith("s"))
-            if head is not None and is_named:  # "RFC 31"
-                beside, fits = replace(head, columns=tuple(numbers)), is_number
-            is_count = beside is after and (self._parts.has(*DEGREES) or number == self._parts.counted_rows())
-            if beside is not None and " " not in number.name and not is_count:
-                column = self._parts.column_of(beside, fits)
-                conditions.append(self._size_condition(column, f"= {number.name}", number, beside))
+            named = self._column_beside(number)
+            if named is None or " " in number.name:  # without a comparison, a number with a unit says too little
+                continue
+            mention, fits = named
+            is_behind = mention.first >= number.last
+            if is_behind and (self._parts.has(*DEGREES) or number == self._parts.counted_rows()):
+                continue  # "the two tallest towers", "more than five books"
+            column = self._parts.column_of(mention, fits)
+            conditions.append(self._size_condition(column, f"= {number.name}", number, mention))
         return conditions
+
+    def _column_beside(self, number: Mention) -> tuple[Mention, Callable[[ColumnInfo], bool]] | None:
+        """Return the mention of the column that a number is a value of, and which of its columns fit; None without one.
+
+        It is what the rows are called, if a column numbers them ("RFC 31"), or the column named beside the number.
+        """
+        after = self._parts.following(number, "column", gap=0)
+        before = self._parts.preceding(number, "column", gap=1)
+        named = next(((mention, fits) for mention, fits in ((after, is_number), (before, is_number), (after, is_list))
+                      if mention is not None and self._parts.columns_for(mention, fits)), None)
+        head = self._parts.preceding(number, "head", "documents", gap=0)
+        numbering = self._parts.numbering_columns() if head is not None else []
+        # In "RFCs 4 authors wrote", the plural is not the name of one row.
+        if head is not None and numbering and (named is None or not self._parts.words(head).endswith("s")):
+            return replace(head, columns=tuple(numbering)), is_number
+        return named
 
     # Dates.
 
     def _dates(self) -> list[Condition]:
+        """Read dates, each alone or two that a word joins: "in 2019", "from March to May"."""
         dates = self._parts.unused("date")
         conditions = list[Condition]()
         while dates:
             first = dates.pop(0)
-            # "how many in 2019, and how many in 2020"
-            link = self._parts.link_after(first) if dates else None
-            link = (self._parts.following(link or first, "count") or link) if dates else None
-            is_linked = link is not None and self._parts.following(link, "date", gap=4) == dates[0]
-            conditions.append(self._date_condition(first, link if is_linked else None,
-                                                   dates.pop(0) if is_linked else None))
+            link = self._date_link(first, dates[0]) if dates else None
+            if link is None:
+                conditions.append(self._date_condition(first))
+            else:
+                conditions.append(self._two_dates(first, link, dates.pop(0)))
         return conditions
 
-    def _date_condition(self, first: Mention, link: Mention | None, second: Mention | None) -> Condition:
-        column = self._date_column(first, second or first)
-        sign = self._parts.preceding(first, *_DATE_SIGNS, gap=2) or next((  # a Chinese sign stands behind: 2019年之后
-            one for one in self._parts.mentions if one.first == (second or first).last
-            and one.kind in {*_INCLUDING, *_INCLUDING.values()} and not self._parts.words(one).isascii()), None)
+    def _date_link(self, first: Mention, second: Mention) -> Mention | None:
+        """Return what joins two dates: "and", "to", or "how many" in "in 2019, and how many in 2020"."""
+        link = self._parts.link_after(first)
+        link = self._parts.following(link or first, "count") or link
+        return link if link is not None and self._parts.following(link, "date", gap=4) == second else None
+
+    def _date_sign(self, first: Mention, last: Mention) -> Mention | None:
+        """Return the word such as "after" before dates; in Chinese also behind them: 2019年之后."""
+        before = self._parts.preceding(first, *_DATE_SIGNS, gap=2)
+        behind = (mention for mention in self._parts.mentions if mention.first == last.last
+                  and mention.kind in {*_INCLUDING, *_INCLUDING.values()} and not self._parts.words(mention).isascii())
+        return before or next(behind, None)
+
+    def _two_dates(self, first: Mention, link: Mention, second: Mention) -> Condition:
+        """Return the condition of two dates: that a date is in the range between them, or in either."""
+        column, sign = self._date_column(first, second), self._date_sign(first, second)
+        low, high = first.name, second.name
+        if low.startswith("XXXX") and not high.startswith("XXXX"):
+            low = high[:4] + low[4:]  # "between 15 March and 15 June 2020"
+        is_range = link.kind == "through" or self._parts.words(link) == "to" or (
+            sign is not None and sign.kind in {"between", "since"})
+        if is_range:
+            sql, joint = _date_sql(column, "", low, high), "to"
+        else:
+            sql, joint = f"({_date_sql(column, '', low, low)} OR {_date_sql(column, '', high, high)})", "or"
+        text = f"{column.title} is {_shown_period(low)} {joint} {_shown_period(high)}"
+        condition = self._condition(column, sql, text, first, link, second, sign, values=(low, high))
+        return condition if is_range else replace(condition, alternatives={
+            _shown_period(period): _date_sql(column, "", period, period) for period in (low, high)})
+
+    def _date_condition(self, first: Mention) -> Condition:
+        """Return the condition of one date, with the sign beside it: "in 2019", "after 2019", "2019年以后"."""
+        column, sign = self._date_column(first, first), self._date_sign(first, first)
         kind = sign.kind if sign is not None else ""
-        if link is not None and second is not None:
-            low, high = first.name, second.name
-            if low.startswith("XXXX") and not high.startswith("XXXX"):
-                low = high[:4] + low[4:]  # "between 15 March and 15 June 2020"
-            is_range = link.kind == "through" or self._parts.words(link) == "to" or kind in {"between", "since"}
-            sql = _date_sql(column, "", low, high) if is_range else (
-                f"({_date_sql(column, '', low, low)} OR {_date_sql(column, '', high, high)})")
-            said = f"{_shown_period(low)} {'to' if is_range else 'or'} {_shown_period(high)}"
-            condition = self._condition(column, sql, f"{column.title} is {said}", first, link, second, sign,
-                                        values=(low, high))
-            return condition if is_range else replace(condition, alternatives={
-                _shown_period(period): _date_sql(column, "", period, period) for period in (low, high)})
         if ("X" in first.name and kind) or kind == "between":
-            raise UnclearError(first)
+            raise UnclearError(first)  # "after May" of no year, or a range with one end
+        # "older than 2019" is before it.
         word = _SAME_SIGNS.get(f"{kind} {sign.name}".strip(), kind) if sign is not None else ""
         if word in _SAME_SIGNS:
             raise UnclearError(first)  # "longer than 2019"
@@ -216,26 +281,32 @@ class MeasureReader:
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
         named = [one for one in self._parts.mentions if one.kind == "column" and self._parts.columns_for(one, is_date)]
-        dates = self._parts.dates()
         if named:
             nearest = min(named, key=lambda one: min(abs(one.last - first.first), abs(one.first - last.last)))
-            if self._parts.preceding(nearest, "group", gap=1) is None:
+            if self._parts.preceding(nearest, "group", gap=1) is None:  # else rows are grouped by it as well
                 self._parts.use(nearest)
             return self._parts.column_of(nearest, is_date)
-        if dates or not first.name.isdigit():
-            # "rejected in 2019" says when it was rejected, which no date of the documents may tell.
-            before = [other for other in self._parts.before(first)
-                      if other.kind not in {"neutral", "year", *_DATE_SIGNS}][-1:]
-            is_of_other = any(other.kind == "value" or (  # others than authors do: "reviewed in 2019"
-                other.kind == "column" and self._parts.words(other).endswith("ed") and not any(
-                    keys_of(self._parts.columns[name].title) in lexicon().labels["author"] for name in other.columns))
-                for other in before)
-            if self._parts.are_documents and is_of_other and not self._parts.has("made"):
+        dates = self._parts.dates()
+        if dates or not first.name.isdigit():  # the name of a year has digits alone
+            if self._parts.are_documents and self._is_of_other_event(first) and not self._parts.has("made"):
                 raise UnclearError(first)
             return only(dates, first)
         years = self._parts.years()
         self._absorb(only(years, first).name, first, last)
         return years[0]
+
+    def _is_of_other_event(self, first: Mention) -> bool:
+        """Return True if a date says when something happened that the dates of documents may not tell.
+
+        This is so behind a status ("rejected in 2019"), and behind what others than authors do ("reviewed in 2019").
+        """
+        before = [mention for mention in self._parts.before(first)
+                  if mention.kind not in {"neutral", "year", *_DATE_SIGNS}]
+        if not before or before[-1].kind != "column":
+            return bool(before) and before[-1].kind == "value"
+        is_by_author = any(keys_of(self._parts.columns[name].title) in lexicon().labels["author"]
+                           for name in before[-1].columns)
+        return self._parts.words(before[-1]).endswith("ed") and not is_by_author
 
 
 def unit_of_column(column: ColumnInfo) -> str:

@@ -3,17 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, literal, only, quoted
-from .question_conditions import Condition, unit_of_column
+from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, only
+from .question_conditions import Condition, Expression, unit_of_column
 from .question_words import bare_name, is_kind_of, keys_of, lexicon, normal_unit
 from .table_mentions import Mention
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
+"""The function of SQL and the word for each kind of operation."""
 PERIODS = {"year": "year({})", "month": "strftime({}, '%Y-%m')", "decade": "year({}) // 10 * 10", "day": "{}"}
+"""The period of a date in SQL, by the word for it."""
 _MOST_RANKED = 100
 _WITHOUT_ADDRESS = r"regexp_replace({}, '\s*(<[^<>]*>|\(@[^()]*\))$', '')"
-"""The same as `bare_name`."""
+"""What `bare_name` does, in SQL."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +56,32 @@ class QuestionTarget:
         self._table = parts.table
         # Without a number these are only prepositions: "under the tag", "under president".
         parts.use(*(mention for mention in parts.unused("under", "over") if parts.words(mention) in {"under", "over"}))
-        # The column of numbers that the rows are called by, if the question asks for it: "the BIP numbers".
-        words = parts.unused("number_word")
-        parts.use(*words)
-        before = [parts.preceding(one, "column", gap=0) for one in words]
-        is_asked = not parts.has("count") and any(one is None or one.is_head for one in before)
-        self._identifiers = [column for column in self._table.columns if is_asked and is_number(column)
-                             and keys_of(column.title) in parts.reading.heads]
+        self._identifiers = self._find_identifiers()
+
+    def _find_identifiers(self) -> list[ColumnInfo]:
+        """Return the numbers that the rows are called by, if they are asked for: "the BIP numbers", not "how many"."""
+        number_words = self._parts.unused("number_word")
+        self._parts.use(*number_words)
+        owners = [self._parts.preceding(mention, "column", gap=0) for mention in number_words]
+        # "the page number" is a number of another kind.
+        if self._parts.has("count") or not any(owner is None or owner.is_head for owner in owners):
+            return []
+        heads = self._parts.reading.heads
+        return [column for column in self._table.columns if is_number(column) and keys_of(column.title) in heads]
 
     # The parts of a statement.
 
     def _select(self, what: str, *, conditions: Sequence[Condition] | None = None, extra: Iterable[str] = (),
                 rest: str = "", members: str = "") -> str:
-        """Return a SELECT over the rows that meet conditions, or over the members of their lists."""
+        """Return a SELECT of `what` over the rows that meet conditions: by default those of the question.
+
+        `extra` are further conditions in SQL, and `rest` stands behind the conditions. With `members`, the expression
+        for the members of a list, the SELECT has a row for each of these, called `member`.
+        """
         wanted = [condition.sql for condition in (self.conditions if conditions is None else conditions)] + [*extra]
-        source = f"{quoted(self._table.name)}{' WHERE ' * bool(wanted)}{' AND '.join(wanted)}"
+        source = quoted(self._table.name)
+        if wanted:
+            source += f" WHERE {' AND '.join(wanted)}"
         if members:
             source = f"(SELECT {members} AS member, * FROM {source}) AS members"  # noqa: S608 - all parts are quoted
         return f"SELECT {what} FROM {source}{rest}"  # noqa: S608 - all parts are quoted
@@ -77,30 +91,35 @@ class QuestionTarget:
         texts = [condition.text for condition in (self.conditions if conditions is None else conditions)]
         return f" where {' and '.join(texts)}" if texts else ""
 
-    def _computed(self, value: str, label: str, group: tuple[str, str] | None = None, rest: str = "") -> Plan:
-        """Return a query for a value of all rows, or of each group of them."""
+    def _computed(self, value: Expression, group: Expression | None = None, rest: str = "") -> Plan:
+        """Return a query for a value of all rows, or of each group of them; `rest` stands behind GROUP BY."""
         if group is None:
-            return Plan(self._select(f"{value} AS {quoted(label)}"), f"{label}{self._where()}")
-        expression, words = group
-        members = expression if "unnest(" in expression else ""
-        name, rest = "member" if members else expression, rest or " ORDER BY 1"
-        plain, folded = (self._select(f"{shown} AS {quoted(words)}, {value} AS {quoted(label)}", members=members,
-                                      rest=f" GROUP BY {group}{rest}")
-                         for shown, group in ((name, "1"), (f"mode({name})", folded_text(name))))
-        is_text = any(quoted(column.name) in expression and column.kind in {"text", "list"}
+            return Plan(self._select(f"{value.sql} AS {quoted(value.words)}"), f"{value.words}{self._where()}")
+        members = group.sql if group.is_of_members else ""
+        rest = rest or " ORDER BY 1"
+        named = f"AS {quoted(group.words)}, {value.sql} AS {quoted(value.words)}"
+        plain = self._select(f"{group.row_sql} {named}", members=members, rest=f" GROUP BY 1{rest}")
+        # A group of names that differ in capitals alone is called by the one that most rows have.
+        folded = self._select(f"mode({group.row_sql}) {named}", members=members,
+                              rest=f" GROUP BY {folded_text(group.row_sql)}{rest}")
+        is_text = any(quoted(column.name) in group.sql and column.kind in {"text", "list"}
                       for column in self._table.columns)
-        return Plan(plain, f"{label} for each {words}{self._where()}", folded=folded if is_text else "")
+        return Plan(plain, f"{value.words} for each {group.words}{self._where()}", folded=folded if is_text else "")
 
-    def _ranked_groups(self, group: tuple[str, str], value: str, label: str, order: str, most: int,
+    def _row_count(self) -> Expression:
+        return Expression("count(*)", f"count of {self._table.title}")
+
+    def _ranked_groups(self, group: Expression, value: Expression, order: str, most: int,
                        among: Sequence[str] = ()) -> Plan:
-        member = "member" if "unnest(" in group[0] else group[0]
-        # The other members of a list are not compared.
-        kept = f"{member} IN ({', '.join(map(literal, among))})" if among else f"count({member}) > 0"
+        """Return a query for groups in the order of a value: the first `most`, 0 for all, or those called `among`."""
+        is_compared = f"count({group.row_sql}) > 0"
+        if among:  # the other members of a list are not compared
+            is_compared = f"{group.row_sql} IN ({', '.join(map(literal, among))})"
         limit = f" LIMIT {most + 1}" if most else ""
-        plan = self._computed(value, label, group,
-                              f" HAVING {value} IS NOT NULL AND {kept} ORDER BY 2 {order}, 1{limit}")
+        plan = self._computed(value, group,
+                              f" HAVING {value.sql} IS NOT NULL AND {is_compared} ORDER BY 2 {order}, 1{limit}")
         degree = "highest" if order == "DESC" else "lowest"
-        return replace(plan, understood=f"{group[1]} with the {degree} {label}{self._where()}", shown=most,
+        return replace(plan, understood=f"{group.words} with the {degree} {value.words}{self._where()}", shown=most,
                        folded="" if among else plan.folded)
 
     def _limit(self) -> int:
@@ -116,27 +135,25 @@ class QuestionTarget:
     # Columns.
 
     def _columns(self, *, heads: bool = False) -> list[Mention]:
+        """Return the unused mentions of columns; with `heads` also those of what the rows are called."""
         return [mention for mention in self._parts.unused("column") if heads or not mention.is_head]
 
     def _take_heads(self) -> None:
+        """Use the words that are what the rows are called."""
         self._parts.use(*(mention for mention in self._parts.unused("column") if mention.is_head))
 
     def _number_column(self) -> ColumnInfo | None:
         """Return the column of numbers that the question names or measures, and use its mentions; None without one."""
-        measure, unit = (next(iter(self._parts.unused(kind)), None) for kind in ("measure", "unit"))
+        measure = next(iter(self._parts.unused("measure")), None)
+        unit = next(iter(self._parts.unused("unit")), None)
         # The number by which a document is called is no measure of it.
-        has_heads = not (measure or unit or self._columns() or self._parts.are_documents)
-        mentions = [mention for mention in self._columns(heads=has_heads)
-                    if self._parts.columns_for(mention, is_number)
-                    and self._parts.preceding(mention, "group", gap=1) is None]
-        mentions = [mention for mention in mentions if not mention.is_head
-                    or self._parts.words(mention) in {text.casefold() for name in mention.columns
-                                                      for text in (name, self._parts.columns[name].title)}]
-        columns = {column.name: column for mention in mentions
-                   if (column := self._parts.column_of(mention, is_number))}
+        may_be_head = not (measure or unit or self._columns() or self._parts.are_documents)
+        mentions = [mention for mention in self._columns(heads=may_be_head) if self._names_number(mention)]
+        columns = {column.name: column for column in (self._parts.column_of(one, is_number) for one in mentions)}
         if measure is not None:
             measured = {column.name: column for column in self._parts.measured(measure.name)}
-            columns = {name: column for name, column in columns.items() if name in measured} or columns or measured
+            both = {name: column for name, column in columns.items() if name in measured}
+            columns = both or columns or measured
         elif not columns and unit is not None:
             columns = {column.name: column for column in self._parts.measured_in(unit.name)}
         if not columns and measure is None:
@@ -146,8 +163,16 @@ class QuestionTarget:
         self._check_units(column)
         return column
 
+    def _names_number(self, mention: Mention) -> bool:
+        """Return True if a mention names a column of numbers to compute with, unlike one that rows are grouped by."""
+        if not self._parts.columns_for(mention, is_number) or self._parts.preceding(mention, "group", gap=1):
+            return False
+        # What the rows are called is such a column only if it is written as the column is.
+        names = {text.casefold() for name in mention.columns for text in (name, self._parts.columns[name].title)}
+        return not mention.is_head or self._parts.words(mention) in names
+
     def _check_units(self, column: ColumnInfo) -> None:
-        """Use the unit that a question asks for if it is the column's."""
+        """Use the unit that a question asks for if it is the column's, which must have one unit alone."""
         if column.units:
             raise UnclearError(column.name)
         for unit in self._parts.unused("unit"):
@@ -160,12 +185,13 @@ class QuestionTarget:
         """Return the columns of dates that the question names, or else all."""
         named = [mention for mention in self._columns() if self._parts.columns_for(mention, is_date)]
         # "the year in which most were rejected" is of no date that documents have.
-        says_when = self._parts.has("when", "day") or (self._parts.has(*PERIODS) and any(
-            one.values and not is_date(self._parts.columns[one.column]) for one in self.conditions))
+        is_of_value = self._parts.has(*PERIODS) and any(
+            one.values and not is_date(self._parts.columns[one.column]) for one in self.conditions)
+        says_when = self._parts.has("when", "day") or is_of_value
         if not named and self._parts.are_documents and says_when and not self._parts.has("made"):
             raise UnclearError(self._table.name)
         self._parts.use(*named)
-        columns = [self._parts.column_of(one, is_date) for one in named] or self._parts.dates()
+        columns = [self._parts.column_of(mention, is_date) for mention in named] or self._parts.dates()
         return list({column.name: column for column in columns}.values())
 
     def _labelled(self, kind: str) -> ColumnInfo:
@@ -174,30 +200,37 @@ class QuestionTarget:
 
     # Groups.
 
-    def _group(self) -> tuple[str, str] | None:
-        """Return the expression and the words of what the rows are grouped by; None if they are not."""
+    def _group(self) -> Expression | None:
+        """Return what the rows are grouped by; None if they are not."""
         for mention in self._parts.unused("group", "spread"):
             of = self._parts.following(mention, "column", "head", "where", *PERIODS, gap=2)
             if of is not None or self._parts.words(mention) == "by":
                 self._parts.use(mention)
-            if of is not None:
-                self._parts.use(*self._made(of))  # "how many books did each publisher release"
-            if of is not None and not (self._parts.is_rows(of) and self._parts.are_documents):
+            if of is None:
+                continue
+            self._parts.use(*self._maker_verbs(of))  # "how many books did each publisher release"
+            if not (self._parts.is_rows(of) and self._parts.are_documents):
                 return self._grouping(of)
-            if of is not None and not self._parts.has(*AGGREGATES):
-                raise UnclearError(of)  # "on average per proposal" is of all, but not "how many per proposal"
+            # "on average per proposal" is of all, but not "how many per proposal".
+            if not self._parts.has(*AGGREGATES):
+                raise UnclearError(of)
             self._parts.use(of)
         return None
 
-    def _made(self, *groups: Mention) -> list[Mention]:
-        """Return the verbs for what a maker such as a publisher does that are the name of a column: "released"."""
-        keys = {(key,) for mention in groups for name in mention.columns
-                for key in keys_of(self._parts.columns[name].title)}
-        return [one for one in self._columns() if is_kind_of("made", self._parts.words(one))
-                and not keys.isdisjoint(lexicon().labels["owner"])]
+    def _maker_verbs(self, *groups: Mention) -> list[Mention]:
+        """Return verbs that only say what a group's members do: "released" in "which publisher released the most".
 
-    def _grouping(self, mention: Mention) -> tuple[str, str]:
-        """Return the expression and the words of a group by a column, a place or a period of dates."""
+        Such a verb may be read as the name of a column (the date of release), which the question does not mean. There
+        are none unless the groups are makers or owners, such as publishers.
+        """
+        labels = {(key,) for mention in groups for name in mention.columns
+                  for key in keys_of(self._parts.columns[name].title)}
+        if labels.isdisjoint(lexicon().labels["owner"]):
+            return []
+        return [mention for mention in self._columns() if is_kind_of("made", self._parts.words(mention))]
+
+    def _grouping(self, mention: Mention) -> Expression:
+        """Return what a mention groups rows by: a column, a place or a period of dates; use the words for it."""
         self._parts.use(mention)
         if mention.kind in PERIODS:
             return self._period(mention.kind)
@@ -205,19 +238,20 @@ class QuestionTarget:
         self._parts.use(*(other for other in self._columns() if other.columns == (column.name,)))
         if is_date(column) and (period := self._parts.take(*PERIODS)):
             return self._period(period.kind, column)
-        return members_of(column), column.title
+        return Expression(members_of(column), column.title)
 
-    def _period(self, period: str, column: ColumnInfo | None = None) -> tuple[str, str]:
+    def _period(self, period: str, column: ColumnInfo | None = None) -> Expression:
+        """Return the period of a column of dates: by default of the one with a condition, or the only one asked for."""
         self._parts.take(period)
         limited = {one.column: self._parts.columns[one.column] for one in self.conditions
                    if is_date(self._parts.columns[one.column])}
         column = column or only([*limited.values()] or self._dates(), period)
-        return PERIODS[period].format(quoted(column.name)), f"{period} of {column.title}"
+        return Expression(PERIODS[period].format(quoted(column.name)), f"{period} of {column.title}")
 
     def _counted_list(self) -> Mention | None:
         """Return the list whose members are counted: "how many authors", "the average number of authors"."""
         nouns = [self._parts.noun_after(mention) for mention in self._parts.unused("count")]
-        return next((one for one in nouns if one is not None and self._parts.columns_for(one, is_list)), None)
+        return next((noun for noun in nouns if noun is not None and self._parts.columns_for(noun, is_list)), None)
 
     def _is_numbered(self) -> bool:
         """Return True if a condition is the number that one row is called by: "RFC 31"."""
@@ -229,9 +263,11 @@ class QuestionTarget:
 
         Of those that a question says to be titled so, there may be several.
         """
+        if not self._parts.are_documents:
+            return []
         is_titled = any(one.kind == "column" and "title" in one.columns for one in self._parts.mentions)
-        return [one for one in self.conditions if self._parts.are_documents and one.values and (
-            one.column == "document" or (one.column == "title" and not is_titled))]
+        naming = {"document"} if is_titled else {"document", "title"}
+        return [one for one in self.conditions if one.values and one.column in naming]
 
 
 def folded_text(expression: str) -> str:
@@ -240,15 +276,15 @@ def folded_text(expression: str) -> str:
 
 
 def members_of(column: ColumnInfo) -> str:
-    """Return the expression for the members of a column; people are named without their addresses."""
-    members = f"unnest(list_distinct({quoted(column.name)}))"
-    members = members if is_list(column) else quoted(column.name)
-    return _WITHOUT_ADDRESS.format(members) if any(
-        bare_name(value) != value for value, _ in column.frequent) else members
-
-
-def count_different(column: ColumnInfo) -> tuple[str, str]:
-    """Return the number of different values of a column in a group, in SQL and in words."""
+    """Return the expression for a column, or for the members of its lists; people are named without addresses."""
     name = quoted(column.name)
-    return (f"len(list_distinct(flatten(list({name}))))" if is_list(column) else f"count(DISTINCT {name})",
-            f"number of different {column.title}")
+    members = f"unnest(list_distinct({name}))" if is_list(column) else name
+    has_addresses = any(bare_name(value) != value for value, _ in column.frequent)
+    return _WITHOUT_ADDRESS.format(members) if has_addresses else members
+
+
+def count_different(column: ColumnInfo) -> Expression:
+    """Return the number of different values of a column in a group."""
+    name = quoted(column.name)
+    sql = f"len(list_distinct(flatten(list({name}))))" if is_list(column) else f"count(DISTINCT {name})"
+    return Expression(sql, f"number of different {column.title}")

@@ -84,6 +84,16 @@ def snake_case(title: str) -> str:
     return _BETWEEN_WORDS.sub("_", words)[:_LONGEST_NAME].strip("_")
 
 
+def quoted(name: str) -> str:
+    """Return a name as SQL quotes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL quotes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 class NameSpace:
     """The names of the tables of a file, or of the columns of a table, each given once."""
 

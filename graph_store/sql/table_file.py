@@ -28,6 +28,7 @@ from .logical_tables import (
     SqlColumn,
     create_table,
     join_fields,
+    literal,
     make_logical_tables,
     make_text_column,
     make_typed_columns,
@@ -171,7 +172,7 @@ def _connect_to_file(path: str, how: str = "") -> duckdb.DuckDBPyConnection:
     """Return a connection that has a database as `MAIN`."""
     connection = _start_instance()
     try:
-        connection.execute(f"ATTACH {_quote_path(path)} AS {MAIN} {how}; USE {MAIN}")
+        connection.execute(f"ATTACH {literal(path)} AS {MAIN} {how}; USE {MAIN}")
     except BaseException:
         connection.close()
         raise
@@ -193,15 +194,11 @@ def _attach_new(path: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """Attach a new database within the block: a connection that uses it, and its name there."""
     name = f"{MAIN}_{next(_numbers)}"
     with _writing_instance().cursor() as connection:
-        connection.execute(f"ATTACH {_quote_path(path)} AS {name}; USE {name}")
+        connection.execute(f"ATTACH {literal(path)} AS {name}; USE {name}")
         try:
             yield connection, name
         finally:
             connection.execute(f"USE memory; DETACH {name}")
-
-
-def _quote_path(path: str) -> str:
-    return "'{}'".format(path.replace("'", "''"))
 
 
 def open_file(path: Path) -> duckdb.DuckDBPyConnection:
@@ -225,7 +222,7 @@ def open_together(bases: Mapping[str, tuple[Path | None, Callable[[], TableSourc
         for base, (path, source) in bases.items():
             database = f'"{database_of(base)}"'
             how = "(READ_ONLY)" if path else ""
-            connection.execute(f"ATTACH {_quote_path(str(path or ':memory:'))} AS {database} {how}")
+            connection.execute(f"ATTACH {literal(str(path or ':memory:'))} AS {database} {how}")
             if path is None:
                 connection.execute(f"USE {database}")
                 write_tables(connection, source())

@@ -69,6 +69,8 @@ OF_RECORDS = [
     ("For how many films are both the rating and the distance known?", "2"),
     ("Split the films by genre: which two genres are the most common, and how many films has each?",
      "Drama: 3; Comedy: 2"),
+    ("Split the films by genre: which genre is the most common?", "Drama: 3"),
+    ("How many more dramas than comedies are there, and how many horrors?", None),
     ("How many women died in 2020?", "1"), ("How many died in 2020?", None),
     ("How many studios made at least two films?", "2")]
 OF_DOCUMENTS = [
