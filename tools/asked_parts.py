@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..schemas.records import ColumnInfo, ColumnKind
-from .question_words import Keys, is_kind_of, keys_of, label_variants, lexicon
-from .table_mentions import Mention, Reading
+from .question_words import Keys, Mention, is_kind_of, keys_of, label_variants, lexicon
+from .table_mentions import Reading
 
 SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
                      "together", "contains"})

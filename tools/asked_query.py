@@ -1,10 +1,11 @@
 """Questions in words about tables, read without a model: as a query, if every word of them is accounted for."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from ..graph_store.graph.document_links import CITES
 from ..graph_store.graph_index import GraphIndex
@@ -29,7 +30,9 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
                      r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
 _MOST_SHOWN = 20
+_ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
 _LONGEST_QUESTION = 500
+# Which documents cite a given one, and which are cited by it, in English and Chinese.
 _WORKS = (r"(?:[ ](?:of[ ](?:these|the)|the|other|papers?|documents?|articles?|works?|studies|publications?|files?))"
           r"{0,4}+")
 _ASKS = rf"(?:which|what|who|how many|list|show|name){_WORKS}"
@@ -88,9 +91,12 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     kinds = {"documents"} if is_of_documents else {"documents", "records"}
     tables = sorted((table for table in index.sql.tables() if table.rows and table.kind in kinds),
                     key=lambda table: (-table.rows, table.kind == "documents"))
-    asked = list(_answers(index, tables, question, values))
-    same_kind = {one and one.short for table, one in asked if table.kind == asked[0][0].kind}
-    return asked[0][1] if len(same_kind) == 1 else None
+    answers = list(_answers(index, tables, question, values))
+    if not answers:
+        return None
+    table, answer = answers[0]
+    of_same_kind = {other.short if other else None for other_table, other in answers if other_table.kind == table.kind}
+    return answer if len(of_same_kind) == 1 else None
 
 
 def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
@@ -99,17 +105,33 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
     for table in tables:
         titles = tuple(dict.fromkeys((table.title, table.name, *index.sql.titles.get(table.name, ()))))
         reading = read_in_table(question, table, titles, values.get(table.name, ()))
-        with suppress(UnclearError):
-            if reading is not None:
-                plan = plan_query(reading)
-                if documents := outdated_rows(index, table, question):
-                    statuses = "; ".join(f"without {document}, {index.versions.status(document, is_later=True)}"
-                                         for document in documents)
-                    sql, otherwise, folded = (without_documents(one, table.name, documents) if one else ""
-                                              for one in (plan.sql, plan.otherwise, plan.folded))
-                    plan = replace(plan, sql=sql, otherwise=otherwise, folded=folded,
-                                   understood=f"{plan.understood} ({statuses})")
-                yield table, _answer(index, table, reading, plan)
+        if reading is None:
+            continue
+        with suppress(UnclearError):  # another table may answer
+            plan = plan_query(reading, _folders_of(index) if table.kind == "documents" else ())
+            plan = _without_outdated(index, table, question, plan)
+            yield table, _answer(index, table, reading, plan)
+
+
+def _folders_of(index: GraphIndex) -> frozenset[str]:
+    """Return the names of folders that have some of the documents but not all, in lower case."""
+    documents = index.store.documents.titles()
+    counts = Counter(name for document in documents
+                     for name in {part.casefold() for part in PurePath(document).parent.parts})
+    # "How many documents" asks for all, whatever a folder is called.
+    return frozenset(name for name, count in counts.items() if count < len(documents)) - _ALL_DOCUMENTS
+
+
+def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: Plan) -> Plan:
+    """Return a plan that leaves out the rows of documents that are out of date for a question, and says so."""
+    documents = outdated_rows(index, table, question)
+    if not documents:
+        return plan
+    statuses = "; ".join(f"without {document}, {index.versions.status(document, is_later=True)}"
+                         for document in documents)
+    sql, otherwise, folded = (without_documents(query, table.name, documents) if query else ""
+                              for query in (plan.sql, plan.otherwise, plan.folded))
+    return replace(plan, sql=sql, otherwise=otherwise, folded=folded, understood=f"{plan.understood} ({statuses})")
 
 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
@@ -120,9 +142,10 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     if plan.folded and (folded := index.sql.run(plan.folded)).rows != result.rows:
         result, plan = folded, replace(plan, sql=plan.folded)
     rows = [row for row in result.rows if any(value is not None for value in row)]
-    is_cut_in_tie = 0 < plan.shown < len(rows) and rows[plan.shown - 1][-1] == rows[plan.shown][-1]
     if not rows:
         raise UnclearError(table.name)
+    # The plan asks for one row more than is shown: of two with the same value, neither is the last one for certain.
+    is_cut_in_tie = 0 < plan.shown < len(rows) and rows[plan.shown - 1][-1] == rows[plan.shown][-1]
     if (plan.must_be_single and len(rows) > 1) or is_cut_in_tie:
         return None
     shown = rows[:plan.shown] if plan.shown else rows
@@ -135,20 +158,27 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
 
 
 def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan, names: Sequence[str]) -> str:
-    texts = []
+    """Return rows as a short answer: "Alba: 3; Bora: 2"."""
     if plan.is_named:
         return "; ".join(f"{name}: {show_value(value)}" for name, value in zip(names, rows[0], strict=True))
-    for row in rows[:_MOST_SHOWN]:
-        cells = []
-        for value, unit in zip(row, units, strict=True):
-            shown, words = show_value(value, unit), plan.labels.get(str(value), "")  # the question's words for a code
-            is_coded = words and words.casefold() != shown.casefold()
-            cells += [] if value is None else [f"{words} ({shown})" if is_coded else shown]
-        cells = [NONE, *cells] if row[0] is None and len(row) > 1 else cells
-        texts.append(f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0])
-    texts = [f"{text}%" for text in texts] if plan.percent else texts
+    percent = "%" if plan.percent else ""
+    texts = dict.fromkeys(f"{_row_text(row, units, plan)}{percent}" for row in rows[:_MOST_SHOWN])
     more = f"; … ({len(rows)})" if len(rows) > _MOST_SHOWN else ""
-    return "; ".join(dict.fromkeys(texts)) + more
+    return "; ".join(texts) + more
+
+
+def _row_text(row: Sequence[object], units: Sequence[str], plan: Plan) -> str:
+    """Return a row as its first cell and the others; a code has the question's words for it before it."""
+    cells = []
+    for value, unit in zip(row, units, strict=True):
+        if value is None:
+            continue
+        shown, words = show_value(value, unit), plan.labels.get(str(value), "")
+        is_coded = words and words.casefold() != shown.casefold()
+        cells.append(f"{words} ({shown})" if is_coded else shown)
+    if row[0] is None and len(row) > 1:  # rows of a group without a name
+        cells.insert(0, NONE)
+    return f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0]
 
 
 # Questions about which documents cite one another, read as a query of the relation `cites`.
@@ -161,11 +191,12 @@ def _ask_citations(index: GraphIndex, question: str) -> AskedQuery | None:
     """
     asked = question.strip(_EDGES)
     citing, cited = _CITING.fullmatch(asked), _CITED.fullmatch(asked)
-    found = citing or cited
-    if found is None or not any(table.title == CITES for table in index.sql.tables()):
+    match = citing or cited
+    if match is None or not any(table.title == CITES for table in index.sql.tables()):
         return None
     known, wanted, words = ("tail", "head", "cite") if citing else ("head", "tail", "are cited by")
-    if not (name := _find_document(index, known, next(filter(None, found.groups())))):
+    name = _find_document(index, known, next(filter(None, match.groups())))
+    if not name:
         return None
     sql = f'SELECT "{wanted}" AS document FROM {CITES} WHERE "{known}" = {literal(name)} ORDER BY "{wanted}"'  # noqa: S608
     result = index.sql.run(sql)
@@ -174,16 +205,17 @@ def _ask_citations(index: GraphIndex, question: str) -> AskedQuery | None:
     return AskedQuery(sql, f"documents that {words} {name}", CITES, result, short)
 
 
-def _find_document(index: GraphIndex, column: str, said: str) -> str:
+def _find_document(index: GraphIndex, column: str, name: str) -> str:
     """Return the document in a column of `cites` that some words name: "" unless they are of its title alone.
 
     A single word is rather a subject than a title, unless it is a whole title.
     """
-    said = _KIND.sub("", said.strip(_EDGES))
-    words = _words_of(said)
+    name = _KIND.sub("", name.strip(_EDGES))
+    words = _words_of(name)
     titles = [_words_of(title) for title in index.store.documents.titles().values()]
-    if sum(words in title for title in titles) > 1 or (
-            len(list(content_words(said))) < _FEWEST_WORDS and words not in titles):
+    is_of_several = sum(words in title for title in titles) > 1
+    is_subject = len(list(content_words(name))) < _FEWEST_WORDS and words not in titles
+    if is_of_several or is_subject:
         return ""
     names = [str(name) for (name,) in index.sql.run(f'SELECT DISTINCT "{column}" FROM {CITES}', most_cited=0).rows]  # noqa: S608
     fitting = [name for name in names if words in _words_of(name)]

@@ -8,8 +8,7 @@ from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, UnclearError, is_date, is_list, is_number, only
 from .question_conditions import SIGNS, Condition, Expression, size
 from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, count_different, members_of
-from .question_words import bare_name, is_kind_of, lexicon
-from .table_mentions import Mention
+from .question_words import Mention, bare_name, is_kind_of, lexicon
 
 _FUNCTIONS = {"DESC": "max", "ASC": "min"}
 _EXTREMES = {"DESC": ("highest", "latest"), "ASC": ("lowest", "earliest")}

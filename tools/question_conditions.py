@@ -8,8 +8,7 @@ from typing import NamedTuple
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, only
-from .question_words import convert, keys_of, lexicon, unit_of
-from .table_mentions import Mention
+from .question_words import Mention, convert, keys_of, lexicon, unit_of
 
 SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}

@@ -1,6 +1,6 @@
 """The query that a question asks of one table, by the form of the question: a count, an extreme, a share, a lookup."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
@@ -10,15 +10,16 @@ from .question_comparison import EACH, ComparedRows
 from .question_conditions import Expression, size
 from .question_target import AGGREGATES, Plan, folded_text, members_of
 from .question_values import ConditionReader
-from .table_mentions import Mention, Reading
+from .question_words import Mention
+from .table_mentions import Reading
 
 _THERE_ARE = frozenset({"there", "exist", "all", "different", "distinct", "possible"})
 _MOST_LISTED = 100
 _WHETHER = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can"})
 
 
-def plan_query(reading: Reading) -> Plan:
-    """Return the query that a reading asks for.
+def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
+    """Return the query that a reading asks for; `folders` are the names of folders that documents are in.
 
     Raises:
         UnclearError: the question may mean several things, or has a word that became no part of the query.
@@ -26,7 +27,7 @@ def plan_query(reading: Reading) -> Plan:
     parts = AskedParts(reading)
     if not parts.mentions:  # "?"
         raise UnclearError(reading.table.name)
-    query = QuestionQuery(parts, ConditionReader(parts).read())
+    query = QuestionQuery(parts, ConditionReader(parts).read(folders))
     plan = query.plan()
     conditioned = {condition.column for condition in query.conditions}
     for mention in parts.unused("column"):  # "authored", beside an author
@@ -231,7 +232,7 @@ class QuestionQuery(ComparedRows):
         rows = [mention.first for mention in self._parts.mentions if self._parts.is_rows(mention)]
         if rows and any(rows[0] < one.first < rows[-1] and self._parts.columns_for(one, is_list) for one in columns):
             return True
-        documents = [condition for condition in self.conditions if condition.column == "document"]
+        documents = [condition for condition in self.conditions if condition.column == "document" and condition.values]
         if documents and self._parts.has("together"):
             return True
         if not columns:

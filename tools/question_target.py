@@ -7,8 +7,7 @@ from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, only
 from .question_conditions import Condition, Expression, unit_of_column
-from .question_words import bare_name, is_kind_of, keys_of, lexicon, normal_unit
-from .table_mentions import Mention
+from .question_words import Mention, bare_name, is_kind_of, keys_of, lexicon, normal_unit
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
 """The function of SQL and the word for each kind of operation."""

@@ -1,21 +1,22 @@
 """The conditions of a question on the rows of one table: values, words of texts, what is missing, numbers and dates."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import SKIPPED, UnclearError, is_list, is_number, is_text, only
 from .question_conditions import Condition, MeasureReader
-from .question_words import keys_of, lexicon
-from .table_mentions import Mention, rarely_filled
+from .question_words import Mention, keys_of, lexicon
+from .table_mentions import rarely_filled
 
 _NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "no such"})
 _NOT_HAVING = _NONE | {"lack any", "not have", "not have a", "not have an", "not have any"}
 _BEFORE_MISSING = _NONE | {"neither", "nor"}
 """First words of what stands before the name of a missing value, not behind it."""
 _FIELDS = frozenset({"field", "fields", "list", "header"})
+_FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns"})
 _JOINING = frozenset({"or", "or_more", "compare", "than"})
 _MOST_VALUES = 200
 _WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
@@ -25,11 +26,14 @@ _WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
 class ConditionReader(MeasureReader):
     """Reads the conditions of a question, and marks what says them as used."""
 
-    def read(self) -> list[Condition]:
-        """Return the conditions in the order of the question; raise UnclearError if they exclude one another."""
+    def read(self, folders: Collection[str]) -> list[Condition]:
+        """Return the conditions in the order of the question; raise UnclearError if they exclude one another.
+
+        `folders` are the names of folders that documents are in, in lower case.
+        """
         # In this order, as earlier readers use words that later ones would read otherwise: "between 3 and 5" is no "5".
         conditions = [*self._comparisons(), *self._dates(), *self._presence(), *self._texts(), *self._values(),
-                      *self._numbers(), *self._truths()]
+                      *self._numbers(), *self._truths(), *self._in_folder(folders)]
         single = [condition.column for condition in conditions if condition.values and not condition.is_negative
                   and not is_list(self._parts.columns[condition.column])]
         if len(set(single)) < len(single):  # "how many are open, and how many are closed?"
@@ -49,6 +53,16 @@ class ConditionReader(MeasureReader):
             if column.kind == "boolean" and len(mention.columns) == 1 and not is_grouped_by:
                 conditions.append(self._condition(column, quoted(column.name), f"{column.title} is yes", mention))
         return conditions
+
+    def _in_folder(self, folders: Collection[str]) -> list[Condition]:
+        """Read what documents are called as the folder that they are in: "recipes" in recipes/."""
+        named = [mention for mention in self._parts.mentions
+                 if self._parts.are_documents and self._parts.words(mention) in folders]
+        if len(named) > 1 or any(mention.kind not in _FOLDER_KINDS for mention in named):
+            raise UnclearError(named)  # a field of documents, or a folder?
+        return [self._condition(self._parts.columns["document"],
+                                f"contains(lower(concat('/', document)), {literal(f'/{self._parts.words(mention)}/')})",
+                                f"the folder is {self._parts.words(mention)}", mention) for mention in named]
 
     # Values.
 

@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
@@ -15,7 +16,7 @@ from ..text.content_words import stem_word
 from ..text.dates import find_dates, is_month, parse_date
 from ..text.lexicon import countries
 from ..text.quantities import find_numbers, is_unit, parse_number
-from ..text.scripts import CJK, has_han
+from ..text.scripts import CJK, has_han, is_han
 
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,:]\d+)*|[^\W_{CJK}]+")
 """A word; letters of scripts without spaces are words of their own, and "B6" is one word."""
@@ -49,6 +50,9 @@ _BEFORE_QUARTERS, _BEFORE_HALVES = 32, 39
 _BEFORE_MAY = frozenset({"in", "of", "from", "to", "before", "after", "since", "until", "and", "or"})
 _SHORT, _LEAST_STEM, _LONG = 3, 4, 7
 _LONGEST_PHRASE = 12
+MOST_NAME_WORDS, LEAST_LETTERS = 5, 3
+_BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")
+"""A name and what is in brackets behind it."""
 _NOUNS = frozenset({"made", "documents", "reading", "number_word", "edge"})
 """Kinds of words that are often a part of a column's label as well."""
 _MOST_VARIANTS = 200
@@ -63,6 +67,31 @@ class Word(NamedTuple):
     text: str
     key: str
     folded: str
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Words of a question, from `first` to before `last`, with what they mean in a table.
+
+    Attributes:
+        kind: an operation, or "column", "value", "head" (what the table's rows are called), "title", "date", "number".
+        name: of an operation the measure, of a date or number its normal form.
+        columns: the columns that are meant, one of them if there are several.
+        also: the columns of which it is a part of the label, if `columns` have it as a whole.
+        values: of a value, for each column the values that fit.
+        is_like: whether a column is meant only by a word of similar use.
+        is_head: whether a column's words are also what the table's rows are called.
+    """
+
+    first: int
+    last: int
+    kind: str
+    name: str = ""
+    columns: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_like: bool = False
+    is_head: bool = False
 
 
 class Part(NamedTuple):
@@ -148,8 +177,8 @@ def _measures(measures: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, 
     kinds = (("asked", "measure", ""), ("most", "max", ""), ("least", "min", ""), ("more", "compare", ""),
              ("more", "over", " than"), ("less", "under", " than"))
     for name, measure in measures.items():
-        for field, kind, ending in kinds:
-            yield from ((kind, name, f"{phrase}{ending}") for phrase in filter(None, measure[field].split(", ")))
+        for form, kind, ending in kinds:
+            yield from ((kind, name, f"{phrase}{ending}") for phrase in filter(None, measure[form].split(", ")))
 
 
 def label_variants(label: str) -> Iterator[Keys]:
@@ -168,12 +197,24 @@ def label_variants(label: str) -> Iterator[Keys]:
         yield tuple(key for part in chosen for key in part)
 
 
+def label_words(label: Keys, least: int = LEAST_LETTERS) -> Iterator[Keys]:
+    """Yield the words of a label that may stand for it: also two or more letters of a script without spaces."""
+    for first, key in enumerate(label):
+        if not is_han(key[0]):
+            if len(key) >= least and (key,) not in lexicon().stems:
+                yield (key,)
+            continue
+        for last in range(first + 2, len(label) + 1):
+            if all(is_han(other[0]) for other in label[first:last]):
+                yield label[first:last]
+
+
 @lru_cache(65_536)
 def is_form_of(word: str, label: str) -> bool:
     """Return True if two words in lower case are forms of one: authored and author, precipitation and precip.
 
-    They share a stem of four letters, and differ by endings; or one is an abbreviation, which is no word itself. Long
-    words may differ by a letter: licence and license.
+    They share a stem of four letters, and differ by endings; or one is an abbreviation, which is no word itself: the
+    tokenizer has it in parts. Long words may differ by a letter: licence and license.
     """
     shared = next((at for at, (one, other) in enumerate(zip(word, label, strict=False)) if one != other),
                   min(len(word), len(label)))
@@ -195,6 +236,26 @@ def is_kind_of(kind: str, words: str) -> bool:
 def bare_name(name: str) -> str:
     """Return a name without the address behind it."""
     return _ADDRESS.sub("", name)
+
+
+def value_variants(text: str, label: str, *, is_category: bool) -> Iterator[Keys]:
+    """Yield a value as stems: with and without brackets, what is in these, in any order, and its synonyms.
+
+    Brackets are parts of a category, as in "done (in part)", but not of a name, as in "Ford Fairmont (auto)". A letter
+    has synonyms only in a column whose label says that it has sexes.
+    """
+    keys = keys_of(text)
+    yield keys
+    yield tuple(word.key for word in words_of(text))  # McCall is one word, unlike a column's bodyMass
+    yield keys_of(bare_name(text))
+    if is_category and (parts := _BRACKETS.fullmatch(text)):
+        yield from map(keys_of, parts.groups())
+    if 1 < len(keys) <= MOST_NAME_WORDS:
+        yield tuple(sorted(keys))
+    if len("".join(keys)) > 1:
+        yield from label_variants(text)
+    elif keys_of(label) in lexicon().synonyms[keys_of("sex")]:
+        yield from lexicon().synonyms.get(keys, ())
 
 
 def quote_words(question: str) -> str:

@@ -3,16 +3,20 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from ..graph_store.sql.value_words import FoundValue
 from ..models.rules.likeness import likeness
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import is_han
 from .question_words import (
+    LEAST_LETTERS,
+    MOST_NAME_WORDS,
     Keys,
+    Mention,
     Word,
     bare_name,
     fixed_parts,
@@ -20,8 +24,10 @@ from .question_words import (
     is_kind_of,
     keys_of,
     label_variants,
+    label_words,
     lexicon,
     runs_of,
+    value_variants,
     words_of,
 )
 
@@ -31,14 +37,14 @@ _LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
 _WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month", "decade", "until",
                    "compare", "made", "together", "number_word", "documents", "edge"})
 """Kinds of words that give way to a column, a value or a table of the same words."""
-_ORDER = ("certain", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
+_RANKS = ("certain", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
           "column_word", "value_word", "column_form", "made", "unit")
+"""What words are rather read as, if several readings have equally many of them."""
 _TABLES = frozenset({"tabl", "list", "data", "dataset", "sheet", "tabell", "表"})
-_NAMING_SHARE = 0.9
-_MOST_NAME_WORDS, _MOST_CATEGORIES = 5, 100
+_NAMING_SHARE = 0.9  # the share of different values from which a column tells the rows apart
+_MOST_CATEGORIES = 100
 """A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
-_LONGEST_SHORT = 5
-_LEAST_LETTERS = 3
+_LONGEST_SHORT = 5  # letters of an abbreviation such as KEP
 _MOST_CACHED = 4096  # tables that are prepared for questions: each question is read in all of its knowledge base
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
 """Columns that say where a row was read, which no question asks for by their words."""
@@ -50,34 +56,16 @@ _PLAIN = frozenset({"document", "title"})
 """Columns of documents whose labels say nothing of what these are."""
 _EVENTS = ("ment", "ments", "ion", "ions", "ings")
 """Endings of nouns for what happens: each row with an appointee is an appointment."""
-_BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
 _Index = defaultdict[Keys, dict[str, list[str]]]
+"""By stems: the values that may be said so, by the names of their columns."""
 
 
-@dataclass(frozen=True)
-class Mention:
-    """Words of a question, from `first` to before `last`, with what they mean in a table.
+class _Candidate(NamedTuple):
+    """What some words of a question may mean, with its rank among `_RANKS`."""
 
-    Attributes:
-        kind: an operation, or "column", "value", "head" (what the table's rows are called), "title", "date", "number".
-        name: of an operation the measure, of a date or number its normal form.
-        columns: the columns that are meant, one of them if there are several.
-        also: the columns of which it is a part of the label, if `columns` have it as a whole.
-        values: of a value, for each column the values that fit.
-        is_like: whether a column is meant only by a word of similar use.
-        is_head: whether a column's words are also what the table's rows are called.
-    """
-
-    first: int
-    last: int
-    kind: str
-    name: str = ""
-    columns: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
-    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    is_like: bool = False
-    is_head: bool = False
+    rank: str
+    mention: Mention
 
 
 @dataclass(frozen=True)
@@ -103,15 +91,19 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     heads, others = _title_index((*titles, *_naming_labels(table, tuple(titles))))
     heads |= set(_expansions(words, heads))
     columns = {column.name: column for column in _shown(table)}
+    known = [value for value in values if value.column in columns]
     candidates = [*_fixed(question), *_labels(words, table), *_titles(words, heads, others),
-                  *_values(words, columns, [value for value in values if value.column in columns], heads, table.rows)]
-    mentions = _joined(_choose(candidates), heads, others, words)
+                  *_ValueReader(words, columns, known, heads, table.rows).read()]
+    mentions = _join_labels(_choose(candidates), heads, others, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
-    for at in sorted(unread, key=lambda at: words[at].text.islower()):  # others, like no column, end it
-        if not _is_glossed(question, words, at, mentions):
-            if (like := _like_column(words[at].text, at, table)) is None:
-                return None
-            mentions.append(like)
+    # Capitalised words, which are like no column, come first, as likenesses take long to compute.
+    for at in sorted(unread, key=lambda at: words[at].text.islower()):
+        if _is_glossed(question, words, at, mentions):
+            continue
+        mention = _like_column(words[at].text, at, table)
+        if mention is None:
+            return None
+        mentions.append(mention)
     return Reading(table, words, tuple(sorted(mentions, key=lambda mention: mention.first)), heads)
 
 
@@ -121,59 +113,77 @@ def rarely_filled(table: TableInfo, column: ColumnInfo) -> bool:
 
 
 def _shown(table: TableInfo) -> Iterator[ColumnInfo]:
+    """Return the columns that a question may ask for."""
     hidden = _HIDDEN.get(table.kind, frozenset())
     return (column for column in table.columns if column.name not in hidden)
 
 
-def _choose(candidates: Iterable[tuple[str, Mention]]) -> list[Mention]:
-    """Return mentions without common words: the longest first, then by `_ORDER`; equal ones of a kind are joined."""
-    ordered = sorted(candidates, key=lambda one: (one[1].first - one[1].last, _ORDER.index(one[0]), one[1].first))
+def _choose(candidates: Iterable[_Candidate]) -> list[Mention]:
+    """Return mentions that share no word: those of the most words first, of equally many by their ranks."""
+    def preference(candidate: _Candidate) -> tuple[int, int, int]:
+        mention = candidate.mention
+        return mention.first - mention.last, _RANKS.index(candidate.rank), mention.first
+
     chosen: list[Mention] = []
-    for _, mention in ordered:
+    for _, mention in sorted(candidates, key=preference):
         if all(mention.last <= other.first or other.last <= mention.first for other in chosen):
             chosen.append(mention)
             continue
-        for at, quoted in enumerate(chosen if mention.kind == "value" else ()):
-            if quoted.kind == "quoted" and (quoted.first, quoted.last) == (mention.first, mention.last):
-                values = {column: equal for column, found in mention.values.items()
-                          if (equal := tuple(value for value in found if keys_of(value) == keys_of(quoted.name)))}
-                chosen[at] = replace(quoted, columns=(*quoted.columns, *values), values={**quoted.values, **values})
+        for place, other in enumerate(chosen if mention.kind == "value" else ()):
+            if other.kind == "quoted" and (other.first, other.last) == (mention.first, mention.last):
+                chosen[place] = _with_values(other, mention)
     return chosen
 
 
-def _joined(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozenset[Keys],
-            words: Sequence[Word]) -> list[Mention]:
+def _with_values(quoted: Mention, value: Mention) -> Mention:
+    """Return a quote, which may be a part of a text, with the values that are exactly its words."""
+    equal = {}
+    for column, fitting in value.values.items():
+        if same := tuple(one for one in fitting if keys_of(one) == keys_of(quoted.name)):
+            equal[column] = same
+    return replace(quoted, columns=(*quoted.columns, *equal), values={**quoted.values, **equal})
+
+
+def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozenset[Keys],
+                 words: Sequence[Word]) -> list[Mention]:
     """Join neighbouring words of one column's label, and mark columns that are called what the rows are called."""
     joined: list[Mention] = []
     for mention in sorted(mentions, key=lambda one: one.first):
-        place = next((at for at in range(len(joined) - 1, -1, -1) if joined[at].kind == "column"), None)
-        last = mention if place is None else joined[place]
-        shared = tuple(name for name in (*mention.columns, *mention.also) if name in (*last.columns, *last.also))
-        between = {word.folded for word in words[last.last:mention.first]}
-        if mention.kind == "column" and shared and last.first < mention.first and between <= _WITHIN_LABELS:
-            joined[place:] = [replace(last, last=mention.last, columns=shared, also=())]
-        elif mention.kind == "column":
-            keys = tuple(word.key for word in words[mention.first:mention.last])
-            is_named_table = keys in others and words[mention.last:] and words[mention.last].key in _TABLES
-            joined.append(replace(mention, is_head=keys in heads or bool(is_named_table)))
-        else:
+        if mention.kind != "column":
             joined.append(mention)
+            continue
+        place = next((at for at in range(len(joined) - 1, -1, -1) if joined[at].kind == "column"), None)
+        if place is not None:
+            last = joined[place]
+            shared = tuple(name for name in (*mention.columns, *mention.also) if name in (*last.columns, *last.also))
+            between = {word.folded for word in words[last.last:mention.first]}
+            if shared and between <= _WITHIN_LABELS:
+                joined[place:] = [replace(last, last=mention.last, columns=shared, also=())]
+                continue
+        keys = tuple(word.key for word in words[mention.first:mention.last])
+        behind = words[mention.last:mention.last + 1]
+        # "the penguins table" is called what it lists.
+        names_table = keys in others and bool(behind) and behind[0].key in _TABLES
+        joined.append(replace(mention, is_head=keys in heads or names_table))
     return joined
 
 
 @lru_cache(64)
-def _fixed(question: str) -> tuple[tuple[str, Mention], ...]:
+def _fixed(question: str) -> tuple[_Candidate, ...]:
     """Return the quotes, dates, numbers, units and operations of a question, which are the same in each table."""
     words = words_of(question)
-    # A quoted word is rather a part of a text than a value: "final" in the title.
-    parts = (("certain" if part.kind == "quoted" and part.last == part.first + 1 else part.kind,
-              Mention(part.first, part.last, part.kind, part.name)) for part in fixed_parts(question, words))
+    candidates = []
+    for part in fixed_parts(question, words):
+        # A quoted word is rather a part of a text than a value: "final" in the title.
+        is_quoted_word = part.kind == "quoted" and part.last == part.first + 1
+        candidates.append(_Candidate("certain" if is_quoted_word else part.kind,
+                                     Mention(part.first, part.last, part.kind, part.name)))
     ranks = {**dict.fromkeys(_WEAK, "weak"), "made": "made"}
-    operations = ((ranks.get(kind, "operation"), Mention(first, last, kind, name))
-                  for first, last, _ in runs_of(words)
-                  for kind, name in sorted(lexicon().phrases.get(
-                      tuple(word.folded for word in words[first:last]), ()), key=lambda one: one[0] in _WEAK))
-    return (*parts, *operations)
+    for first, last, _ in runs_of(words):
+        kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
+        for kind, name in sorted(kinds, key=lambda one: one[0] in _WEAK):
+            candidates.append(_Candidate(ranks.get(kind, "operation"), Mention(first, last, kind, name)))
+    return tuple(candidates)
 
 
 def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
@@ -198,7 +208,7 @@ def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]
             whole[variant][column.name] = None
             if column.kind == "date" and variant[-1:] != ("date",):
                 whole[*variant, "date"][column.name] = None
-            for part in _label_words(variant, 2):
+            for part in label_words(variant, 2):
                 parts[part][column.name] = None
         for word in words_of(column.title.replace("_", " ")):
             if word.folded.isalpha() and (word.key,) not in lexicon().stems:
@@ -206,34 +216,28 @@ def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]
     return tuple({key: tuple(names) for key, names in index.items()} for index in (whole, parts, forms))
 
 
-def _label_words(label: Keys, least: int = _LEAST_LETTERS) -> Iterator[Keys]:
-    """Yield the words of a label that may stand for it: also two or more letters of a script without spaces."""
-    for at, key in enumerate(label):
-        if is_han(key[0]):
-            yield from (label[at:end] for end in range(at + 2, len(label) + 1) if all(
-                is_han(other[0]) for other in label[at:end]))
-        elif len(key) >= least and (key,) not in lexicon().stems:
-            yield (key,)
-
-
-def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[tuple[str, Mention]]:
+def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[_Candidate]:
+    """Yield the columns that words may name: by a whole label, by a word of one, or by another form of that word."""
     whole, parts, forms = _label_index(table)
     for first, last, keys in runs_of(words):
         if keys in whole:
             also = tuple(name for name in parts.get(keys, ()) if name not in whole[keys])
             is_rare = all(rarely_filled(table, column) for column in table.columns if column.name in whole[keys])
-            yield "column_form" if is_rare else "column", Mention(first, last, "column", columns=whole[keys], also=also)
+            rank = "column_form" if is_rare else "column"
+            yield _Candidate(rank, Mention(first, last, "column", columns=whole[keys], also=also))
         elif keys in parts:
-            yield "column_word", Mention(first, last, "column", columns=parts[keys])
+            yield _Candidate("column_word", Mention(first, last, "column", columns=parts[keys]))
     for at, word in enumerate(words):
-        if word.folded.isalpha() and not is_han(word.folded[0]):
-            names = [name for (label,), columns in forms.items() if is_form_of(word.folded, label) for name in columns]
-            is_event = word.folded.endswith(_EVENTS) and not any(
-                column.empty for column in table.columns if column.name in names)
-            if names and is_event:
-                yield "column_form", Mention(at, at + 1, "head")
-            elif names:
-                yield "column_form", Mention(at, at + 1, "column", columns=tuple(dict.fromkeys(names)))
+        if not word.folded.isalpha() or is_han(word.folded[0]):
+            continue
+        names = dict.fromkeys(name for (label,), columns in forms.items() if is_form_of(word.folded, label)
+                              for name in columns)
+        is_event = word.folded.endswith(_EVENTS) and not any(
+            column.empty for column in table.columns if column.name in names)
+        if names and is_event:
+            yield _Candidate("column_form", Mention(at, at + 1, "head"))
+        elif names:
+            yield _Candidate("column_form", Mention(at, at + 1, "column", columns=tuple(names)))
 
 
 @lru_cache(_MOST_CACHED)
@@ -243,7 +247,7 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
     for title in titles:
         head = keys_of(_TITLE_END.split(title)[0])[-1:]
         for variant in label_variants(title.replace("_", " ")):
-            others.update(_label_words(variant))
+            others.update(label_words(variant))
         if head and not is_han(head[0][0]):
             heads.update((head, *lexicon().synonyms.get(head, ())))
         elif head:
@@ -257,61 +261,86 @@ def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys
     for _, last, keys in (run for run in runs_of(words) if len(run[2]) > 1):
         initials = "".join(key[0] for key in keys)
         ends_in_kind = any(is_kind_of(kind, words[last - 1].text) for kind in ("documents", "row_nouns"))
-        is_whole = initials in short and len(initials) >= _LEAST_LETTERS
+        is_whole = initials in short and len(initials) >= LEAST_LETTERS
         if is_whole or (ends_in_kind and any(one.endswith(initials) for one in short)):
             yield keys
 
 
-def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[Keys]) -> Iterator[tuple[str, Mention]]:
+def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[Keys]) -> Iterator[_Candidate]:
+    """Yield words that are what the rows are called ("head"), or others of the table's titles ("title")."""
     for first, last, keys in runs_of(words):
         for kind, named in (("head", heads), ("title", others)):
             if keys in named or (len(keys) == 1 and any(
                     len(one) == 1 and is_form_of(words[first].folded, one[0]) for one in named)):
-                yield kind, Mention(first, last, kind)
+                yield _Candidate(kind, Mention(first, last, kind))
                 break
 
 
-def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue],
-            heads: frozenset[Keys], rows: int) -> Iterator[tuple[str, Mention]]:
-    whole, parts = _index_values(columns, found, rows)
-    spelt = {(value.column, value.value): set(keys_of(value.legend or value.value)) for value in found}
-    labelled = {(key,) for column in columns.values() for key in keys_of(column.title)}
-    titles = {column.title.casefold() for column in columns.values()}
-    literals = {bare_name(value.value).casefold() for value in found} - titles
-    for first, last, keys in runs_of(words):
-        said = " ".join(word.text for word in words[first:last]).casefold()
+class _ValueReader:
+    """Finds the values of a table's columns that words of a question may be."""
+
+    def __init__(self, words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue],
+                 heads: frozenset[Keys], rows: int) -> None:
+        """Take the values that have a word of the question; `heads` is what the table's rows are called."""
+        self._words, self._columns, self._heads = words, columns, heads
+        self._whole, self._parts = _index_values(columns, found, rows)
+        self._keys = {(value.column, value.value): set(keys_of(value.legend or value.value)) for value in found}
+        self._label_keys = {(key,) for column in columns.values() for key in keys_of(column.title)}
+        titles = {column.title.casefold() for column in columns.values()}
+        self._spellings = {bare_name(value.value).casefold() for value in found} - titles
+
+    def read(self) -> Iterator[_Candidate]:
+        """Yield the values that each run of words may be: as written, in another order, or by a word of theirs."""
+        for first, last, keys in runs_of(self._words):
+            for rank, index, wanted in ((self._rank(first, last), self._whole, keys),
+                                        ("value", self._whole, tuple(sorted(keys))), ("value_word", self._parts, keys)):
+                if wanted not in index or not _may_be_value(self._words, first, last, index[wanted]):
+                    continue
+                values = self._fitting(first, last, index[wanted], is_whole=index is self._whole)
+                if values and not self._asks_for_column(keys, values):
+                    yield _Candidate(rank, Mention(first, last, "value", columns=tuple(values), values=values))
+                    break
+
+    def _rank(self, first: int, last: int) -> str:
+        """Return the rank of words as a whole value: higher if they are written as a value is."""
+        if _text_of(self._words[first:last]).casefold() not in self._spellings:
+            return "value"
         # The topic "Typing" is no form of "type", and 3.10 is no number.
-        is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((words[first].folded,), ()))
-        is_certain = is_measure or "." in words[first].text
-        rank_whole = "value" if said not in literals else "certain" if is_certain else "literal"
-        for rank, index, wanted in ((rank_whole, whole, keys),
-                                    ("value", whole, tuple(sorted(keys))), ("value_word", parts, keys)):
-            if wanted not in index or not _may_be_value(words, first, last, index[wanted]):
+        word = self._words[first]
+        is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((word.folded,), ()))
+        return "certain" if is_measure or "." in word.text else "literal"
+
+    def _fitting(self, first: int, last: int, found: Mapping[str, Sequence[str]], *, is_whole: bool,
+                 ) -> dict[str, tuple[str, ...]]:
+        """Return those of the found values that words may mean, by column."""
+        word, said = self._words[first].text, _text_of(self._words[first:last]).casefold()
+        keys = tuple(one.key for one in self._words[first:last])
+        exact = {value for fitting in found.values() for value in fitting
+                 if said in self._spellings and bare_name(value).casefold() == said}
+        values = dict[str, tuple[str, ...]]()
+        for column, fitting in found.items():
+            if keys in self._heads and column in _PLAIN:
+                continue  # RFCs are all documents, not that titled "RFC"
+            is_category = self._columns[column].distinct <= _MOST_CATEGORIES
+            # "made" is not the film “Made”.
+            is_written = last - first > 1 or not word.islower() or not all(map(str.istitle, fitting))
+            if not (is_category or (is_whole and is_written) or (first > 0 and word[0].isupper())):
                 continue
             # The page "done" is not "done (in part)" as well, but the status is.
-            exact = {value for fitting in index[wanted].values() for value in fitting
-                     if said in literals and bare_name(value).casefold() == said}
-            values = dict[str, tuple[str, ...]]()
-            for column, fitting in index[wanted].items():
-                if keys in heads and column in _PLAIN:
-                    continue  # RFCs are all documents, not that titled "RFC"
-                is_category = columns[column].distinct <= _MOST_CATEGORIES
-                # "made" is not the film “Made”.
-                is_written = last - first > 1 or not words[first].text.islower() or not all(map(str.istitle, fitting))
-                if is_category or (index is whole and is_written) or (first > 0 and words[first].text[0].isupper()):
-                    values[column] = tuple(sorted({
-                        value for value in fitting if exact.isdisjoint(fitting) or value in exact
-                        or (is_category and len(words_of(value)) != last - first)}))
-            number = words[last - 1].key
-            lists = whole.get((number,), {}) if "document" in values else {}
-            values |= {column: (number,) for column, members in lists.items()
-                       if columns[column].kind == "list" and number in members}  # "RFC 7" is in lists as "7"
-            # By a synonym "died" may be the kind “Death”, but rather asks for the date of it.
-            is_spelt = any(spelt.get((column, value), set()).issuperset(keys)
-                           for column, fitting in values.items() for value in fitting)
-            if values and (is_spelt or labelled.isdisjoint(lexicon().synonyms.get(keys, ()))):
-                yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
-                break
+            values[column] = tuple(sorted({value for value in fitting if exact.isdisjoint(fitting) or value in exact
+                                           or (is_category and len(words_of(value)) != last - first)}))
+        if "document" in values:  # "RFC 7" is in lists as "7"
+            number = self._words[last - 1].key
+            for column, members in self._whole.get((number,), {}).items():
+                if self._columns[column].kind == "list" and number in members:
+                    values[column] = (number,)
+        return values
+
+    def _asks_for_column(self, keys: Keys, values: Mapping[str, Sequence[str]]) -> bool:
+        """Return True if words rather name a column: "died" may be the kind “Death”, but asks for its date."""
+        is_spelt = any(self._keys.get((column, value), set()).issuperset(keys)
+                       for column, fitting in values.items() for value in fitting)
+        return not is_spelt and not self._label_keys.isdisjoint(lexicon().synonyms.get(keys, ()))
 
 
 def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue], rows: int) -> tuple[_Index, _Index]:
@@ -324,48 +353,32 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
         said = value.legend or value.value
         text = PurePosixPath(said).stem if value.column == "document" else said
         keys = keys_of(text)
-        for variant in dict.fromkeys(_value_variants(text, column, rows)):
+        is_category = column.distinct <= _MOST_CATEGORIES and column.distinct < _NAMING_SHARE * rows
+        for variant in dict.fromkeys(value_variants(text, column.name, is_category=is_category)):
             whole[variant][value.column].append(value.value)
-        for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS and "://" not in text else ():
+        for part in label_words(keys) if len(keys) <= MOST_NAME_WORDS and "://" not in text else ():
             parts[part][value.column].append(value.value)
     return whole, parts
-
-
-def _value_variants(text: str, column: ColumnInfo, rows: int) -> Iterator[Keys]:
-    """Yield a value as stems: with and without brackets, what is in these, in any order, and its synonyms.
-
-    Brackets are parts of a category, as in "done (in part)", but not of a name, as in "Ford Fairmont (auto)". A letter
-    has synonyms only in a column of sexes.
-    """
-    keys = keys_of(text)
-    yield keys
-    yield tuple(word.key for word in words_of(text))  # McCall is one word, unlike a column's bodyMass
-    yield keys_of(bare_name(text))
-    is_category = column.distinct <= _MOST_CATEGORIES and column.distinct < _NAMING_SHARE * rows
-    if is_category and (parts := _BRACKETS.fullmatch(text)):
-        yield from map(keys_of, parts.groups())
-    if 1 < len(keys) <= _MOST_NAME_WORDS:
-        yield tuple(sorted(keys))
-    if len("".join(keys)) > 1:
-        yield from label_variants(text)
-    elif keys_of(column.name) in lexicon().synonyms[keys_of("sex")]:
-        yield from lexicon().synonyms.get(keys, ())
 
 
 def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:
     """Return True unless words that mean something else are a value only by their spelling: "or" is not Oregon."""
     kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
     is_phrase = any(kind not in {*_WEAK, "measure"} or kind == "neutral" for kind, _ in kinds)
-    is_short = last == first + 1 and len(words[first].text) < _LEAST_LETTERS and not is_han(words[first].text[0])
+    is_short = last == first + 1 and len(words[first].text) < LEAST_LETTERS and not is_han(words[first].text[0])
     if not is_phrase and not is_short:
         return True
-    text = " ".join(word.text for word in words[first:last])
+    text = _text_of(words[first:last])
     return first > 0 and text.lower() != text and any(text in values for values in found.values())
+
+
+def _text_of(words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words)
 
 
 def _like_column(word: str, at: int, table: TableInfo) -> Mention | None:
     """Return a word that is used like the words of one column's label, as a mention of it; None if there is none."""
-    if len(word) <= _LEAST_LETTERS or not (word.isascii() and word.islower()):
+    if len(word) <= LEAST_LETTERS or not (word.isascii() and word.islower()):
         return None
     columns = list(_shown(table))
     labels = [" ".join((column.title, column.name.replace("_", " "))) for column in columns]

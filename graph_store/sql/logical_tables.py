@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
@@ -124,15 +124,35 @@ def _reserved_words() -> frozenset[str]:
 
 
 def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSpace) -> list[LogicalTable]:
-    """Return the logical tables of documents' tables, which come in the order of ids and texts, sorted by name."""
-    groups: dict[_Header, list[_Part]] = {}
-    tables_of = Counter[str]()
-    for document, table in tables:
-        if table.columns and table.rows:
-            parts = groups.setdefault(tuple(sorted(_header_keys(table.columns))), [])
-            tables_of[document] += not any(part.document == document for part in parts[-1:])
-            parts.append(_Part(document, table))
-    return sorted((_join_parts(parts, names, tables_of) for parts in groups.values()), key=lambda table: table.name)
+    """Return the logical tables of documents' tables, which come in the order of ids and texts, sorted by name.
+
+    Tables with the same header are one, and so are the records of a folder that are alone in their documents and share
+    a field, such as files of JSON objects with optional fields.
+    """
+    parts = [_Part(document, table) for document, table in tables if table.columns and table.rows]
+    tables_in = Counter(part.document for part in parts)
+    folders = defaultdict[str, list[_Part]](list)
+    for part in parts:
+        if tables_in[part.document] == 1 and len(part.table.rows) == 1:
+            folders[str(PurePath(part.document).parent)].append(part)
+    shared = {folder: _most_shared_key(records) for folder, records in folders.items()}
+    groups: dict[str | _Header, list[_Part]] = {}
+    headers_of = defaultdict[str, set[_Header]](set)
+    for part in parts:
+        folder, header = str(PurePath(part.document).parent), tuple(sorted(_header_keys(part.table.columns)))
+        headers_of[part.document].add(header)
+        is_record = tables_in[part.document] == 1 and len(part.table.rows) == 1 and shared[folder] in header
+        groups.setdefault(folder if is_record else header, []).append(part)
+    several = {document for document, headers in headers_of.items() if len(headers) > 1}
+    return sorted((_join_parts(parts, names, several) for parts in groups.values()), key=lambda table: table.name)
+
+
+def _most_shared_key(records: Sequence[_Part]) -> tuple[str, int] | None:
+    """Return the column that most of some records have; None if they have the same columns, or share none."""
+    counts = Counter(key for record in records for key in _header_keys(record.table.columns))
+    key, count = counts.most_common(1)[0]
+    is_split = any(number < len(records) for number in counts.values())
+    return key if is_split and count > len(records) / 2 else None
 
 
 def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:
@@ -145,14 +165,22 @@ def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:
     return keys
 
 
-def _join_parts(parts: Sequence[_Part], names: NameSpace, tables_of: Mapping[str, int]) -> LogicalTable:
-    """Return the logical table of some tables with the same header; its columns are in the order of the first one."""
-    title = _choose_title(parts, tables_of)
+def _join_parts(parts: Sequence[_Part], names: NameSpace, several: Collection[str]) -> LogicalTable:
+    """Return the logical table of some tables; `several` are the documents with tables of several headers.
+
+    Its columns are in the order of the first table, then of those that add some; a cell of a column that a table lacks
+    is empty.
+    """
+    title = _choose_title(parts, several)
     table = LogicalTable(names.take(title, "records"), title)
     columns = NameSpace([DOCUMENT])
-    titles = parts[0].table.columns
-    for number, (column, cells) in enumerate(zip(titles, zip(*_align_rows(parts), strict=True), strict=True), 1):
-        table.columns.append(SourceColumn(columns.take(column, f"column_{number}"), column, list(cells)))
+    titles = dict[tuple[str, int], str]()
+    for part in parts:
+        for key, column in zip(_header_keys(part.table.columns), part.table.columns, strict=True):
+            titles.setdefault(key, column)
+    for number, (key, column) in enumerate(titles.items(), 1):
+        cells = [cell for part in parts for cell in _cells_of(part.table, key)]
+        table.columns.append(SourceColumn(columns.take(column, f"column_{number}"), column, cells))
     if len({part.table.title for part in parts}) > 1:
         sections = [part.table.title for part in parts for _ in part.table.rows]
         table.columns.append(SourceColumn(columns.take(SECTION, SECTION), SECTION, sections))
@@ -160,26 +188,20 @@ def _join_parts(parts: Sequence[_Part], names: NameSpace, tables_of: Mapping[str
     return table
 
 
-def _align_rows(parts: Sequence[_Part]) -> Iterable[Sequence[str]]:
-    """Yield the rows of tables with the same header, with their cells in the order of the first one's columns."""
-    order = _header_keys(parts[0].table.columns)
-    for part in parts:
-        own = _header_keys(part.table.columns)
-        if own == order:
-            yield from part.table.rows
-        else:
-            places = [own.index(key) for key in order]
-            yield from ([row[place] for place in places] for row in part.table.rows)
+def _cells_of(table: SourceTable, key: tuple[str, int]) -> list[str]:
+    keys = _header_keys(table.columns)
+    place = keys.index(key) if key in keys else None
+    return ["" if place is None else row[place] for row in table.rows]
 
 
-def _choose_title(parts: Sequence[_Part], tables_of: Mapping[str, int]) -> str:
+def _choose_title(parts: Sequence[_Part], several: Collection[str]) -> str:
     """Return what a logical table is called: by its file, or if it is of several files by the title they share."""
     titles = {part.table.title for part in parts}
     documents = {part.document for part in parts}
     shared = titles.pop() if len(titles) == 1 else ""
     if len(documents) == 1 and shared != REFERENCES:
         (document,) = documents
-        return f"{_file_stem(document)} {shared}".strip() if tables_of[document] > 1 else _file_stem(document)
+        return f"{_file_stem(document)} {shared}".strip() if document in several else _file_stem(document)
     # Else by the words that the names of the files share, or the folder that they share, or the first file's name.
     words = [_WORD_OR_NUMBER.findall(snake_case(_file_stem(document))) for document in sorted(documents)]
     shared_words = [word for word in words[0] if all(word in of_one for of_one in words)]
@@ -194,17 +216,16 @@ def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
     They are two fields if a document has both. The more frequent form is the title.
     """
     counts = Counter(name for fields in documents for name in fields)
-    forms = defaultdict[str, list[str]](list)
+    forms = defaultdict[str, list[str]](list)  # by the singular, most frequent first
     for name in sorted(counts, key=lambda name: (-counts[name], name)):
         forms[_PLURAL.sub(lambda end: "y" if end[0] == "ies" else "", name.casefold())].append(name)
     joined = list[list[str]]()
     for names in forms.values():
-        is_one = len(names) == 1 or sum(counts[name] for name in names) == sum(
-            not fields.keys().isdisjoint(names) for fields in documents)
-        joined += [names] if is_one else [[name] for name in names]
+        has_both = any(len(fields.keys() & set(names)) > 1 for fields in documents) if len(names) > 1 else False
+        joined += [[name] for name in names] if has_both else [names]
     columns = NameSpace(OWN_FIELDS)
     return [SourceColumn(columns.take(names[0], "field"), names[0],
-                         ["".join(fields.get(name, "") for name in names) for fields in documents])
+                         [next((fields[name] for name in names if name in fields), "") for fields in documents])
             for names in sorted(joined)]
 
 

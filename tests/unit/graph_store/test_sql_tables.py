@@ -155,3 +155,15 @@ def test_a_reader_keeps_the_tables_of_its_state(opened, home):
         assert rows(reader, "FROM facts") == before
     with opened() as kb:
         assert len(rows(kb, "FROM facts")) == len(before) + 1
+
+
+def test_records_of_one_folder_with_optional_fields_are_one_table(tmp_path, hashed_embedder):
+    people = {"ada": {"name": "Ada", "site": "a.org"}, "bo": {"name": "Bo", "mail": "bo@b.org"}, "cy": {"name": "Cy"}}
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        for name, fields in people.items():
+            small_base.store(kb, document_of(f"staff/{name}.json", tuple(fields), [list(fields.values())]))
+        small_base.store(kb, document_of("pier.json", ("hour", "surge"), [["6", "0.8"]]))
+        kb.save_index()
+        assert rows(kb, "SELECT name, site, mail FROM staff ORDER BY name") == (
+            ("Ada", "a.org", None), ("Bo", None, "bo@b.org"), ("Cy", None, None))
+        assert rows(kb, "SELECT hour FROM pier") == ((6,),)

@@ -159,3 +159,16 @@ def test_brackets_behind_names_are_no_value(tmp_path, hashed_embedder, most):
     asked = ask_tables(index, "How many autos have 4 cylinders?")
     assert asked is not None
     assert asked.short == str(most // 2)
+
+
+@pytest.mark.parametrize(("question", "answer"), [
+    ("How many recipes are there?", "2"), ("Which recipes name no author?", "recipes/stew.md: stew"),
+    ("How many notes are there?", "1"),
+    ("How many files are there?", "3"), ("How many recipes and notes are there?", None)])
+def test_what_documents_are_called_may_be_their_folder(tmp_path, hashed_embedder, question, answer):
+    files = {"recipes/soup.md": "author: Ann\n", "recipes/stew.md": "tag: hot\n", "notes/one.md": "tag: cold\n"}
+    for name in files:
+        (tmp_path / "files" / name).parent.mkdir(parents=True, exist_ok=True)
+    index = made(tmp_path, {name: f"---\n{field}---\n\nIt helps.\n" for name, field in files.items()}, hashed_embedder)
+    asked = ask_tables(index, question)
+    assert (asked.short if asked else None) == answer
