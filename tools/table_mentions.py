@@ -50,10 +50,8 @@ _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"}
 """Columns that say where a row was read, which no question asks for by their words."""
 _FEW = 0.05
 """The share of documents below which a field says nothing of others, and its words are rather about something else."""
-_WITHIN_LABELS = frozenset({"the", "of"})
-"""Words between those of a label: "managed the review", which the review manager does."""
-_PLAIN = frozenset({"document", "title"})
-"""Columns of documents whose labels say nothing of what these are."""
+_WITHIN_LABELS = frozenset({"the", "of"})  # between words of a label: "managed the review", as the review manager
+_PLAIN = frozenset({"document", "title"})  # columns of documents whose labels say nothing of what these are
 _EVENTS = ("ment", "ments", "ion", "ions", "ings")
 """Endings of nouns for what happens: each row with an appointee is an appointment."""
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)

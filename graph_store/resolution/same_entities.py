@@ -191,30 +191,38 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements,
     """
     statements = _by_entities(around, said)
     all_ties = {pair: tie for pair in sorted(around.candidates | statements.keys())
-                if (tie := _tie(around, pair, statements.get(pair, ()))) is not None}
-    all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.shared_contacts()
-                 if around.same_type(*pair) and not around.contradict(*pair)}
-    all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
-    all_ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
+                if (tie := _tie(around, pair, statements.get(pair, ()))) is not None} | _certain_ties(around)
     ties = {pair: tie for pair, tie in all_ties.items() if tie.score >= ASK_FROM}
-    weak_pairs = all_ties.keys() - ties.keys()
-    # The ties after a reasoner's verdicts: a sure "same" adds a tie, any other verdict removes it.
-    judged = dict(_weaken_ambiguous(around, ties))
-    for pair, verdict in judgements.verdicts.items():
-        if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
-            continue
-        if verdict.same and verdict.confidence >= SURE:
-            if (tie := judged.get(pair)) is not None and tie.score >= MERGE_FROM:
-                continue  # the pair merges without the verdict, whose grounds may have been deleted
-            judged[pair] = Tie("verdict", max(MERGE_FROM, round(verdict.confidence, _DIGITS)))
-        else:
-            judged.pop(pair, None)
+    judged = _apply_verdicts(around, _weaken_ambiguous(around, ties), judgements.verdicts)
     ties = _confirm(around, judged)
     groups = Groups(around, ties, judgements.decisions, MERGE_FROM)
-    # A pair whose names match weakly is not asked about because of its near vectors.
+    # Near vectors are asked about where names say nothing. A weak match of names says that they are two things.
     only_to_ask = {pair: Tie("meaning", round(score, _DIGITS)) for pair, score in near
-                   if pair not in ties and pair not in weak_pairs and around.may_be_one(*pair)}
+                   if pair not in ties and (pair not in all_ties or all_ties[pair].score >= ASK_FROM)
+                   and around.may_be_one(*pair)}
     return Resolution(groups.aliases(), _doubtful({**only_to_ask, **ties}, groups, judgements))
+
+
+def _certain_ties(around: Surroundings) -> dict[Pair, Tie]:
+    """Return the ties that documents state outright: one address, one name in one text, the key of a document."""
+    ties = {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.shared_contacts()
+            if around.same_type(*pair) and not around.contradict(*pair)}
+    ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
+    return ties | {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
+
+
+def _apply_verdicts(around: Surroundings, ties: dict[Pair, Tie],
+                    verdicts: Mapping[Pair, PairVerdict]) -> dict[Pair, Tie]:
+    """Return ties after a reasoner's verdicts: a sure "same" adds a tie, any other verdict removes it."""
+    for pair, verdict in verdicts.items():
+        if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
+            continue
+        if not verdict.same or verdict.confidence < SURE:
+            ties.pop(pair, None)
+        elif pair not in ties or ties[pair].score < MERGE_FROM:
+            # A pair that merges without the verdict keeps its tie: the verdict's grounds may have been deleted.
+            ties[pair] = Tie("verdict", max(MERGE_FROM, round(verdict.confidence, _DIGITS)))
+    return ties
 
 
 def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie | None:

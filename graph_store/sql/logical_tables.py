@@ -262,8 +262,9 @@ def make_typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Ite
 
 
 def _type_column(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> Iterator[SqlColumn]:
+    """Yield a column as it is typed, then the columns beside it, as `make_typed_columns` says."""
     texts = [cell if cell.strip() else None for cell in column.cells]
-    if typed.units is not None:
+    if typed.units is not None:  # one column of numbers would add kilograms to pounds
         units = tuple(sorted({unit for unit in typed.units if unit}))
         yield make_column(column.name, column.title, "text", texts, empty=typed.empty, units=units)
         yield _make_typed_numbers(names.take(f"{column.name}_number", ""), column.title, typed)
@@ -274,7 +275,7 @@ def _type_column(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> 
     else:
         yield make_column(column.name, column.title, typed.kind, typed.values, empty=typed.empty, untyped=typed.untyped,
                       note=typed.note)
-    if typed.untyped:
+    if typed.untyped:  # cells such as "unknown" in a column of numbers, which are empty there
         yield make_column(names.take(f"{column.name}_text", ""), column.title, "text", texts, empty=typed.empty)
 
 
