@@ -1,25 +1,18 @@
 """Reading again with a model what the rules or another model read: `banyan build --reread`."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.construction.graph import build_graph
-from banyan.agents.construction.state import BuildContext
 from banyan.agents.estimate import estimate_reread
-from banyan.agents.resources import Resources
-from banyan.config import Settings
-from banyan.graph_store.integrity.status import status_of
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
-from .. import command_line, llm_server
-from ..newest import contents, newest
+from .. import llm_server
+from ..model_home import ModelHome
+from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
-FEW = [command_line.EXAMPLES / "en" / f"{name}.md" for name in (
-    "marie-curie", "niels-bohr", "polonium", "stockholm", "vienna", "warsaw")]
 NONE = {"prompt": 0, "completion": 0, "calls": 0}
 
 
@@ -29,43 +22,22 @@ def server() -> Iterator[Any]:
         yield running
 
 
-class Home:
-    """A home folder with builds of one knowledge base, by the rules or by a model behind a server."""
-
-    def __init__(self, folder: Path, embedder: Any, server: Any) -> None:
-        self.folder, self.embedder, self.server = folder, embedder, server
-
-    def resources(self, model: str, **settings: Any) -> Resources:
-        base_url = self.server.base_url if model else None
-        return Resources(Settings(_env_file=None, home=self.folder, llm_base_url=base_url, llm_model=model or "none",
-                                  **{"llm_retries": 0, "llm_concurrency": 4, "batch_chunks": 4, "extract_tokens": 0,
-                                     **settings}), self.embedder)
-
-    def build(self, model: str = "", paths: Any = FEW, settings: Any = (), **context: Any) -> Any:
-        with self.resources(model, **dict(settings)) as resources:
-            return build_graph(resources).invoke(
-                {"knowledge_base": "kb", "paths": [str(path) for path in paths], "schema": "general"},
-                context=BuildContext(**context), config={"max_concurrency": 5})["report"]
-
-    def state(self) -> Any:
-        with self.resources("") as resources:
-            return contents(newest(resources).kb)
-
-    def status(self) -> Any:
-        with self.resources("") as resources:
-            return status_of(newest(resources).kb)
+def home_in(folder, embedder, server):
+    """Builds by the rules, unless they name the model."""
+    return ModelHome(folder, embedder, server, model="", schema="general", llm_concurrency=4, batch_chunks=4,
+                     extract_tokens=0)
 
 
 @pytest.fixture
-def home(tmp_path, hashed_embedder, server) -> Home:
-    return Home(tmp_path / "home", hashed_embedder, server)
+def home(tmp_path, hashed_embedder, server):
+    return home_in(tmp_path / "home", hashed_embedder, server)
 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory, hashed_embedder) -> tuple[Any, Any]:
     """What the model makes of the documents at once, and the report."""
     with llm_server.LlmServer() as server:
-        home = Home(tmp_path_factory.mktemp("fresh"), hashed_embedder, server)
+        home = home_in(tmp_path_factory.mktemp("fresh"), hashed_embedder, server)
         return home.build("scripted"), home.state()
 
 
@@ -117,18 +89,18 @@ def test_a_build_that_dies_leaves_old_readings_in_service_and_pays_nothing_twice
 
 
 def test_what_one_call_read_with_a_deleted_document_is_read_again(tmp_path, hashed_embedder, server):
-    home = Home(tmp_path / "home", hashed_embedder, server)
+    home = home_in(tmp_path / "home", hashed_embedder, server)
     paths = [tmp_path / f"{name}.md" for name in ("ada", "otto", "mia", "secret")]
     for path in paths:
         path.write_text(f"{path.stem.title()} Lund was born in Bonn and works for Acme.", "utf-8")
     shared = {"extract_tokens": 1000}
-    home.build("scripted", paths[:1], settings=shared)
-    home.build("scripted", paths[1:], settings=shared)
+    home.build("scripted", paths[:1], changes=shared)
+    home.build("scripted", paths[1:], changes=shared)
     calls = server.stats.steps["extraction"]
     with home.resources("scripted") as resources:
         resources.delete_documents("kb", ["secret.md"])
         assert estimate_reread(resources, newest(resources).kb).chunks == 2, "of ada.md it had no call"
-    assert home.build("scripted", (), reread=True, settings=shared)["chunks_outdated"] == 0
+    assert home.build("scripted", (), reread=True, changes=shared)["chunks_outdated"] == 0
     assert server.stats.steps["extraction"] == calls + 1
     assert home.status().read_by == {"scripted": 3}
     with home.resources("scripted") as resources:

@@ -6,20 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.construction.graph import build_graph
-from banyan.agents.construction.state import BuildContext
-from banyan.agents.resources import Resources
-from banyan.config import Settings
-from banyan.graph_store.integrity.status import status_of
 
 from .. import command_line, llm_server, warm_start
-from ..newest import contents, newest
+from ..model_home import FEW, ModelHome
+from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
-FEW = [command_line.EXAMPLES / "en" / f"{name}.md" for name in (
-    "marie-curie", "niels-bohr", "polonium", "stockholm", "vienna", "warsaw")]
-AT_ONCE = 6
 PRICE = {"prompt": 2.0, "cached": 0.5, "completion": 8.0}
 
 
@@ -36,38 +29,11 @@ def prices(tmp_path) -> Path:
     return file
 
 
-class Home:
-    """A home folder whose builds go to a server, several calls at once."""
-
-    def __init__(self, folder: Path, embedder: Any, server: Any, prices: Path | None = None) -> None:
-        self.embedder = embedder
-        self.settings = Settings(_env_file=None, home=folder, llm_base_url=server.base_url, llm_model="scripted",
-                                 llm_retries=0, llm_concurrency=AT_ONCE, prices=prices)
-
-    def resources(self) -> Resources:
-        return Resources(self.settings, self.embedder)
-
-    def build(self, paths: Any = FEW, **context: Any) -> Any:
-        """One build, as a process of its own would run it."""
-        with self.resources() as resources:
-            return build_graph(resources).invoke(
-                {"knowledge_base": "kb", "paths": [str(path) for path in paths]}, context=BuildContext(**context),
-                config={"max_concurrency": AT_ONCE + 1})["report"]
-
-    def state(self) -> Any:
-        with self.resources() as resources:
-            return contents(newest(resources).kb)
-
-    def status(self) -> Any:
-        with self.resources() as resources:
-            return status_of(newest(resources).kb, resources.spending.prices)
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory, hashed_embedder) -> Any:
     """A home with a build that nothing stopped, its report, and the prompt tokens that the endpoint counted."""
     with llm_server.LlmServer() as server:
-        home = Home(tmp_path_factory.mktemp("whole"), hashed_embedder, server)
+        home = ModelHome(tmp_path_factory.mktemp("whole"), hashed_embedder, server)
         return home, home.build(), server.stats.prompt_tokens
 
 
@@ -75,7 +41,7 @@ def tokens(report: Any) -> int:
     return int(report["tokens"]["prompt"] + report["tokens"]["completion"])
 
 
-def largest_call(home: Home) -> int:
+def largest_call(home: ModelHome) -> int:
     with home.resources() as resources:
         return newest(resources).kb.database.count(
             "SELECT max(prompt_tokens + completion_tokens) FROM calls")
@@ -84,11 +50,11 @@ def largest_call(home: Home) -> int:
 def test_many_small_budgets_come_to_the_same(tmp_path, hashed_embedder, server, whole):
     """They also end between the steps that come after extraction."""
     home, needed, _ = whole
-    steps, largest, reports = Home(tmp_path, hashed_embedder, server), largest_call(home), []
+    steps, largest, reports = ModelHome(tmp_path, hashed_embedder, server), largest_call(home), []
     while not reports or "the token budget is reached" in reports[-1]["stopped"]:
         assert len(reports) < 100
         reports.append(steps.build(max_tokens=700))
-        assert tokens(reports[-1]) < 700 + AT_ONCE * largest
+        assert tokens(reports[-1]) < 700 + home.settings["llm_concurrency"] * largest
     assert len(reports) > 2
     assert [one["chunks_failed"] for one in reports] == [0] * len(reports)
     assert reports[-1]["stopped"] == ""
@@ -98,7 +64,7 @@ def test_many_small_budgets_come_to_the_same(tmp_path, hashed_embedder, server, 
 
 
 def test_a_budget_reached_by_extraction_pays_no_summary(tmp_path, hashed_embedder, server, whole):
-    home, spent = whole[0], Home(tmp_path, hashed_embedder, server)
+    home, spent = whole[0], ModelHome(tmp_path, hashed_embedder, server)
     read = [one for one in home.status().spent_by_step if one.name in {"extract", "infer"}]
     needed = sum(one.prompt + one.completion for one in read)
     report = spent.build(max_tokens=needed)

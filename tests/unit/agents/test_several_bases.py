@@ -42,7 +42,7 @@ def home(tmp_path_factory, hashed_embedder):
     return home
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def resources(home, hashed_embedder):
     with Resources(Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
         yield resources
