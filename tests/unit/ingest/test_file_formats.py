@@ -1,5 +1,6 @@
 """Formats that libraries read: their text, their tables as rows, and what they say of themselves."""
 
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -7,10 +8,14 @@ from pathlib import Path
 import docx
 import pytest
 import xlsxwriter
-from banyan.ingest.loaders import load_documents
+from banyan.ingest.loaders import load_documents, without_frame
+from banyan.ingest.reading import Content
 from banyan.schemas.documents import Document
+from banyan.text.section_lines import is_back_matter, lines_under
 from pptx import Presentation
 from pptx.util import Inches
+
+from ...loading import only, write
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
@@ -119,3 +124,98 @@ def test_mails_books_notebooks_rich_text_code_and_front_matter(tmp_path):
     assert documents["f.md"].metadata == {"date": "2024-05-01", "n": "1:2:3", "tags": "a; b"}
     assert documents["f.md"].text.endswith("| Tags: a; b |\n\n# Lyon\nWe went.\n")
     assert documents["g.md"].text.startswith("---\nno: [front")
+
+
+NAMES = " ".join(f'xmlns:{name}="urn:{name}"' for name in (
+    "office", "text", "table", "draw", "presentation", "dc", "meta", "style"))
+
+
+def packed(body, meta="", manifest="", styles=""):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("content.xml", f"<office:document-content {NAMES}><office:body>{body}</office:body>"
+                         "</office:document-content>")
+        archive.writestr("styles.xml", f"<office:document-styles {NAMES}>{styles}</office:document-styles>")
+        archive.writestr("meta.xml", f"<office:document-meta {NAMES}><office:meta>{meta}</office:meta>"
+                         "</office:document-meta>")
+        archive.writestr("META-INF/manifest.xml", manifest)
+    return file.getvalue()
+
+
+def test_a_text_has_its_headings_lists_tables_and_notes(tmp_path):
+    row = "<table:table-row>{}</table:table-row>".format
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>".format
+    path = write(tmp_path / "a.odt", packed(
+        "<office:text><text:tracked-changes><text:p>deleted</text:p></text:tracked-changes>"
+        '<text:h text:outline-level="1">Alder <text:span>site</text:span></text:h>'
+        "<text:p>It opened<text:s/>in 2011<text:note><text:note-citation>1</text:note-citation><text:note-body>"
+        "<text:p>On 1 May.</text:p></text:note-body></text:note>.<office:annotation><text:p>Sure?</text:p>"
+        '</office:annotation></text:p><text:h text:outline-level="2">Staff</text:h>'
+        "<text:list><text:list-item><text:p>bells</text:p><text:list><text:list-item><text:p>big</text:p></text:list-item>"
+        "</text:list></text:list-item></text:list>"
+        f"<table:table>{row(cell('', 'Name') + cell('', 'Role') + cell('', 'Year'))}"
+        f"{row(cell('', 'Ida Lang') + cell(' table:number-columns-spanned=' + chr(34) + '2' + chr(34), 'none'))}"
+        "</table:table></office:text>",
+        "<dc:title>The Alder site</dc:title><meta:initial-creator>Eva Roth</meta:initial-creator>"
+        "<dc:date>2024-05-02T10:00:00</dc:date>"))
+    document = only(path)
+    assert document.title == "The Alder site"
+    assert document.metadata == {"author": "Eva Roth", "date": "2024-05-02", "not read": "1 comment"}
+    assert document.text.endswith("# Alder site\n\nIt opened in 2011 [On 1 May.].\n\n## Staff\n\n- bells\n  - big\n\n"
+                                  "| Name: Ida Lang | Role: none | Year: none |")
+
+
+def test_slides_are_sections_under_their_titles(tmp_path):
+    box = "<draw:frame{}><draw:text-box>{}</draw:text-box></draw:frame>".format
+    title, words = box(' presentation:class="title"', "<text:p>Bells</text:p>"), box("", "<text:p>They ring.</text:p>")
+    notes = f"<presentation:notes>{box('', '<text:p>Smile.</text:p>')}</presentation:notes>"
+    path = write(tmp_path / "a.odp", packed(f"<office:presentation><draw:page>{words}{title}{notes}</draw:page>"
+                                            f'<draw:page draw:name="page2">{words}</draw:page></office:presentation>'))
+    document = only(path)
+    assert document.title == "Bells"
+    assert document.text == "# Bells\n\nThey ring.\n\nSmile.\n\n# page2\n\nThey ring."
+
+
+FRAME = """\ufeffThe Project Gutenberg EBook of The Quay, by Ann Poe
+
+This eBook is for the use of anyone anywhere at no cost.
+
+Title: The Quay
+
+Author: Ann Poe
+
+Language: English
+
+*** START OF {} PROJECT GUTENBERG EBOOK THE QUAY ***
+
+Chapter 1
+
+Boats lie at the quay.
+
+{}END OF {} PROJECT GUTENBERG EBOOK THE QUAY ***
+
+Section 1. General Terms of Use. Fees may be charged.
+""".replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("text", [FRAME.format("THIS", "*** ", "THIS"), FRAME.format("THE", "*** ", "THE"),
+                                  FRAME.format("THIS", "End of Project Gutenberg's The Quay\n*** ", "THIS")])
+def test_the_work_is_first_and_its_licence_is_back_matter(tmp_path, text):
+    document = only(write(tmp_path / "quay.txt", text))
+    assert (document.title, document.metadata) == ("The Quay", {"author": "Ann Poe", "language": "English"})
+    sections = {line.text: is_back_matter(" > ".join(line.above)) for line in lines_under(document.text, "")}
+    assert not sections["Boats lie at the quay."]
+    assert sections["Section 1. General Terms of Use. Fees may be charged."]
+    assert sections["This eBook is for the use of anyone anywhere at no cost."]
+    assert document.text.index("Boats lie") < document.text.index("This eBook is for")
+
+
+def test_printed_pages_stay_in_order():
+    content = Content(FRAME.format("THIS", "*** ", "THIS").replace("Chapter 1", "\f Chapter 1"), paged=True)
+    assert without_frame(content) == content
+
+
+def test_other_texts_stay_as_they_are(tmp_path):
+    text = "Title: Of e-books\n\nThe line *** START OF THE PROJECT GUTENBERG EBOOK *** begins a work.\n"
+    document = only(write(tmp_path / "a.txt", text))
+    assert (document.title, document.text.strip()) == ("a", text.strip())

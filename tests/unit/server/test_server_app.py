@@ -1,5 +1,7 @@
-"""The app in process: what clients are told of errors, what the description promises, and the commands around it."""
+"""The app in process: what clients are told of errors, what the description promises, the page's files, commands."""
 
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -94,3 +96,21 @@ def test_without_langserve_its_routes_say_what_is_missing_and_all_others_work(re
         assert missing.status_code == 404
         assert "pip install 'banyan-graphrag[langserve]'" in missing.json()["error"]["message"]
         assert client.get("/v1/models").status_code == 200
+
+
+WEB = Path(__file__).parents[3] / "server" / "web"
+LANGUAGES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((WEB / "strings").glob("*.json"))}
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def forms(text):
+    return [text] if isinstance(text, str) else list(text.values())
+
+
+def test_both_languages_have_the_same_texts_with_the_same_gaps():
+    english, chinese = LANGUAGES["en"], LANGUAGES["zh"]
+    assert english.keys() == chinese.keys()
+    for key, text in english.items():
+        gaps = {gap for form in forms(text) for gap in PLACEHOLDER.findall(form)} | {"n"}
+        for form in forms(chinese[key]):
+            assert set(PLACEHOLDER.findall(form)) | {"n"} == gaps, key
