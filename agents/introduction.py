@@ -28,10 +28,6 @@ from .resources import Resources
 _TITLES, _ENTITIES = 8, 10
 _OPENINGS, _TABLES, _FIELDS, _PEOPLE, _COLUMNS = 3, 3, 3, 4, 6
 """How many openings, tables and fields of people are shown, and how many people and columns of each."""
-_LISTED = re.compile(r"^[ \t]*[-*•] (?P<item>[A-Z][^\[\n@<>:]{8,120}?)[ \t]*(?:$|\[)", re.MULTILINE)
-"""An item of a list, without the link behind it."""
-_SHARE = 4  # an item is shared if at least one in so many documents has it
-_LEAST_SHARED = 12  # characters that titles share, for them to be shown once
 _RARELY = 10  # an entity in less than a tenth of the first one's passages is not among the main ones
 _NAMED_FILES = 3  # of those that could not be read
 _LEAST_ROWS = 3
@@ -75,7 +71,6 @@ class Introduction(Frozen):
                                                       "no document has one")
     titles: tuple[str, ...] = Field(description="some titles, of each folder in turn")
     openings: tuple[DocumentSummary, ...] = Field(description="the sentences with which some documents begin")
-    shared: tuple[str, ...] = Field(description="what lists name in many documents, where documents are lists")
     tables: tuple[str, ...] = Field(description="what the largest tables hold: their rows and columns")
     people: tuple[str, ...] = Field(description="who is in fields of people, such as present, with counts of documents")
     entities: tuple[MainEntity, ...] = Field(description="those that the most passages mention")
@@ -95,8 +90,7 @@ class Introduction(Frozen):
             titles += f" and {more_titles:,} more"
         mentioned = ", ".join(f"{entity.name} ({entity.passages:,})" for entity in self.entities)
         optional = {"they begin": "\n".join(f"“{one.said}” — {one.title}" for one in self.openings),
-                    "they share": "; ".join(self.shared), "tables": "\n".join(self.tables),
-                    "people": "\n".join(self.people)}
+                    "tables": "\n".join(self.tables), "people": "\n".join(self.people)}
         return [("kinds", self._kinds_text()),
                 ("titles", titles),
                 *((name, text) for name, text in optional.items() if text),
@@ -162,14 +156,11 @@ def introduce(resources: Resources, name: str) -> Introduction:
         left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
         ids = _in_turn(metadata_of)
         rows = _main_rows(index)
-        first_documents = summarise_documents(kb.documents, ids[:_TITLES], beginnings=True) if ids else []
-        openings = tuple(one for one in first_documents if one.said)
-        # Documents that mostly do not begin with a sentence are lists, such as agendas.
-        are_lists = 2 * len(openings) < len(first_documents)
+        beginnings = summarise_documents(kb.documents, ids[:_TITLES], beginnings=True) if ids else []
+        openings = tuple(beginning for beginning in beginnings if beginning.said)
         return Introduction(
             kb=name, documents=len(documents), kinds=_count_kinds(metadata_of), dates=_date_range(metadata_of),
-            titles=_title_texts(ids, title_of, metadata_of), openings=() if are_lists else openings[:_OPENINGS],
-            shared=tuple(_shared_items(index, len(documents))) if are_lists else (),
+            titles=_title_texts(ids, title_of, metadata_of), openings=openings[:_OPENINGS],
             tables=tuple(_describe_tables(index)), people=tuple(_describe_people(index)),
             entities=_main_entities(index, rows), unread=tuple(line for line in unread_lines if line not in left_out),
             left_out=left_out, chunks_failed=kb.documents.count_failed(),
@@ -201,7 +192,7 @@ def _title_texts(ids: Sequence[str], title_of: Mapping[str, str], metadata_of: M
     for document in ids:
         title, author = title_of[document] or document, metadata_of[document].get("author", "")
         titles[f"{title}, by {author}" if _AUTHOR.fullmatch(author) else title] = None
-    return _shorten([*titles][:_TITLES])
+    return tuple(titles)[:_TITLES]
 
 
 def _main_entities(index: GraphIndex, rows: Iterable[int]) -> tuple[MainEntity, ...]:
@@ -237,32 +228,6 @@ def _in_turn(documents: Iterable[str]) -> list[str]:
     for key in documents:
         folders.setdefault(str(PurePosixPath(key).parent), []).append(key)
     return [key for turn in zip_longest(*folders.values()) for key in turn if key]
-
-
-def _shared_items(index: GraphIndex, documents: int) -> list[str]:
-    """Return the list items that at least a quarter of the documents have, such as the subjects of meetings."""
-    if documents <= _SHARE:  # then one document would be a quarter
-        return []
-    documents_with: dict[str, set[str]] = {}
-    for chunk in index.chunks:
-        for match in _LISTED.finditer(chunk.text):
-            if match["item"].count(" ") > 1:
-                documents_with.setdefault(match["item"], set()).add(chunk.document_id)
-    shared = [item for item, holders in documents_with.items() if len(holders) * _SHARE >= documents]
-    return sorted(shared, key=lambda item: (-len(documents_with[item]), item))[:_TITLES]
-
-
-def _shorten(titles: Sequence[str]) -> tuple[str, ...]:
-    """Return titles, with "…" in all but the first one for the words that all of them begin with."""
-    if not titles:
-        return ()
-    common = titles[0]
-    while not all(title.startswith(common) for title in titles):
-        common = common[:-1]
-    whole_words = common.rpartition(" ")[0]
-    if len(titles) == 1 or len(whole_words) < _LEAST_SHARED:
-        return tuple(titles)
-    return (titles[0], *(f"…{title.removeprefix(whole_words)}" for title in titles[1:]))
 
 
 def _describe_tables(index: GraphIndex) -> Iterator[str]:

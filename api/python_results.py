@@ -1,7 +1,6 @@
 """The results of the Python API: answers with the facts behind them, entities, facts, communities, rows of SQL."""
 
 import csv
-import html
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -24,7 +23,6 @@ from ..schemas.inquiry import TraceStep
 from ..schemas.naming import triple_id
 from ..schemas.records import SqlResult
 from ..schemas.retrieval import Grade
-from ..text.cleaning import visible
 
 MOST_ROWS = 1000
 SQL_SECONDS = 10.0
@@ -104,18 +102,6 @@ class Answer(Frozen):
 
     def __str__(self) -> str:
         return self.text
-
-    def _repr_html_(self) -> str:
-        """Return the answer with its sources as HTML, which notebooks show."""
-        parts = list[str]()
-        if self.short and self.short != self.text:
-            parts.append(f"<p><b>{_escape_html(self.short)}</b></p>")
-        parts.append(f"<p>{'<br>'.join(map(_escape_html, self.text.splitlines()))}</p>")
-        if self.grade == "inferred":
-            parts.append("<p><i>Inferred: the documents do not state every link.</i></p>")
-        if self.citations:
-            parts.append(f"<ol>{''.join(map(_citation_html, self.citations))}</ol>")
-        return "".join(parts)
 
 
 class Step(Frozen):
@@ -225,16 +211,6 @@ def community_of(graph: KnowledgeGraph, community: ledger.TreeCommunity) -> Comm
         id=community.id, name=community.name, summary=community.summary, level=community.level,
         keywords=tuple(graph.name(node) for node in community.keywords if node in graph),
         members=tuple(node for node in community.members if node in graph), parent=community.parent)
-
-
-def _citation_html(citation: Citation) -> str:
-    page = f", p. {citation.page}" if citation.page else ""
-    return (f'<li value="{citation.id}"><i>{_escape_html(citation.document)}</i>{page}: '
-            f"\u201c{_escape_html(citation.quote)}\u201d</li>")
-
-
-def _escape_html(text: str) -> str:
-    return html.escape(visible(text))
 
 
 class SqlRows(SqlResult):

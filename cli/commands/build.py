@@ -18,13 +18,12 @@ from ...agents.cluster import resources_on
 from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
-from ...agents.estimate import ReadingEstimate, estimate_build, estimate_reread
+from ...agents.estimate import estimate_build
 from ...agents.introduction import Introduction, introduce
 from ...agents.resources import Resources
 from ...api.progress import build_progress
 from ...api.python_base import KnowledgeBase
 from ...graph_store.layout import Layout
-from ...graph_store.ledger.extractions import RULES
 from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
 from ...runtime.event_loop import run
@@ -96,8 +95,10 @@ def build(  # noqa: PLR0913  (its options)
             if report["schema_version"] and not as_json:  # else nothing is read yet, and the report below says why
                 out.print(introduction_table(introduce(resources, kb)))
             if report["chunks_outdated"] and not report["stopped"] and not as_json:
-                with resources.snapshot(kb) as snapshot:
-                    _suggest_reread(estimate_reread(resources, snapshot.kb), paths, kb)
+                command = shlex.join(["banyan", "build", *paths, "--kb", kb, "--reread"])
+                chunks = format_count(report["chunks_outdated"], "chunk")
+                err.print(f"{chunks} read by the rules, another model, or with other instructions; to have the model "
+                          f"read them: {on_a_line(command)} (add --dry-run to see the cost first)", soft_wrap=True)
             report_failures(report, reread=reread, strict=strict)
 
 
@@ -157,21 +158,6 @@ def show_report(report: BuildReport, *, as_json: bool) -> None:
         out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt ({report['cached_tokens']} cached) and "
                   f"{tokens['completion']} completion tokens ({report['wasted_tokens']} in unusable answers), "
                   f"cost {money(report['cost'])}")
-
-
-def _suggest_reread(estimate: ReadingEstimate, paths: Sequence[str], kb: str) -> None:
-    """Print which chunks were read by the rules, another model or under other conditions, and how to reread them."""
-    parts: list[str] = []
-    for name, number in estimate.read_by.items():
-        reader = "the rules" if name == RULES else on_a_line(name)
-        verb = "was" if number == 1 else "were"
-        conditions = " with other instructions or beside a deleted document" if name == estimate.model else ""
-        parts.append(f"{format_count(number, 'chunk')} {verb} read by {reader}{conditions}")
-    command = shlex.join(["banyan", "build", *paths, "--kb", kb, "--reread"])
-    cost = "" if estimate.cost is None else f", cost {money(estimate.cost)}"
-    tokens = estimate.prompt_tokens + estimate.completion_tokens
-    err.print(f"{', '.join(parts)}; read them with {on_a_line(estimate.model)}: {on_a_line(command)} "
-              f"(about {format_count(estimate.calls, 'call')}, {tokens:,} tokens{cost})", soft_wrap=True)
 
 
 def report_failures(report: BuildReport, *, reread: bool = False, strict: bool = False) -> None:

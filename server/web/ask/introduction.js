@@ -30,7 +30,6 @@ function content(base, found, ask) {
       row("intro.kinds", [kinds(found.kinds), found.dates && span(found.dates)].filter(Boolean).join(t("page.semicolon"))),
       row("intro.titles", titles(base, found)),
       found.openings.length > 0 && row("intro.openings", openings(base, found.openings)),
-      found.shared.length > 0 && row("intro.shared", found.shared.join(t("page.semicolon"))),
       found.tables.length > 0 && row("intro.tables", lines(found.tables)),
       found.people.length > 0 && row("intro.people", lines(found.people)),
       found.entities.length > 0 && row("intro.entities", entities(base, found.entities)),

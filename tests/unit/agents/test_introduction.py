@@ -102,20 +102,6 @@ def test_minutes_say_who_was_there_and_tables_what_they_hold(tmp_path):
     assert {one.said for one in found.openings} == {"We talked about the mill."}, "not who was there"
 
 
-def test_documents_that_are_lists_say_what_many_of_them_list(tmp_path):
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    for day in range(1, 6):
-        (folder / f"2024-03-0{day}.md").write_text(
-            f"# Meeting\n\n## Agenda\n\n* Ann, who came late on day {day}, asked again.\n"
-            "* Repair of the mill [#12](https://x.org/12)\n", "utf-8")
-    with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
-        build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(folder)]}, context=BuildContext())
-        found = introduction.introduce(resources, "kb")
-    assert found.openings == ()
-    assert found.shared == ("Repair of the mill",)
-
-
 def test_a_relation_is_no_field_of_people(tmp_path):
     with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
         put(made, "one", "Ada Berg wrote to Bo Karl.", triples=[("Ada Berg", "belongs to", "Bo Karl"),
