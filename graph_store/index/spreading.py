@@ -1,16 +1,13 @@
 """Spread evidence over the entity-chunk graph by personalised PageRank."""
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..graph.graph_columns import Rows, sort_distinct
 from .index_file import Arrays
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 Weights = NDArray[np.float32]
 
@@ -64,11 +61,29 @@ class SpreadingGraph:
         self.whole = self._steps.nnz <= _WHOLE
         """True if walks cover the whole graph."""
 
-    def select_part(self, seeds: Seeds) -> "Walkable":
-        """Return the part of the graph that a walk from some seeds covers: all, or in a large graph what they reach."""
-        if self.whole:
-            return Walkable(self._steps, np.arange(self.size), self.size)
-        # The nodes to which one of the first steps brings enough weight to count; see `_WHOLE`.
+    def spread(self, seeds: Seeds) -> Weights:
+        """Return the stationary weights of all nodes, summing to at most 1, of a walk that restarts at the seeds.
+
+        In a large graph the walk covers only the nodes that the seeds reach; weight that leaves these is lost.
+        """
+        nodes = np.arange(self.size) if self.whole else self._find_reached(seeds)
+        steps = self._steps if self.whole else self._steps[nodes][:, nodes]
+        arriving = steps.T  # what arrives at a node is a sum over the nodes with an edge to it
+        restart = seeds.dense(self.size)[nodes] / np.float32(seeds.weights.sum() or 1)
+        # Chebyshev's semi-iteration: each step is a weighted mean of the plain step and the weights before the last
+        # one, which needs about half as many steps as repeating the plain one.
+        damping, restarted = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
+        previous, weights, factor = np.zeros_like(restart), restart, 1.0
+        for step in range(_ITERATIONS):
+            factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
+            plain_step = damping * (arriving @ weights) + restarted
+            previous, weights = weights, np.float32(factor) * plain_step + np.float32(1 - factor) * previous
+        of_all_nodes = np.zeros(self.size, np.float32)
+        of_all_nodes[nodes] = np.maximum(weights, 0)
+        return of_all_nodes
+
+    def _find_reached(self, seeds: Seeds) -> Rows:
+        """Return the nodes to which one of the first steps brings enough weight to count, ascending (see `_WHOLE`)."""
         nodes, weights = seeds.nodes, seeds.weights / np.float32(seeds.weights.sum() or 1)
         edge_starts, reached = self._steps.indptr, [nodes]
         for _ in range(_STEPS):
@@ -79,33 +94,4 @@ class SpreadingGraph:
             is_enough = arriving > _LEAST * edge_counts
             nodes, weights = neighbours[is_enough], arriving[is_enough]
             reached.append(nodes)
-        part = sort_distinct(np.concatenate(reached))
-        return Walkable(self._steps[part][:, part], part, self.size)
-
-
-class Walkable:
-    """The part of the graph that a walk covers; weight that leaves the part is lost."""
-
-    def __init__(self, steps: "csr_array", nodes: Rows, size: int) -> None:
-        """Store the steps between a part's nodes, ascending, of a graph of some size."""
-        # What arrives at a node is a sum over the nodes with an edge to it: a row of the transpose.
-        self._arriving = steps.T
-        self._nodes = nodes
-        self._size = size
-
-    def spread(self, seeds: Seeds) -> Weights:
-        """Return the stationary weights of all nodes, summing to at most 1, of a walk that restarts at the seeds."""
-        restart = seeds.dense(self._size)[self._nodes] / np.float32(seeds.weights.sum() or 1)
-        # Chebyshev's semi-iteration: each step is a weighted mean of the plain step and the weights before the last
-        # one, which needs about half as many steps as repeating the plain one.
-        damping, restarted = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
-        previous = np.zeros_like(restart)
-        weights = restart
-        factor = 1.0
-        for step in range(_ITERATIONS):
-            factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
-            plain_step = damping * (self._arriving @ weights) + restarted
-            previous, weights = weights, np.float32(factor) * plain_step + np.float32(1 - factor) * previous
-        of_all_nodes = np.zeros(self._size, np.float32)
-        of_all_nodes[self._nodes] = np.maximum(weights, 0)
-        return of_all_nodes
+        return sort_distinct(np.concatenate(reached))

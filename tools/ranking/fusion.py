@@ -147,7 +147,7 @@ def _spread_weights(index: GraphIndex, restart: Seeds, switches: Switches) -> tu
     """Return the weights of entities and chunks to which a walk leads; without it, of chunks that mention the seeds."""
     entity_count = len(index.entity_row)
     if switches.spreading:
-        weights = index.spreading.select_part(restart).spread(restart)
+        weights = index.spreading.spread(restart)
         return weights[:entity_count], weights[entity_count:]
     weights = restart.dense(entity_count + len(index.chunks))
     entities, chunks = weights[:entity_count], weights[entity_count:]

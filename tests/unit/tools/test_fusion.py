@@ -187,7 +187,7 @@ def test_a_word_is_found_in_its_other_forms():
 def spread_from(graph: SpreadingGraph, weights):
     """The stationary weights of a walk that restarts by all nodes' weights."""
     seeds = Seeds.of(weights, np.arange(len(weights)))
-    return graph.select_part(seeds).spread(seeds)
+    return graph.spread(seeds)
 
 
 def test_a_large_graph_is_walked_where_it_is_reached_and_ranks_alike():
