@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 from banyan.config import Settings
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.layout import Layout
 from banyan.models.embedding.embedding_models import load_embedder
 from rich.console import Console
 
@@ -33,7 +34,7 @@ def main(bases: list[str], home: Path | None = None, each: Annotated[int, typer.
     settings, console = Settings(), Console(width=150)
     embedder = load_embedder(settings)
     for name in bases:
-        with KnowledgeBase.open(home or settings.home, name, embedder, any_embedding=True) as kb:
+        with KnowledgeBase(Layout.of(home or settings.home, name).require(), embedder, any_embedding=True) as kb:
             communities = kb.communities.all()
             sizes = sorted((len(community.members) for community in communities), reverse=True)
             console.print(f"[bold]{name}[/]: {len(communities)} communities, the largest of {sizes[0]}; modularity "

@@ -320,7 +320,7 @@ class GraphIndex(KnowledgeGraph):
 
 
 def _read_row(model: type[_Model], stored: Texts, row: int) -> _Model:
-    return model(**orjson.loads(stored.raw(row)))
+    return model(**orjson.loads(stored[row]))
 
 
 def _chunks_of(times: Mapping[str, Places]) -> frozenset[str]:

@@ -123,11 +123,11 @@ class KnowledgeBase:
             raise
 
     @classmethod
-    def open(cls, home: Path, name: str, embedder: Embedder | EmbeddingModels, *, any_embedding: bool = False,
-             server: ChromaServer | None = None, database: SecretStr | None = None) -> Self:
+    def open(cls, home: Path, name: str, embedder: Embedder | EmbeddingModels, *, server: ChromaServer | None = None,
+             database: SecretStr | None = None) -> Self:
         """Open an existing knowledge base, and bring its derived files up to date (arguments: `Layout.of`)."""
-        opened = cls(Layout.of(home, name, server, database).require(), embedder, any_embedding=any_embedding)
-        if not any_embedding and not opened.has_current_files():
+        opened = cls(Layout.of(home, name, server, database).require(), embedder)
+        if not opened.has_current_files():
             try:
                 opened.derive_missing_files()
             except WriterBusyError:

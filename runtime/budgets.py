@@ -134,13 +134,6 @@ class Budget:
             self._completion[model] += completion
             self._cached[model] += cached
 
-    @property
-    def tokens_left(self) -> int | None:
-        """The number of tokens that may still be spent; None means unlimited."""
-        with self._lock:
-            spent = self._prompt.total() + self._completion.total()
-        return None if self._max_tokens is None else max(0, self._max_tokens - spent)
-
     def check(self) -> None:
         """Check that the budget is not reached yet.
 
@@ -169,8 +162,8 @@ class Budget:
         known_costs = [cost for cost in (*costs, batch_cost) if cost is not None]
         if self._max_tokens is not None and tokens + prompt + completion > self._max_tokens:
             raise BudgetExceeded(f"the batch would take about {prompt + completion} tokens, and the budget has "
-                                 f"{self.tokens_left} left. Nothing was submitted: run the command again with a larger "
-                                 "--max-tokens, or without --batch")
+                                 f"{max(0, self._max_tokens - tokens)} left. Nothing was submitted: run the command "
+                                 "again with a larger --max-tokens, or without --batch")
         if self._max_cost is not None and sum(known_costs) > self._max_cost:
             raise BudgetExceeded(f"the batch would cost about {batch_cost or 0:.6g}, more than --max-cost "
                                  f"{self._max_cost:g} leaves. Nothing was submitted: run the command again with a "

@@ -215,10 +215,6 @@ class Texts(LazySequence[str]):
             characters = np.append(0, np.cumsum(begins_character))[boundaries - boundaries[0]]
             yield from [decoded[start:end] for start, end in pairwise(characters.tolist())]
 
-    def raw(self, row: int) -> bytes:
-        """Return a text's UTF-8 bytes."""
-        return self._lists[row].tobytes()
-
 
 def build_texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Texts`."""
