@@ -182,7 +182,7 @@ class ExtractionNodes(BuildNodes):
         for chunk in chunks:
             metadata = metadata_of[chunk.document_id]
             rows, prose = Extraction(), ""
-            if not is_back_matter(chunk.heading):  # lists of references and licences state nothing of interest
+            if not is_back_matter(chunk.heading):  # the names in a list of references are those of other works
                 document = document_name(chunk.document_id, chunk.title, metadata)
                 rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base, document)
             request = extraction_request(chunk, prose, metadata, instructions)
