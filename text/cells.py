@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from .lexicon import WORDS
 from .number_cells import read_number
 
 DASHES = frozenset({"", "-", "–", "—", "−", "--", "---", "‐", "‑", "――"})
-_NOTHING = frozenset({
-    "n/a", "n.a.", "na", "#n/a", "null", "none", "nil", "nan", "?", "??", "???", ".", "..", "...", "…", "unknown",
-    "not available", "not applicable", "tbd", "tba", "k.a.", "k. a.", "keine angabe", "s.o.", "无", "未知", "暂无"})
+_NOTHING = WORDS["cells without a value"]
 """What says that there is no value, in a column of numbers, dates or truth values. In one of texts it may be a name."""
 _LONGEST_NOTHING = max(map(len, _NOTHING))
 _MAY_DIFFER = 0.1

@@ -15,6 +15,7 @@ from ..schemas.naming import label_key
 from ..schemas.records import ColumnKind
 from .cells import DASHES, most_that_differ, read_lists, says_nothing
 from .date_cells import Precision, are_dates_in_figures, read_dates
+from .lexicon import WORDS
 from .number_cells import is_currency, scaled_unit_of
 from .number_columns import DecimalMark, read_numbers
 
@@ -37,9 +38,7 @@ _CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip 
 _NUMBER_LIST = re.compile(r"\s*\d[\d.]*(?:(?:, |;|；|、|\n)\s*\d[\d.]*)+\s*")
 _BRACKETED_UNIT = re.compile(r"(?P<name>.*)[(\[（](?:in )?(?P<unit>[^()\[\]（）]{1,30})[)\]）]\s*")
 _MOST_UNIT_WORDS = 3
-_WORDS = frozenset({"in", "min", "a", "d", "h", "t", "l", "s", "n", "b", "v", "j", "k", "day", "days", "week", "weeks",
-                    "month", "months", "year", "years", "hour", "minute", "foot", "rs",
-                    "try", "php", "pen", "cop", "mad", "rub"})
+_WORDS = WORDS["units that are words"]
 """Units that are words, or numbers of a column, at the end of a header: "Born in", "Temp min", "Year"."""
 
 @dataclass(frozen=True, slots=True)

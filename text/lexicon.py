@@ -1,4 +1,4 @@
-"""Closed word lists of the rules reasoner: function words, relational nouns, words with the same meaning, peoples.
+"""Closed word lists: function words, headings, words with the same meaning, peoples; the long ones in `words.json`.
 
 They contain general grammar of English and Chinese and are short on purpose: other words are matched literally, by
 stem or by character bigrams.
@@ -17,11 +17,14 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ENGLISH_STOP = word_set("a an the of in on at to for from by with and or as is are was were be been being do does did "
-                        "has have had this that these those there it its he she they him her them his their who whom "
-                        "whose which what when where why how many much name called named not no can could will would "
-                        "shall should may might must about into than then so if but also i you we me my your our "
-                        "please tell give anybody anyone anything any ever")
+def _load_words() -> dict[str, frozenset[str]]:
+    listed: dict[str, str] = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
+    return {name: frozenset(words.split(", ")) for name, words in listed.items()}
+
+
+WORDS = _load_words()
+"""The lists of `words.json` by name; what each is for is said where it is used."""
+ENGLISH_STOP = WORDS["english stop"]
 """English words without content in a question or a sentence."""
 
 CHINESE_STOP = re.compile(
@@ -40,11 +43,7 @@ ENGLISH_CONCEPTS, CHINESE_CONCEPTS = _load_concepts("en"), _load_concepts("zh")
 """English word forms that no suffix rule unites, and Chinese synonyms, each with its concept."""
 
 DATE_NOUNS = word_set("date year day month decade century birthdate birthday time")
-NUMBER_NOUNS = word_set("population height length area depth weight price cost number amount age distance size "
-                        "elevation revenue profit width diameter mass speed temperature capacity budget salary "
-                        "percentage share range rate fee rent turnover quantity total sum load")
-
-
+NUMBER_NOUNS = WORDS["number nouns"]
 SUMMARY_CUES = re.compile(
     r"\b(summari[sz]e|summary|overview|main (themes?|topics?|points?|ideas?)|overall|in general|"
     r"key (themes?|topics?)|what (?:is|are) (?:all )?(?:this|these|the) (?:(?:collection|folder|set|corpus)\b|"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
+from .lexicon import WORDS
 from .scripts import is_han
 from .sentences import split_sentences
 from .titles import is_placeholder
@@ -19,25 +20,11 @@ _FORMATTED = re.compile(r"(?<![\w*])\*{1,3}(?=[^\s*])(?P<bold>[^*\n]{1,200}?)(?<
 _BOLD = re.compile(r"\*\*(?P<name>[^*\n]{2,80})\*\*:?|\*\*(?P<named>[^*\n]{2,80}):\*\*")
 _NUMBERING = re.compile(r"\A(?:[IVX]{1,4}\.|[A-Z]\.|\d{1,2}(?:\.\d{1,2}){0,3}[.)]?)\s+")
 _MARKS = re.compile(r"[*`#]+")
-_GENERAL = frozenset((  # noqa: SIM905
-    "overview details detail contact contacts specification specifications summary information introduction general "
-    "data facts key features about notes properties address hours opening times team people staff members agenda "
-    "attendees attending attendance present absent apologies regrets participants meeting minutes actions "
-    "slide page section chapter part appendix exhibit example examples "
-    "quick reference test tests case cases result results parameter parameters constant constants configuration "
-    "table tables field fields definition definitions value values list misc miscellaneous implementation motivation "
-    "rationale background proposal terminology abstract preset presets existing and of the "
-    "概况 简介 联系方式 基本信息 参数 规格 说明 原则 总则 附则 目录 背景 前言 principles").split())
+_GENERAL = WORDS["general headings"]
 """Words of headings that any document may have, and that say nothing about what is below them."""
 _ORDINAL = re.compile(r"\A(?:\d{1,2}(?:\.\d{1,2})*|[ivx]{1,5}|[a-z]|[一二三四五六七八九十]{1,3})(?:[.)、][ ]*+|[ ]++)")
-_REFERENCES = frozenset((
-    "references", "reference list", "references cited", "references and notes", "notes and references", "bibliography",
-    "works cited", "literature cited", "literature", "literatur", "literaturverzeichnis", "références", "bibliographie",
-    "referencias", "bibliografía", "referências", "bibliografia", "参考文献", "引用文献"))
-_BACK_MATTER = _REFERENCES | frozenset((
-    "acknowledgements", "acknowledgments", "acknowledgement", "acknowledgment", "contents", "table of contents",
-    "list of figures", "list of tables", "index", "project gutenberg license", "danksagung", "inhaltsverzeichnis",
-    "remerciements", "table des matières", "agradecimientos", "índice", "agradecimentos", "致谢", "目录", "索引"))
+_REFERENCES = WORDS["headings of references"]
+_BACK_MATTER = _REFERENCES | WORDS["headings of back matter"]
 """Headings of sections that are no content of their document, without the `_ORDINAL` before them."""
 _LONGEST = 80
 """Characters of the headings that are stored with a fact."""

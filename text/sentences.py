@@ -8,7 +8,7 @@ two joined sentences cost little, a fact cut in two is lost.
 import re
 
 from .dates import is_month
-from .lexicon import word_set
+from .lexicon import WORDS, word_set
 from .scripts import CJK
 
 # Full stops of scripts that write no space after them, or that use the mark for nothing else.
@@ -29,10 +29,7 @@ _LIST_MARK = re.compile(r"[#>|]|[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z
                         r"|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]")
 
 # Abbreviations that never end a sentence: a name, a number or a comparison always follows.
-_BOUND = word_set("mr mrs ms mx dr prof sra srta dña mme mlle ste shri hr fr frau gen col maj capt cpt lt cmdr adm sgt "
-                  "cpl pvt rev hon pres gov sen rep supt amb msgr messrs vs cf viz al approx resp esp incl excl e.g "
-                  "i.e z.b d.h u.a p.ex bzw vgl nr т.е т.к им ул dra drs avda av séc sécs डॉ डा प्रो श्री पं कु ড ডা "
-                  "মো মোঃ প্রফে")
+_BOUND = WORDS["abbreviations within sentences"]
 # Abbreviations only before a number ("No. 5", "Fig. 2", "Jan. 3"); elsewhere ordinary words.
 _NUMBERED = word_set("no nos ca max min fig figs eq eqs sec ch chap vol vols pp pg art para tab ref app ed pt op par "
                      "abs bd jan feb mar apr jun jul aug sep sept oct nov dec гл рис табл стр")
@@ -40,13 +37,7 @@ _NUMBERED = word_set("no nos ca max min fig figs eq eqs sec ch chap vol vols pp 
 _EITHER = word_set("inc ltd co corp llc plc bros jr sr st mt ft esq dept univ assn ave blvd rd sq bldg est gmbh etc "
                    "usw")
 # Words that nearly always begin a sentence when they follow an abbreviation with a capital letter.
-_STARTERS = word_set("a about after all also although among an and another any are as at because before both but by "
-                     "can could critics did do does during each even every few finally first for from had has have he "
-                     "her here his how however i if in instead is it its later like many may meanwhile more most much "
-                     "my nearly no not now of on once one only or other our over she should since so some such than "
-                     "that the their then there these they this those though three through thus to today two under "
-                     "unlike until was we were what when where whether which while who why will with within without "
-                     "would yet you your")
+_STARTERS = WORDS["openings of sentences"]
 
 _WRAP_COLUMNS = range(40, 161)
 """Widths at which text is wrapped: a line this long continues on the next, any other ends there."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from .lexicon import word_set
+from .lexicon import WORDS, word_set
 from .scripts import estimate_tokens
 
 _NOT_QUOTED = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
@@ -21,11 +21,7 @@ _OPEN_END = " -–—:：|,;"
 """Characters at the end of a line that goes on; a title does not end with them."""
 _LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
 """Fields that say when a document was written and by whom; they come first."""
-_UNFILLED = frozenset({
-    "name surname", "firstname surname", "first name surname", "firstname lastname", "first name last name",
-    "first last", "surname name", "your name", "your name here", "your title", "your title here", "your email",
-    "your affiliation", "author name", "tbd", "tba", "tbc", "to be determined", "to be announced", "to be confirmed",
-    "fixme", "姓名", "你的姓名", "您的姓名", "待定", "待补充", "待填写"})
+_UNFILLED = WORDS["unfilled"]
 _TASK = "todo"
 _FIELDS_OF_STATES = word_set("status state stage type kind category categories tag tags label labels keywords 状态")
 """Words of fields in which "TODO" is a value: one of several states or kinds."""

@@ -8,7 +8,7 @@ certain relation, there is none: a missed short answer costs little, because its
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ...text.lexicon import word_set
+from ...text.lexicon import WORDS, word_set
 from .english_clauses import (
     CURRENT,
     RELATIVE_PRONOUNS,
@@ -42,10 +42,7 @@ _STATIVE = word_set("contain include comprise consist hold cover measure weigh c
 """Verbs that say as much as "is" and "has" of a size, a place or a time: "The hall seats 40"."""
 _UNREAL = word_set("fiction theory principle legend myth story novel film play dream rumour rumor joke")
 """What something may be so in without being so: "in fiction"."""
-_WEAKENING = word_set("almost nearly hardly scarcely barely practically virtually perhaps maybe probably possibly "
-                      "likely unlikely potentially conceivably apparently seemingly presumably allegedly reportedly "
-                      "supposedly purportedly ostensibly arguably wrongly falsely mistakenly erroneously incorrectly "
-                      "never rarely seldom otherwise hypothetically theoretically")
+_WEAKENING = WORDS["weakening adverbs"]
 """Adverbs by which a clause is no fact."""
 _EXCLUDING = word_set("instead unlike without except than excluding but rather")
 """Prepositions whose object a sentence does not speak of: "instead of Karl"."""

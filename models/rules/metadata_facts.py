@@ -16,7 +16,7 @@ from ...ingest.field_sections import read_blocks
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.naming import label_key
 from ...text.dates import parse_date
-from ...text.lexicon import word_set
+from ...text.lexicon import WORDS, word_set
 from ...text.quantities import kind_of
 from ...text.scripts import CJK
 from ...text.section_lines import BETWEEN, is_telling, lines_under
@@ -34,14 +34,9 @@ _MOST_WORDS = 5  # the most words of a person's name, and of what is said above 
 _LONGEST_PARTICLE = 3  # letters of a word within a name that may be in lower case: "van", "de"
 _PROSE_FIELDS = word_set("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
-FIELDS_OF_PEOPLE = word_set("author authors editor editors owner owners contributor contributors reviewer reviewers "
-                            "maintainer maintainers shepherd champion champions sponsor delegate from to cc attendees "
-                            "participants present attending attendance absent apologies regrets 作者 编者 编辑 译者 "
-                            "发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
+FIELDS_OF_PEOPLE = WORDS["fields of people"]
 """Words of fields that are people, and of what stands above lists of people."""
-_LAYOUT_FIELDS = word_set("layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator "
-                          "template css nav_order toc sidebar_class_name pagination_next pagination_prev "
-                          "hide_table_of_contents aside outline")
+_LAYOUT_FIELDS = WORDS["layout fields"]
 """Fields that tell a program how to show the document."""
 _OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
 _FILE_PROPERTIES = word_set("author created modified")
@@ -66,10 +61,7 @@ _AND = re.compile(r",? and ")
 _MAIL_FIELDS = word_set("from to cc 发件人 收件人 抄送")
 _LINE_AFTER_TEXT = "."  # ends a list at the end of the text
 _ET_AL = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
-_NOT_KEYS = word_set("note notes example question answer warning tip hint "
-                     "important subject from to cc bcc date sent re ps nb "
-                     "todo attention http https source see q a password "
-                     "passcode pin 注 注意 问 答 例 例如 提示")
+_NOT_KEYS = WORDS["no keys of fields"]
 _WEEKDAY = re.compile(r"^\w{2,6}day,? |(?<=\d)(?:st|nd|rd|th)\b")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from ....schemas.formats.schema_loading import load_schema
 from ....schemas.graph_schema import GraphSchema
-from ....text.lexicon import word_set
+from ....text.lexicon import WORDS, word_set
 from ....text.scripts import has_han
 from ..likeness import is_first_name
 
@@ -33,15 +33,10 @@ _WORD = re.compile(r"[\w’'-]+")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
 _STANDARD_BODIES = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})
 """The bodies that a standard is called by: ISO 9001."""
-_NOUN_SURNAMES = frozenset({
-    "hill", "park", "field", "bridge", "church", "lake", "street", "house", "castle", "hall", "land",
-    "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
+_NOUN_SURNAMES = WORDS["noun surnames"]
 """Nouns for places and bodies that are also surnames, such as in Jack Hill."""
 _RELATIONAL_NOUNS = {
-    "person": word_set("aunt chair child cofounder co-founder creator developer discoverer grandfather grandmother "
-                       "owner parent performer predecessor recipient screenwriter sibling spouse astronomer "
-                       "participant representative maintainer contributor chairperson treasurer liaison staff user "
-                       "customer presenter reporter voter candidate applicant licensee licensor partner"),
+    "person": WORDS["relational nouns"],
     "location": word_set("birthplace headquarter headquarters hometown seat"),
     "organization": word_set("alma employer publisher magazine"),
 }
@@ -50,16 +45,10 @@ _SHORTEST_STEM = 2
 """A noun has more letters than these before the ending that gives its type, as "pianist" has before "-ist"."""
 _LOOK_BACK = 30  # characters before a name in which its noun is looked for: two words
 _LONGEST_HAN_NOUN = 8  # characters
-CALENDAR = word_set("january february march april may june july august september october november december jan feb mar "
-                    "apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday bc "
-                    "bce ad ce")
+CALENDAR = WORDS["calendar"]
 """Capitalised words of time, which are not names."""
 
-ROLES = word_set("president chairman chairwoman chancellor premier minister governor mayor secretary ambassador "
-                 "director ceo cfo cto coo chief head captain coach general senator representative professor dean "
-                 "emperor king queen pope vice deputy prime sir dr mr mrs ms prof lord lady prince princess saint "
-                 "judge justice sergeant lieutenant colonel major admiral commander bishop cardinal rabbi father "
-                 "brother sister congressman congresswoman senator democrat republican")
+ROLES = WORDS["roles"]
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
 HONORIFICS = word_set("mr mrs ms miss dr doctor prof professor sir dame lord lady madam madame monsieur baron baroness "
@@ -73,19 +62,12 @@ OF_ANY_KIND = word_set("member members founder owner leader winner model partner
 
 PREPOSITIONS = word_set("of in on at by for from with to into through under over against after before between during "
                         "near within along across about as via onto upon toward towards behind around")
-CHINESE_SURNAMES = frozenset(
-    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟"
-    "姜崔谭陆范汪廖石金韦贾夏付方邹熊白孟秦邱侯江尹薛闫段雷龙黎史陶贺毛郝顾龚邵万覃武钱戴严莫孔向常汤葛屠鲁萧"
-    "庄詹温康施牛樊安邢颜倪章季岳齐梅霍尚殷翁阮柳俞裴鲍关骆祝焦纪舒柯耿毕聂祁费晏蒲项柴饶蒙喻诸司欧阮华凌苗窦"
-    "桑朴谷简卜艾蓝冷麦甘童左单燕宫隋盛涂邬褚卫楚屈庞阳仇巫申古栾游阎阙伍荣兰宁曲丛岑佟匡鞠甄仲苑敖桂卞谌储靳辛容冉戚"
-)
+CHINESE_SURNAMES = WORDS["chinese surnames"]
 """One-character Chinese surnames."""
 
 HONOURS = word_set("mbe obe cbe kbe dbe mvo cvo frs phd dso qc")
 """Honours and degrees after the name of a person."""
-GENERIC_ACRONYMS = word_set("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok tv vs dna rna erp crm b2b "
-                            "b2c eur usd gbp chf cny rmb vat am pm mon tue wed thu fri sat sun cd lp ep dvd "
-                            "mw kw gw kwh ltd inc llc d.c") | HONOURS
+GENERIC_ACRONYMS = WORDS["generic acronyms"] | HONOURS
 """Acronyms that are not names of a single thing."""
 
 PRONOUNS = word_set("he him his she her hers it its they them their")

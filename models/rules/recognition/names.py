@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ....schemas.naming import canonical_name
 from ....text.languages import function_words, language_of, phrase_language
-from ....text.lexicon import ENGLISH_STOP, word_set
+from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
 from ...parsing.chinese import Word, load_tagger
 from ..likeness import is_first_name
 from .name_kinds import CALENDAR, CHINESE_SURNAMES, PREPOSITIONS, PRONOUNS, ROLES
@@ -23,13 +23,7 @@ KindedPlace = tuple[int, int, str]
 _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|\"([^\"]+)\"|『([^『』]+)』")
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
 _LINK_WORDS = word_set("of the de la le du des von van der den da di del y bin al ibn")
-_NOT_NAMES = ENGLISH_STOP | CALENDAR | word_set("together after before during since until while although though "
-                                                "because however between among both either each all some most many "
-                                                "several such other another no yes one two three four five six seven "
-                                                "eight nine ten compare describe explain list summarise summarize "
-                                                "outline tell show give name count find today later earlier born "
-                                                "according under over through when whether its his her their our my "
-                                                "ceo cfo cto coo")
+_NOT_NAMES = ENGLISH_STOP | CALENDAR | WORDS["not names"]
 _YEAR_DIGITS = 4
 _LONGEST_INITIAL = len("J.")
 """A longer word with a full stop ends a sentence."""
@@ -49,16 +43,8 @@ _ITEM_END = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:i
 _NEVER_FIRST = re.compile(r"[A-Z][a-z]{2,}(?:ly|ing)|Hitherto|Thus|Hence|Perhaps|Meanwhile|Instead|Once|Even|Only|Was|"
                           r"Were|Is|Are|Did|Does|Do|Has|Have|Had|Will|Would|Should|Could|Can|Dear|Poor|Well|Oh|Ah")
 _MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
-_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS | word_set("the a an this that these those and or but if "
-                                                                     "when while where as so yet then there here who "
-                                                                     "which what how why both born died see also most "
-                                                                     "many some all each every no not former current "
-                                                                     "new first second third since until although "
-                                                                     "though because however")
-_NOT_AT_START = _NOT_IN_NAMES | ROLES | word_set("member members bachelor master doctor deputy minister leader winner "
-                                                 "author founder owner article section chapter part clause one two "
-                                                 "most some many order officer commander knight provost rector "
-                                                 "opposition")
+_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS | WORDS["not in names"]
+_NOT_AT_START = _NOT_IN_NAMES | ROLES | WORDS["not at start"]
 
 _KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
 _TITLE = re.compile(r"《([^《》\n]{1,60})》")
@@ -76,16 +62,10 @@ _BODY_ENDINGS = (
     "学校", "剧院", "剧团", "工作室", "工坊", "报社", "电视台", "商会", "联合会")
 """Endings of the names of organizations."""
 _SHORT_BODY_ENDINGS = tuple("部院会厅署处办所队社店行校")
-_TRADES = word_set("包装 资本 网络 物流 传媒 乳业 药业 纸业 矿业 置业 纺织 服饰 家居 餐饮 酒店 制造 重工 科技 "
-                   "电子 通信 软件 食品 能源 材料 生物 汽车 钢铁 化工 机械 电器 影业 证券 保险 信托 航空 地产 "
-                   "实业 股份")
+_TRADES = WORDS["trades"]
 """Words that end the short name of a company: 瑞达包装."""
 _PLACE_ENDINGS = ("省", "市", "县", "区", "镇", "乡", "村", "州", "路", "街", "号", "岛", "河", "江", "湖", "山")
-_COMMON_NOUNS = word_set("公司 集团 银行 大学 学院 医院 法院 政府 董事会 股东大会 监事会 委员会 企业 本公司 该公司 "
-                         "我公司 贵公司 交易所 子公司 总公司 分公司 母公司 原告 被告 国家 夏朝 商朝 西周 东周 秦朝 "
-                         "汉朝 西汉 东汉 西晋 东晋 隋朝 唐朝 唐代 北宋 南宋 宋代 宋朝 元代 元朝 明代 明朝 清代 "
-                         "清朝 民国 社区 统筹地区 户籍地址 人民政府 市人民政府 自治区人民政府 直辖市人民政府 地区 城市 "
-                         "全国 全球 世界 国内 国外 海外 当地")
+_COMMON_NOUNS = WORDS["common nouns"]
 _SITE_ENDINGS = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")  # 东部 in 浙江省东部
