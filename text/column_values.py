@@ -126,6 +126,7 @@ def _truth_column(cells: Sequence[str], stated: Mapping[str, int]) -> TypedColum
 
 
 def _lists_or_texts(cells: Sequence[str], written: Mapping[str, int]) -> TypedColumn:
+    """Return a column of lists, or of texts if it has none."""
     empty = len(cells) - sum(written.values())
     if written and (lists := read_lists(written)) is not None:
         return TypedColumn("list", [lists.get(cell) for cell in cells], empty=empty)
@@ -181,6 +182,7 @@ def split_unit(header: str) -> tuple[str, str]:
 
 
 def _canonical_unit(unit: str) -> str:
+    """Return the canonical form of a unit or currency, "" if the text is none."""
     return scaled_unit_of(unit) or (unit.upper() if is_currency(unit.upper()) else "")
 
 

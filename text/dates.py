@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..schemas.naming import normalise
-from .scripts import with_ascii_digits
+from .scripts import han_value, with_ascii_digits
 
 _ENGLISH_MONTHS = ["january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
                    "september sept sep", "october oct", "november nov", "december dec"]
@@ -43,7 +43,7 @@ _ABOUT = re.compile(r"^(?:(?:c|ca)\. ?|(?:circa|about|around) |大?约)")
 _HAN = {digit: str(number) for number, digits in enumerate(("〇零", *"一二三四五六七八九")) for digit in digits}
 _HAN_YEAR = re.compile(rf"[{''.join(_HAN)}]{{4}}(?= ?年)")
 _NUMERAL = re.compile(rf"[\d十元{''.join(_HAN)}]")
-_HAN_SMALL = re.compile(r"(?P<tens>[一二三]?十)?(?P<ones>[一二三四五六七八九])?(?= ?[年月日号季世])")
+_HAN_SMALL = re.compile("(?:[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])(?= ?[年月日号季世])")
 _YEAR_ENDS = "|".join(f"(?<={end})" for end in ("year", "years", "ago", "last", "next", "now", "today", "time",
                                                 "[年度前后]"))
 MEANT = re.compile(rf"(?i:{_YEAR_ENDS}|(?! ?\[\d{{4}}\])) ?\[(?P<meant>\d{{4}}(?:-\d\d){{0,2}}"
@@ -113,7 +113,7 @@ def parse_date(text: str) -> str:
     folded = _LEAD.sub("", normalised.strip(" .,;。，")).replace("元年", "1年")
     without_about = _ABOUT.sub("", folded)
     with_year = _HAN_YEAR.sub(lambda match: "".join(_HAN[digit] for digit in match[0]), without_about)
-    in_figures = _HAN_SMALL.sub(_small_figures, with_year)  # 二〇一九年三月五日 is 2019年3月5日
+    in_figures = _HAN_SMALL.sub(lambda match: str(han_value(match[0])), with_year)  # 二〇一九年三月五日 is 2019年3月5日
     if interval := _interval(in_figures):
         return interval
     for form in _FORMS:
@@ -218,14 +218,6 @@ def years_of(normal: str) -> tuple[int, int] | None:
     # The groups of a match are the sign, the known figures, and an X for each unknown one.
     first, last = matches[0], matches[-1]
     return int(first[1] + first[2] + "0" * len(first[3])), int(last[1] + last[2] + "9" * len(last[3]))
-
-
-def _small_figures(match: re.Match[str]) -> str:
-    """Return a Chinese numeral below 40 in figures: 十五 becomes 15, 二十 becomes 20."""
-    if not match[0]:
-        return ""
-    tens = int(_HAN.get(match["tens"][0], "1")) if match["tens"] else 0
-    return str(10 * tens + int(_HAN.get(match["ones"] or "", "0")))
 
 
 def _normal_form(parts: Mapping[str, str]) -> str:

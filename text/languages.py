@@ -29,8 +29,6 @@ _ACCENTED_SHARE = 0.2
 """From this share of words with letters that English does not have, a text is not English."""
 _FOREIGN_SHARE = 0.1
 """From this share of letters in other languages, an English model would leave too much unread."""
-
-
 _SCRIPTS = {"cyrillic": "ru", "devanagari": "hi", "bengali": "bn", "arabic": "ar", "thai": "th", "hangul": "ko"}
 """The most common language of a script that several languages use."""
 _KANA = re.compile(f"[{KANA}]")

@@ -45,6 +45,8 @@ class NumberColumn:
 
 
 class _Decision(NamedTuple):
+    """What the decimal mark of a column is, and how certain that is."""
+
     decimal: DecimalMark
     """The decimal mark of numbers that do not show it; "" if they mean nothing certain."""
     is_sure: bool = True

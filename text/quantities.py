@@ -18,7 +18,7 @@ from typing import Literal
 from ..schemas.graph_schema import ValueKind
 from ..schemas.naming import normalise
 from .dates import find_dates, parse_date
-from .scripts import with_ascii_digits
+from .scripts import HAN_DIGITS, HAN_MYRIADS, HAN_TENS, han_value, with_ascii_digits
 
 _SPELLINGS: dict[str, str] = json.loads(Path(__file__).with_name("units.json").read_text("utf-8"))
 """The spellings of each unit, separated by ", "."""
@@ -31,9 +31,6 @@ _CURRENCY = "|".join(re.escape(spelling) for spelling in sorted(
     (s for s, unit in _UNITS.items() if unit.isupper() or unit == "¥"), key=len, reverse=True))
 _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9,
            "trillion": 10**12, "tn": 10**12}
-_HAN_DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
-_HAN_TENS = {"十": 10, "百": 100, "千": 1000}
-_HAN_MYRIADS = {"万": 10**4, "亿": 10**8, "兆": 10**12}
 _BELOW_TWENTY = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
                  "sixteen seventeen eighteen nineteen")
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
@@ -48,8 +45,8 @@ _EUROPEAN_FIGURES = re.compile(_EUROPEAN, re.IGNORECASE)
 _FIGURES = rf"(?:{_GROUPED})(?:\.\d+)?|\d+(?:\.\d+)?"
 _WORD = "|".join(sorted((*_CARDINALS, "hundred"), key=len, reverse=True))
 # 千米 and 千克 are units themselves, not numbers.
-_HAN = (rf"[{''.join(_HAN_DIGITS)}{''.join(_HAN_TENS)}]"
-        rf"(?:(?!千[米克])[{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_MYRIADS))}])*")
+_HAN = (rf"[{''.join(HAN_DIGITS)}{''.join(HAN_TENS)}]"
+        rf"(?:(?!千[米克])[{''.join((*HAN_DIGITS, *HAN_TENS, *HAN_MYRIADS))}])*")
 _AMOUNT = re.compile(
     rf"(?P<currency>{_CURRENCY})? ?(?P<sign>[-−+])?"
     rf"(?:(?P<figures>{_FIGURES}) ?[多余]?(?P<myriads>[百千万亿兆]*)[多余]?|(?P<han>{_HAN})[多余]?"
@@ -219,33 +216,12 @@ def _amount_value(amount: re.Match[str]) -> Decimal:
     if amount["figures"]:
         value = Decimal(re.sub("[,，]", "", amount["figures"]))
         for letter in amount["myriads"]:
-            value *= _HAN_TENS.get(letter) or _HAN_MYRIADS[letter]
+            value *= HAN_TENS.get(letter) or HAN_MYRIADS[letter]
     else:
-        value = Decimal(_han_value(amount["han"]) if amount["han"] else _words_value(amount["words"]))
+        value = Decimal(han_value(amount["han"]) if amount["han"] else _words_value(amount["words"]))
     for scale in (amount["scales"] or "").split():
         value *= _SCALES[scale]
     return -value if amount["sign"] in {"-", "−"} else value
-
-
-def _han_value(numeral: str) -> int:
-    """Return the value of a Chinese numeral: 三千二百万 is 32000000, 二〇一九 is 2019."""
-    if all(letter in _HAN_DIGITS for letter in numeral):
-        return int("".join(str(_HAN_DIGITS[letter]) for letter in numeral))
-    total = below_myriad = digit = 0
-    for letter in numeral:
-        if letter in _HAN_DIGITS:
-            digit = _HAN_DIGITS[letter]
-        elif letter in _HAN_TENS:
-            below_myriad += (digit or 1) * _HAN_TENS[letter]
-            digit = 0
-        else:  # a myriad multiplies what is smaller than it: 三万亿 is 3 * 10**12, 一亿二千万 is 10**8 + 2 * 10**7
-            myriad = _HAN_MYRIADS[letter]
-            smaller = total % myriad + below_myriad + digit
-            total = total - total % myriad + smaller * myriad if smaller else total * myriad  # 一万万 is 10**8
-            below_myriad = digit = 0
-    # A last digit right behind a unit counts the next smaller unit: 两万五 is 25000.
-    unit_before = {**_HAN_TENS, **_HAN_MYRIADS}.get(numeral[-2:-1], 10)
-    return total + below_myriad + digit * unit_before // 10
 
 
 def _words_value(words: str) -> int:

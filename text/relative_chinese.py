@@ -4,25 +4,11 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from .said_dates import (
-    DAYS_A_WEEK,
-    MONTHS_A_QUARTER,
-    MONTHS_A_YEAR,
-    Said,
-    Unit,
-    around,
-    dated,
-    edge,
-    last_day,
-    on_day,
-    on_weekday,
-    quarter,
-    season,
-    shift,
-)
+from . import said_dates
+from .said_dates import MONTHS_A_YEAR, Said, Unit, around, dated, edge, quarter, shift
+from .scripts import han_value
 
 _WEEKDAYS = "一二三四五六日"
-_DIGITS = {"两": 2, **{digit: number for number, digit in enumerate("一二三四五六七八九", 1)}}
 _NUMBER = r"(?:[二三]?十[一二三四五六七八九]?|[一二两三四五六七八九]|\d{1,2})"
 _UNITS: dict[str, Unit] = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
                            "季度": "quarter", "年": "year"}
@@ -42,24 +28,26 @@ _CLAUSE_BEGIN = re.compile(r"(?:^|[^\u4e00-\u9fff]|[在于将会就要我你您�
 
 
 def _number(text: str) -> int:
-    """Return a numeral below forty, such as 十五 or 15."""
-    if text.isdecimal():
-        return int(text)
-    tens, ten, ones = text.rpartition("十")
-    return (_DIGITS.get(tens, 1) * 10 if ten else 0) + _DIGITS.get(ones, 0)
+    """Return a numeral such as 十五 or 15; 0 for ""."""
+    if not text or text.isdecimal():
+        return int(text or 0)
+    return han_value(text)
 
 
 def _weekday(said: Said) -> int:
+    """Return the number of the weekday in the words, from 0 for Monday."""
     return _WEEKDAYS.index(said.part("weekday").replace("天", "日"))
 
 
 def _read_day(said: Said) -> str:
+    """Read 昨天, 大后天, 今晚."""
     word = said.match[0]
     return around("day", said.day + timedelta(_DAYS[word if word in _DAYS else word[0]]))
 
 
 def _read_week(said: Said) -> str:
-    day, weekday = said.day + timedelta(_SIDES[said.part("side")] * DAYS_A_WEEK), said.part("weekday")
+    """Read 上周, 下周五, 这周末."""
+    day, weekday = said.day + timedelta(_SIDES[said.part("side")] * said_dates.DAYS_A_WEEK), said.part("weekday")
     if not weekday or weekday == "末":
         return around("weekend" if weekday else "week", day)
     return around("day", day + timedelta(_weekday(said) - day.weekday()))
@@ -72,19 +60,22 @@ def _month_part(day: date, part: str) -> str:
     if part[-1] != "旬":
         return (edge("month", day, is_end=part != "初") if part in "初底末"
                 else dated(day.year, day.month, _number(part[:-1])))
-    first, last = {"上": (1, 10), "中": (11, 20), "下": (21, last_day(day.year, day.month))}[part[0]]
+    first, last = {"上": (1, 10), "中": (11, 20), "下": (21, said_dates.last_day(day.year, day.month))}[part[0]]
     return f"{day.replace(day=first)}/{day.replace(day=last)}"
 
 
 def _read_month(said: Said) -> str:
+    """Read 上个月, 下月底, 本月5日."""
     return _month_part(shift("month", said.day, _SIDES[said.part("side")]), said.part("part"))
 
 
 def _read_quarter(said: Said) -> str:
+    """Read 上季度."""
     return around("quarter", shift("quarter", said.day, _SIDES[said.part("side")]))
 
 
 def _read_year(said: Said) -> str:
+    """Read 去年, and its parts: 去年三月, 明年初, 今年上半年."""
     shifted = shift("year", said.day, _YEARS[said.part("year")])
     year = shifted.year
     if said.part("exact"):
@@ -94,11 +85,11 @@ def _read_year(said: Said) -> str:
     if said.part("edge"):
         return edge("year", shifted, is_end=said.part("edge") != "初")
     if said.part("season"):
-        return season(year, said.part("season"))
+        return said_dates.season(year, said.part("season"))
     if said.part("holiday"):
         return dated(year, *_HOLIDAYS[said.part("holiday")])
     if said.part("half"):
-        return quarter(year, 1 + (said.part("half") == "下"), 2 * MONTHS_A_QUARTER)
+        return quarter(year, 1 + (said.part("half") == "下"), 2 * said_dates.MONTHS_A_QUARTER)
     return quarter(year, _number(said.part("quarter"))) if said.part("quarter") else str(year)
 
 
@@ -123,7 +114,7 @@ FORMS: tuple[tuple[str, Callable[[Said], str]], ...] = (
     (rf"(?<![近约第几数多好不十百千\d])(?P<number>半|{_NUMBER}){_UNIT}[以之]?(?P<way>[前后]){_TODAY}?(?![年面者])",
      _read_length),
     (rf"(?<![上下这本每个到至、]){_WEEK}(?P<weekday>[一二三四五六日天])(?![至到、-])",
-     lambda said: on_weekday(said, _weekday(said), "")),
+     lambda said: said_dates.on_weekday(said, _weekday(said), "")),
     (rf"(?<![年\d])(?P<month>{_NUMBER})月(?P<day>{_NUMBER})[日号]",
-     lambda said: on_day(said, _number(said.part("month")), _number(said.part("day")))))
+     lambda said: said_dates.on_day(said, _number(said.part("month")), _number(said.part("day")))))
 """The forms, each with what reads it; of those that begin at the same place, the longest is read."""

@@ -3,23 +3,10 @@
 from collections.abc import Callable
 from datetime import timedelta
 
+from . import said_dates
 from .dates import MONTHS
-from .said_dates import (
-    DAYS_A_WEEK,
-    MONTHS_A_QUARTER,
-    MONTHS_A_YEAR,
-    Said,
-    Unit,
-    around,
-    dated,
-    edge,
-    on_day,
-    on_weekday,
-    past_tense_before,
-    quarter,
-    season,
-    shift,
-)
+from .lexicon import WORDS
+from .said_dates import MONTHS_A_YEAR, Said, Unit, around, dated, edge, quarter, shift
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY = r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
@@ -48,12 +35,12 @@ _HOLIDAY = rf"(?P<holiday>{'|'.join(sorted(_HOLIDAYS, key=len, reverse=True))})"
 _SATURDAY = 5
 _STALE = ("world", "society", "economy", "standards", "technology", "market", "youth", "terms", "language")
 """What "today's" stands before where it means these times."""
-_LASTING = frozenset(("can", "could", "take", "takes", "took", "times", "per", "each", "every", "finish", "complete",
-                      "do", "done", "built", "read"))
+_LASTING = WORDS["lasting"]
 """Words beside which "in two weeks" says how long something takes."""
 
 
 def _read_day_word(said: Said) -> str:
+    """Read "yesterday", "tonight" and the like."""
     return around("day", said.day + timedelta(_SHIFTS.get(said.match[0].lower(), 0)))
 
 
@@ -80,17 +67,19 @@ def _read_within(said: Said) -> str:
     """Read "in two months", unless it may say how long something takes."""
     words = said.match.string[said.sentence()[0]:said.match.start()].lower().split()
     is_single = said.part("number") in ("a", "an", "one")
-    if past_tense_before(said) or not _LASTING.isdisjoint(words) or (is_single and said.tense() != "future"):
+    if said_dates.past_tense_before(said) or not _LASTING.isdisjoint(words) or (is_single and said.tense() != "future"):
         return ""
     return _read_length(said, 1)
 
 
 def _read_rolling(said: Said) -> str:
+    """Read "the past two weeks": the days until now."""
     number = said.part("number")  # "over the past two weeks" is not vague, as "over two weeks ago" is
     return f"{shift(said.unit(), said.day, -(_NUMBERS.get(number) or int(number)))}/{said.day}"
 
 
 def _read_period(said: Said) -> str:
+    """Read "last month", "the week after next"."""
     side, unit = said.part("side"), said.unit()
     if unit == "weekend" and side == "next":  # of this week or of the next one
         return ""
@@ -98,6 +87,7 @@ def _read_period(said: Said) -> str:
 
 
 def _read_edge(said: Said) -> str:
+    """Read "the end of last month", "by the end of the year"."""
     if not said.part("side") and said.tense() == "past":
         return ""
     day = shift(said.unit(), said.day, _SIDES.get(said.part("side"), 0))
@@ -105,27 +95,31 @@ def _read_edge(said: Said) -> str:
 
 
 def _read_day_of_week(said: Said) -> str:
+    """Read "Friday last week"."""
     monday = said.day - timedelta(said.day.weekday())
-    return around("day", monday + timedelta(_SIDES[said.part("side")] * DAYS_A_WEEK
+    return around("day", monday + timedelta(_SIDES[said.part("side")] * said_dates.DAYS_A_WEEK
                                             + _WEEKDAYS.index(said.part("weekday"))))
 
 
 def _read_weekday(said: Said) -> str:
-    return on_weekday(said, _WEEKDAYS.index(said.part("weekday")), said.part("side"))
+    """Read "last Friday", and "Friday" by the tense."""
+    return said_dates.on_weekday(said, _WEEKDAYS.index(said.part("weekday")), said.part("side"))
 
 
 def _read_year_part(said: Said) -> str:
+    """Read "in March last year", "Q3 last year", "the first half of this year"."""
     year = said.day.year + _SIDES[said.part("side")]
     if month := said.part("month"):
         return dated(year, MONTHS[month], int(said.part("day") or said.part("date") or 0))
     if name := said.part("season"):
-        return season(year, name) if name != "winter" else ""
+        return said_dates.season(year, name) if name != "winter" else ""
     if half := said.part("half"):
-        return quarter(year, _NTH[half], 2 * MONTHS_A_QUARTER)
+        return quarter(year, _NTH[half], 2 * said_dates.MONTHS_A_QUARTER)
     return quarter(year, int(said.part("quarter") or _NTH[said.part("nth")]))
 
 
 def _read_day_of_month(said: Said) -> str:
+    """Read "the 5th of last month"."""
     month = shift("month", said.day, _SIDES[said.part("side")])
     return dated(month.year, month.month, int(said.part("day")))
 
@@ -148,12 +142,12 @@ def _read_season(said: Said) -> str:
     if name == "winter":  # it has parts of two years
         year = {"last": said.day.year - 1 if month in _AFTER_WINTER else 0,
                 "next": said.day.year if month in _AFTER_WINTER else 0}.get(side, 0)
-        return season(year, name) if year else ""
+        return said_dates.season(year, name) if year else ""
     if side == "this":
-        return season(said.day.year, name)
-    first = int(season(said.day.year, name)[5:7])
+        return said_dates.season(said.day.year, name)
+    first = int(said_dates.season(said.day.year, name)[5:7])
     is_other_year = first > month if side == "last" else first + 2 < month
-    return season(said.day.year + _SIDES[side], name) if is_other_year else ""
+    return said_dates.season(said.day.year + _SIDES[side], name) if is_other_year else ""
 
 
 def _read_holiday(said: Said) -> str:
@@ -167,6 +161,7 @@ def _read_holiday(said: Said) -> str:
 
 
 def _read_weekend(said: Said) -> str:
+    """Read "at the weekend" by the tense; on a weekend it may be this one or another."""
     tense = said.tense()
     if tense is None or said.day.weekday() >= _SATURDAY:
         return ""
@@ -174,8 +169,9 @@ def _read_weekend(said: Said) -> str:
 
 
 def _read_bare_day(said: Said) -> str:
+    """Read "5 March", "on the 5th" by the tense."""
     month = said.part("month")
-    return on_day(said, MONTHS[month] if month else 0, int(said.part("day") or said.part("date")))
+    return said_dates.on_day(said, MONTHS[month] if month else 0, int(said.part("day") or said.part("date")))
 
 
 def _ignore(_: Said) -> str:

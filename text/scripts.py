@@ -20,6 +20,9 @@ MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963
 """Vowel signs, accents and joiners (with the letters of their blocks) that are parts of words, but not of `\\w`."""
 
 _CJK = re.compile(f"[{CJK}]")
+HAN_DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
+HAN_TENS = {"十": 10, "百": 100, "千": 1000}
+HAN_MYRIADS = {"万": 10**4, "亿": 10**8, "兆": 10**12}
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 TOKEN = ("[A-Za-z\u00c0-\u024f]{1,6}"  # Latin: English words average 1.3 tokens, as they do here
          "|[0-9]{1,3}"
@@ -38,6 +41,27 @@ _TOKEN = re.compile(TOKEN)
 def with_ascii_digits(text: str) -> str:
     """Return a text of the same length with the digits of all scripts as 0 to 9."""
     return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text)
+
+
+def han_value(numeral: str) -> int:
+    """Return the value of a Chinese numeral: 三千二百万 is 32000000, 二〇一九 is 2019."""
+    if all(letter in HAN_DIGITS for letter in numeral):
+        return int("".join(str(HAN_DIGITS[letter]) for letter in numeral))
+    total = below_myriad = digit = 0
+    for letter in numeral:
+        if letter in HAN_DIGITS:
+            digit = HAN_DIGITS[letter]
+        elif letter in HAN_TENS:
+            below_myriad += (digit or 1) * HAN_TENS[letter]
+            digit = 0
+        else:  # a myriad multiplies what is smaller than it: 三万亿 is 3 * 10**12, 一亿二千万 is 10**8 + 2 * 10**7
+            myriad = HAN_MYRIADS[letter]
+            smaller = total % myriad + below_myriad + digit
+            total = total - total % myriad + smaller * myriad if smaller else total * myriad  # 一万万 is 10**8
+            below_myriad = digit = 0
+    # A last digit right behind a unit counts the next smaller unit: 两万五 is 25000.
+    unit_before = {**HAN_TENS, **HAN_MYRIADS}.get(numeral[-2:-1], 10)
+    return total + below_myriad + digit * unit_before // 10
 
 
 def is_han(character: str) -> bool:

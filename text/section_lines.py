@@ -208,4 +208,5 @@ def is_reference_list(headings: Iterable[str]) -> bool:
 
 
 def _name_of(heading: str) -> str:
+    """Return a heading in lower case, without its number and marks."""
     return _ORDINAL.sub("", heading.strip().casefold()).strip(" .:：")

@@ -8,7 +8,7 @@ two joined sentences cost little, a fact cut in two is lost.
 import re
 
 from .dates import is_month
-from .lexicon import WORDS, word_set
+from .lexicon import WORDS
 from .scripts import CJK
 
 # Full stops of scripts that write no space after them, or that use the mark for nothing else.
@@ -31,11 +31,9 @@ _LIST_MARK = re.compile(r"[#>|]|[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z
 # Abbreviations that never end a sentence: a name, a number or a comparison always follows.
 _BOUND = WORDS["abbreviations within sentences"]
 # Abbreviations only before a number ("No. 5", "Fig. 2", "Jan. 3"); elsewhere ordinary words.
-_NUMBERED = word_set("no nos ca max min fig figs eq eqs sec ch chap vol vols pp pg art para tab ref app ed pt op par "
-                     "abs bd jan feb mar apr jun jul aug sep sept oct nov dec гл рис табл стр")
+_NUMBERED = WORDS["numbered"]
 # Abbreviations that may also end a sentence: the next word decides.
-_EITHER = word_set("inc ltd co corp llc plc bros jr sr st mt ft esq dept univ assn ave blvd rd sq bldg est gmbh etc "
-                   "usw")
+_EITHER = WORDS["either"]
 # Words that nearly always begin a sentence when they follow an abbreviation with a capital letter.
 _STARTERS = WORDS["openings of sentences"]
 

@@ -197,6 +197,7 @@ def _date_parts(date: str) -> list[int]:
 
 
 def _first_day(date: str) -> _Day:
+    """Return the first day of a year or month, or the day itself."""
     year, month, day = [*_date_parts(date), 1, 1][:3]
     return year, month, day
 

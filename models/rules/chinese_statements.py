@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from ...text.lexicon import word_set
+from ...text.lexicon import WORDS, word_set
 from ..parsing.chinese import Word, load_tagger
 from .question import Question
 from .recognition.spans import VALUES
 
-_LIGHT = word_set("是 为 有 叫 在 到 来 去 使 让 以 用 经 通过 进行 开始 任 担任 "
-                  "现任 出任 当选 作为 由 达 达到 位于 共有 设 设有 应 应当 须 需 可以 可")
+_LIGHT = WORDS["light"]
 """Verbs that state nothing without their noun."""
 _UNREAL = re.compile(
     r"不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未非无否别]|从未|从不|从没|绝不|毫不|毫无|并非|险些|几乎|差点|差一点|据|似乎|好像|或许|也许|大概|"

@@ -9,23 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...text.lexicon import WORDS, word_set
-from .english_clauses import (
-    CURRENT,
-    RELATIVE_PRONOUNS,
-    SUBJECTS,
-    antecedent_of,
-    asked_token,
-    clause_head,
-    find_name,
-    is_content_clause,
-    is_verb,
-    main_verb,
-    own_subject,
-    qualifiers_of,
-    role_of,
-    subject_of,
-    tense_of,
-)
+from . import english_clauses as clauses
 from .likeness import may_be
 from .question import Question
 
@@ -34,11 +18,9 @@ if TYPE_CHECKING:
 
 _LIGHT = word_set("be have do become remain")
 """Verbs that state nothing without their noun: the noun is what a question asks for."""
-_IMPLICATIVE = word_set("begin start continue go come help manage proceed make cause know learn realise realize "
-                        "discover notice remember recall regret show reveal prove confirm demonstrate")
+_IMPLICATIVE = WORDS["implicative"]
 """Verbs after which what they govern is a fact: "went on to win", "learned that he had won"."""
-_STATIVE = word_set("contain include comprise consist hold cover measure weigh cost total number amount seat span last "
-                    "count lie stand sit situate locate take start begin open happen occur")
+_STATIVE = WORDS["stative"]
 """Verbs that say as much as "is" and "has" of a size, a place or a time: "The hall seats 40"."""
 _UNREAL = word_set("fiction theory principle legend myth story novel film play dream rumour rumor joke")
 """What something may be so in without being so: "in fiction"."""
@@ -73,17 +55,17 @@ class AskedClause:
         self.question = question
         self.words = frozenset(question.words_of(question.text))
         self.lemmas = frozenset(token.lemma_.lower() for token in doc)
-        verb = main_verb(doc)
-        asked = asked_token(doc, verb)
-        self.role = role_of(asked)
+        verb = clauses.main_verb(doc)
+        asked = clauses.asked_token(doc, verb)
+        self.role = clauses.role_of(asked)
         self.preposition = asked.head.lemma_.lower() if asked.head.dep_ == "prep" else ""
         self.is_light = verb.lemma_ in _LIGHT
-        self.is_present = tense_of(verb) == "present"
+        self.is_present = clauses.tense_of(verb) == "present"
         self.predicate = self._noun_predicate(verb, asked) if self.is_light else self._stems(verb)
         # The nouns that other words qualify ("physics prize"), each with these words.
         self._qualified: list[tuple[frozenset[str], list[frozenset[str]]]] = []
         for noun in doc:
-            qualifiers = [] if noun.ent_type_ else qualifiers_of(noun)
+            qualifiers = [] if noun.ent_type_ else clauses.qualifiers_of(noun)
             if qualifiers:
                 self._qualified.append((self._stems(noun), [self._stems(word) for word in qualifiers]))
 
@@ -91,8 +73,8 @@ class AskedClause:
         """Return the stems of the noun that says what is asked: "mayor" in "Who is the mayor of Ulm?"."""
         name_words = {word for name in self.question.names for word in name.split()}
         for noun in verb.children:
-            is_argument = noun.dep_ in SUBJECTS | {"attr", "dobj"} and noun != asked and noun.text not in name_words
-            if is_argument and (stems := self._noun_stems(noun)):
+            is_argument = noun.dep_ in clauses.SUBJECTS | {"attr", "dobj"} and noun != asked
+            if is_argument and noun.text not in name_words and (stems := self._noun_stems(noun)):
                 return stems
         return frozenset()
 
@@ -101,7 +83,7 @@ class AskedClause:
         words_of_doc = frozenset(stem for token in doc for stem in self._stems(token))
         for noun_stems, qualifiers in self._qualified:
             same_nouns = [token for token in doc if not noun_stems.isdisjoint(self._stems(token))]
-            is_bare = any(not qualifiers_of(token) for token in same_nouns)
+            is_bare = any(not clauses.qualifiers_of(token) for token in same_nouns)
             has_qualifiers = all(not stems.isdisjoint(words_of_doc) for stems in qualifiers)
             if same_nouns and not (is_bare or has_qualifiers):
                 return False
@@ -139,7 +121,7 @@ class EnglishStatement:
     @property
     def has_clause(self) -> bool:
         """Whether the text has a finite verb; a line without one, such as "Chair: Ada Blum", is no sentence."""
-        return any(tense_of(token) for token in self._doc if token.pos_ in {"VERB", "AUX"})
+        return any(clauses.tense_of(token) for token in self._doc if token.pos_ in {"VERB", "AUX"})
 
     def stated(self, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return those values, given as (start, end) in characters, that the sentence states as the answer.
@@ -163,22 +145,22 @@ class EnglishStatement:
             return False
         # A value may stand beside the noun of the question: "the mayor, Karl Brandt", "director Ada Blum".
         beside = [token for token in value.children if token.dep_ in {"appos", "compound"}]
-        beside += [value.head, antecedent_of(value)] if value.dep_ == "appos" else []
+        beside += [value.head, clauses.antecedent_of(value)] if value.dep_ == "appos" else []
         if noun := next(filter(self._asked.is_predicate, beside), None):
-            clause = clause_head(noun)
-            return self._is_whole(noun) and (not is_verb(clause) or self._is_asserted(clause))
+            clause = clauses.clause_head(noun)
+            return self._is_whole(noun) and (not clauses.is_verb(clause) or self._is_asserted(clause))
         for relative in value.children:  # "Ada Blum, who founded it"
-            pronoun = own_subject(relative) if relative.dep_ == "relcl" else None
-            is_subject = pronoun is not None and pronoun.tag_ in RELATIVE_PRONOUNS
-            if pronoun is not None and is_subject and self._states_of(value, relative, role_of(pronoun)):
+            pronoun = clauses.own_subject(relative) if relative.dep_ == "relcl" else None
+            is_subject = pronoun is not None and pronoun.tag_ in clauses.RELATIVE_PRONOUNS
+            if pronoun is not None and is_subject and self._states_of(value, relative, clauses.role_of(pronoun)):
                 return True
-        return self._states_of(value, clause_head(value), role_of(value))
+        return self._states_of(value, clauses.clause_head(value), clauses.role_of(value))
 
     def _states_of(self, value: "Token", clause: "Token", role: str) -> bool:
         """Return True if a clause states the value, which plays the part `role` in it, as the answer."""
-        if not is_verb(clause) or not self._is_linked(value, clause) or not self._has_subject(value, clause):
+        if not clauses.is_verb(clause) or not self._is_linked(value, clause) or not self._has_subject(value, clause):
             return False
-        is_outdated = self._asked.is_present and tense_of(clause) == "past"
+        is_outdated = self._asked.is_present and clauses.tense_of(clause) == "past"
         return (self._fits_role(clause, role) and self._has_names(clause) and not is_outdated
                 and self._is_asserted(clause))
 
@@ -195,7 +177,7 @@ class EnglishStatement:
         """Return True if each name of the question that the sentence has is, as a whole, in the clause."""
         tokens = {token.i for token in self._tokens(clause)}
         for name in self._asked.question.names:
-            places = find_name(self._doc, name)
+            places = clauses.find_name(self._doc, name)
             if places and not any(end - 1 in tokens and self._is_whole_name(start, end) for start, end in places):
                 return False
         return True
@@ -206,7 +188,7 @@ class EnglishStatement:
         qualifiers = (token for token in noun.children if token.dep_ in {"amod", "compound", "nmod", "advmod"}
                       and token.ent_type_ != "PERSON" and not token.text[:1].isdigit())
         return not is_prefixed and all(
-            self._asked.says(token) or token.lemma_.lower() in CURRENT for token in qualifiers)
+            self._asked.says(token) or token.lemma_.lower() in clauses.CURRENT for token in qualifiers)
 
     def _is_linked(self, value: "Token", clause: "Token") -> bool:
         """Return True if a value is an argument of the clause that has the question's predicate."""
@@ -253,7 +235,7 @@ class EnglishStatement:
 
     def _has_subject(self, value: "Token", clause: "Token") -> bool:
         """Return True if the subject is the value, a pronoun for what stands before, or something of the question."""
-        subject = subject_of(clause)
+        subject = clauses.subject_of(clause)
         if subject is None or value == subject or subject in value.conjuncts:
             return True
         is_speaker = subject.text.lower() in _SPEAKERS
@@ -275,7 +257,8 @@ class EnglishStatement:
         governor = governor.head if governor.dep_ == "prep" and governor.lemma_ == "of" else governor
         is_inside = start <= governor.i < end
         if governor.lemma_ in _WHOLES and not is_inside:
-            return all(one.lemma_.lower() in _OF_ALL or self._asked.says(one) for one in qualifiers_of(governor))
+            qualifiers = clauses.qualifiers_of(governor)  # "Acme's entire workforce", but not "its sales staff"
+            return all(one.lemma_.lower() in _OF_ALL or self._asked.says(one) for one in qualifiers)
         if not is_inside and governor.pos_ in {"NOUN", "PROPN"} and not self._asked.says(governor):
             return False
         beside = [token for token in self._doc[end:end + 1] if token.dep_ != "appos"]
@@ -287,16 +270,16 @@ class EnglishStatement:
         """Yield the tokens of a clause, with its subject or antecedent, but without the clauses in it."""
         inner = set[int]()
         for verb in clause.subtree:
-            is_own_clause = verb.dep_ in _EMBEDDED or (verb.dep_ == "conj" and own_subject(verb) is not None)
+            is_own_clause = verb.dep_ in _EMBEDDED or (verb.dep_ == "conj" and clauses.own_subject(verb) is not None)
             # "went on to win" states the winning itself.
             has_happened = verb.head == clause and verb.dep_ == "xcomp" and clause.lemma_ in _IMPLICATIVE
-            if verb != clause and is_verb(verb) and is_own_clause and not has_happened:
+            if verb != clause and clauses.is_verb(verb) and is_own_clause and not has_happened:
                 inner.update(token.i for token in verb.subtree)
         yield from (token for token in clause.subtree if token.i not in inner)
         if clause.dep_ in {"relcl", "acl"}:
-            outer: Token | None = antecedent_of(clause)
+            outer: Token | None = clauses.antecedent_of(clause)
         else:
-            outer = clause.head if clause.dep_ == "xcomp" else subject_of(clause)
+            outer = clause.head if clause.dep_ == "xcomp" else clauses.subject_of(clause)
         if outer is not None:
             own = {token.i for token in clause.subtree}
             yield from (token for token in outer.subtree if token.i not in own)
@@ -313,7 +296,7 @@ class EnglishStatement:
                 is_adverb = child.dep_ in {"neg", "preconj", "advmod", "det"} and child.i < value.i
                 if is_adverb and child.i not in own and child.lemma_.lower() in {"not", "instead", "rather"}:
                     return True
-            if is_verb(token):
+            if clauses.is_verb(token):
                 break
         first = min(own)
         before = [token.lower_ for token in self._doc[max(0, first - 2):first]]
@@ -327,7 +310,7 @@ class EnglishStatement:
                 return False
             head = step.head
             if step.dep_ in {"relcl", "acl"}:
-                return not is_content_clause(step)
+                return not clauses.is_content_clause(step)
             if step.dep_ == "advcl":
                 return True  # "when he founded it" is taken for granted
             if step.dep_ in _EMBEDDED:
@@ -336,7 +319,7 @@ class EnglishStatement:
                     return is_independent
             if head == step:
                 return True
-            step = clause_head(head)
+            step = clauses.clause_head(head)
 
     def _weakens(self, word: "Token", clause: "Token") -> bool:
         """Return True for a word below a clause's verb that denies the clause or makes it less than a fact."""
@@ -344,7 +327,7 @@ class EnglishStatement:
         lemma = word.lemma_.lower()
         # "Only in Ulm is Ada the owner": elsewhere, or otherwise, she is not.
         is_restricting = lemma == "only" and word.i < clause.i and any(
-            one.dep_ in SUBJECTS and one.i > clause.i for one in clause.children)
+            one.dep_ in clauses.SUBJECTS and one.i > clause.i for one in clause.children)
         if is_restricting or (word.tag_ == "MD" and lemma not in asked):
             return True
         match word.dep_:
@@ -362,7 +345,7 @@ class EnglishStatement:
                     one.dep_ == "pobj" and one.lemma_.lower() in _UNREAL - asked for one in word.children))
             case "advcl":
                 return lemma in _HEARSAY or any(_is_condition(mark, asked) for mark in word.children)
-            case role if role in SUBJECTS | {"dobj", "attr"}:  # "no founder"
+            case role if role in clauses.SUBJECTS | {"dobj", "attr"}:  # "no founder"
                 return any(one.lemma_.lower() in _NEGATING for one in (word, *word.children))
         return _is_condition(word, asked)
 
@@ -372,6 +355,6 @@ def _is_condition(token: "Token", asked: frozenset[str]) -> bool:
     if token.dep_ == "mark":
         return token.lemma_.lower() in _CONDITIONS - asked
     clause = token.head
-    subject = own_subject(clause)
+    subject = clauses.own_subject(clause)
     return (token.dep_ in {"aux", "auxpass"} and clause.dep_ == "advcl" and subject is not None
             and token.i < subject.i)

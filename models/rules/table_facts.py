@@ -18,7 +18,7 @@ from cachetools import LRUCache, cached
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
-from ...text.lexicon import word_set
+from ...text.lexicon import WORDS, word_set
 from ...text.quantities import kind_of
 from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
@@ -44,8 +44,7 @@ _BOUND_HEADER = re.compile(r"since|from|until|至$", re.IGNORECASE)
 """Headers without which a cell would say another time: "until: 2020" is not "2020"."""
 _NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")  # what lists, prompts and addresses contain
 _LIST_SEPARATOR = "、"
-_AMBIGUOUS_HEADERS = word_set("field network label labels item items notes note order host term head status series "
-                              "part arm unit method")
+_AMBIGUOUS_HEADERS = WORDS["ambiguous headers"]
 """Words that mean no type in a table, though the schema has them as cues: a record label, farmland."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 _PLACEHOLDER_OR_CODE = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")  # a placeholder, or code as a whole
@@ -173,6 +172,7 @@ class _FactsOfRows:
                     time=section if _is_time(cell.header) else time))
 
     def _may_be_entity(self, value: str) -> bool:
+        """Return True for a cell that is a name, and no number, date, list or address."""
         return kind_of(value) == "text" and not _NOT_A_NAME.search(value) and self._names(value)
 
     def _add_triples(self, name: str, relation: "_Column", value: str, evidence: str, time: str) -> None:

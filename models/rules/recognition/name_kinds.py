@@ -51,8 +51,7 @@ CALENDAR = WORDS["calendar"]
 ROLES = WORDS["roles"]
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
-HONORIFICS = word_set("mr mrs ms miss dr doctor prof professor sir dame lord lady madam madame monsieur baron baroness "
-                      "count countess councillor captain capt colonel inspector reverend")
+HONORIFICS = WORDS["honorifics"]
 """Forms of address: whoever is called so is a person, whatever the recogniser takes the name for."""
 
 _ABBREVIATED = word_set("mr mrs ms dr prof capt")
@@ -60,8 +59,7 @@ _ABBREVIATED = word_set("mr mrs ms dr prof capt")
 OF_ANY_KIND = word_set("member members founder owner leader winner model partner participant host supplier")
 """Nouns for persons that are also said of other things: "Norway is a member of"."""
 
-PREPOSITIONS = word_set("of in on at by for from with to into through under over against after before between during "
-                        "near within along across about as via onto upon toward towards behind around")
+PREPOSITIONS = WORDS["prepositions"]
 CHINESE_SURNAMES = WORDS["chinese surnames"]
 """One-character Chinese surnames."""
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ....text.lexicon import ENGLISH_STOP, word_set
+from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
 from ..likeness import is_first_name, is_known, may_be
 from .name_kinds import (
     CALENDAR,
@@ -47,8 +47,7 @@ _INITIALS_AND_SURNAME = re.compile(r"(?P<initials>(?:[A-Z]\.[- ]?){1,4})[A-Z][\w
 _NAME_WITH_EPITHET = re.compile(r"(?P<first>[A-Z]\w+) (?:the|of) [A-Z]\w+")
 """What a person is called by a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
 _NOT_IN_PERSONS = word_set("a an to at in on for by with or as is")
-_LOWER_CASE_WORDS = word_set("a an the of in on at by for from with to into and or but nor as de la le du des der von "
-                             "und y el vs is")
+_LOWER_CASE_WORDS = WORDS["lower case words"]
 _UNSURE_SINGLE_WORD_KINDS = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds that a recogniser often gives to single words that are no names."""
 _WORK_CONTEXT = re.compile(
