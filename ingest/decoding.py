@@ -88,9 +88,8 @@ def open_file(path: Path) -> BinaryIO:
         UnreadableError: something else is at that path.
         OSError: the file cannot be read.
     """
-    # Opening a pipe without O_NONBLOCK waits for somebody to write to it. Windows has neither it nor such pipes.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    file = os.fdopen(os.open(path, flags), "rb")
+    # Opening a pipe without O_NONBLOCK waits for somebody to write to it.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
     with ExitStack() as unless_checked:
         unless_checked.enter_context(file)
         opened = os.fstat(file.fileno())
@@ -310,7 +309,5 @@ def _letters_of(language: str) -> tuple[frozenset[str], str]:
 def _is_common(character: str, encoding: str) -> bool:
     """Return True for a wide character in common use."""
     codec, first, last = _FIRST_LEVEL.get(encoding, ("ascii", 1, 0))
-    try:
-        return first <= character.encode(codec)[0] <= last
-    except UnicodeEncodeError:
-        return False
+    encoded = character.encode(codec, "ignore")  # empty if the standard lacks it
+    return bool(encoded) and first <= encoded[0] <= last

@@ -89,7 +89,7 @@ def fetch(address: Address, limits: Limits) -> Fetched:
                                  extensions={"timeout": dict.fromkeys(_STEPS, wait)}) as response:
                     if response.status not in _REDIRECTING:
                         return Fetched(_body(response, limits, deadline), _name(response, url))
-                    url = urljoin(url, _header(response, "location"))
+                    url = urljoin(url, _headers(response).get("location", ""))
     except UnreadableError:
         raise
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, httpcore.UnsupportedProtocol,
@@ -114,7 +114,8 @@ def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes
     if response.status != 200:  # noqa: PLR2004  (HTTP's own number)
         raise UnreadableError(f"the server answers with the status {response.status}: check the address, or download "
                               "it and add the file")
-    if _header(response, "content-encoding").lower() not in {"", "identity"}:
+    headers = _headers(response)
+    if headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
         raise UnreadableError("the server sends it compressed, which is not supported: download it, and add the file")
     parts, size = list[bytes](), 0
     for part in response.iter_stream():
@@ -127,9 +128,8 @@ def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes
                                   "download it and add the file")
         parts.append(part)
     data = b"".join(parts)
-    kind = _kind(response)
-    charset = kind.get_content_charset()
-    if charset and _ENDINGS.get(kind.get_content_type()) in _TEXTS:
+    charset = headers.get_content_charset()
+    if charset and _ENDINGS.get(headers.get_content_type()) in _TEXTS:
         try:
             return data.decode(charset).encode("utf-8-sig")
         except (LookupError, UnicodeDecodeError) as error:
@@ -141,7 +141,8 @@ def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes
 def _name(response: httpcore.Response, url: str) -> str:
     """Return a file name for a response, with the ending that decides how it is read."""
     path = PurePosixPath(unquote(urlsplit(url).path))
-    kind = _kind(response).get_content_type()
+    headers = _headers(response)
+    kind = headers.get_content_type() if "content-type" in headers else ""
     ending = _ENDINGS.get(kind, "")
     if ending in {"", ".txt"} and path.suffix.lower() in {*PLAIN, *PARSED, *RECORD_READERS}:
         ending = path.suffix.lower()
@@ -150,15 +151,12 @@ def _name(response: httpcore.Response, url: str) -> str:
     return f"{path.stem or urlsplit(url).hostname}{ending}"
 
 
-def _kind(response: httpcore.Response) -> Message:
-    """Return the response's content type, parsed: its media type and its character set."""
+def _headers(response: httpcore.Response) -> Message:
+    """Return the headers of a response, which tell its media type and its character set."""
     message = Message()
-    message["Content-Type"] = _header(response, "content-type") or "application/octet-stream"
+    for name, value in response.headers:
+        message[name.decode("latin-1")] = value.decode("latin-1")
     return message
-
-
-def _header(response: httpcore.Response, name: str) -> str:
-    return next((value.decode("latin-1") for key, value in response.headers if key.lower() == name.encode()), "")
 
 
 # IPv6 ranges that embed IPv4 addresses, private ones too, where a machine or its router translates: mapped, compatible

@@ -7,6 +7,7 @@ a second, mostly imports) and lives for one run. Plain texts never wait for it.
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -26,11 +27,6 @@ from .decoding import read_bytes
 from .formats import load_reader
 from .metadata import clean_metadata
 from .reading import MEGABYTE, Content, Limits, UnreadableError, read_content, set_page_listener
-
-try:
-    import resource
-except ImportError:  # on Windows, where the deadline alone bounds a file
-    resource = None  # type: ignore[assignment]
 
 _PAGE_READ = b"\n"  # the answer after each page of a scan, whose pages have a deadline each
 _LOOK = 0.2  # seconds between two checks whether the run was cancelled
@@ -124,20 +120,15 @@ def _serve_requests(limits: Limits) -> None:
     bound_memory(limits.memory_mb * MEGABYTE)
     sys.setrecursionlimit(_DEEPEST)
 
-    def set_alarm() -> None:
-        if hasattr(signal, "alarm"):
-            signal.alarm(int(limits.seconds) + 10)  # ends this process if the run was killed
-
-    def tell_of_page() -> None:
-        set_alarm()
-        answers.write(_PAGE_READ)
+    def answer(reply: bytes) -> None:
+        signal.alarm(int(limits.seconds) + 10)  # ends this process if the run was killed
+        answers.write(reply)
         answers.flush()
 
-    set_page_listener(tell_of_page)
+    set_page_listener(lambda: answer(_PAGE_READ))
     for line in sys.stdin.buffer:
-        set_alarm()
-        answers.write(json.dumps(_read_for_reply(Path(json.loads(line)), limits)).encode() + b"\n")
-        answers.flush()
+        signal.alarm(int(limits.seconds) + 10)
+        answer(json.dumps(_read_for_reply(Path(json.loads(line)), limits)).encode() + b"\n")
 
 
 def _read_for_reply(path: Path, limits: Limits) -> dict[str, Any]:
@@ -160,8 +151,7 @@ def _read_for_reply(path: Path, limits: Limits) -> dict[str, Any]:
 
 def bound_memory(most: int) -> None:
     """Limit the memory of this process, in bytes."""
-    if resource is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 async def draw_page(file: Path, page: int, words: str = "") -> bytes:

@@ -76,16 +76,13 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
 
 def _best_form(forms: list[Message]) -> Message:
     """Return the form with plain text, or with HTML if that has far more words; or else the last."""
-    plain, page = (next((form for form in forms if _count_words(form, kind)), None)
-                   for kind in ("text/plain", "text/html"))
-    if plain is None or page is None:
-        return plain or page or forms[-1]
-    return page if _count_words(page, "text/html") > _MORE_WORDS * _count_words(plain, "text/plain") else plain
-
-
-def _count_words(form: Message, kind: str) -> int:
-    """Return the number of words in the parts of a form that are of a kind."""
-    return sum(len(_part_text(part).split()) for part in form.walk() if part.get_content_type() == kind)
+    words = {kind: [sum(len(_part_text(part).split()) for part in form.walk() if part.get_content_type() == kind)
+                    for form in forms] for kind in ("text/plain", "text/html")}
+    plain, page = (next((at for at, number in enumerate(numbers) if number), None) for numbers in words.values())
+    if plain is None:
+        return forms[-1 if page is None else page]
+    has_more_as_page = page is not None and words["text/html"][page] > _MORE_WORDS * words["text/plain"][plain]
+    return forms[page if page is not None and has_more_as_page else plain]
 
 
 def _part_text(part: Message) -> str:
