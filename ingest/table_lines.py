@@ -142,24 +142,28 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
                for at in range(len(names))]
     numbers = list(filter(_PLAIN_NUMBER.fullmatch, names))
     counts_columns = len(numbers) >= _FEWEST_COUNTED and _is_counted_up(numbers)
+    pairs = list(zip(names, columns, strict=True))
     if not counts_columns and not all(_may_be_name(name, below, is_alone=len(names) == _PAIR)
-                                      for name, below in zip(names, columns, strict=True)):
+                                      for name, below in pairs):
         return False
-    filled = [(name, below) for name, below in zip(names, columns, strict=True) if name and below]
-    repeated = sum(name in below for name, below in filled)
-    is_repeated = any([*map(str.strip, row)] == names for row in rows[1:])
+    if any([*map(str.strip, row)] == names for row in rows[1:]):  # a header that is repeated
+        return True
+    filled = [(name, below) for name, below in pairs if name and below]
+    if any(names_values([name, *below]) for name, below in filled):
+        return True
     is_alike = any(len(below) > 1 and _are_of_one_kind([name, *below]) for name, below in filled)
-    return is_repeated or not (is_alike or 2 * repeated > len(filled)) or any(
-        names_values([name, *below]) for name, below in filled)
+    return not is_alike and 2 * sum(name in below for name, below in filled) <= len(filled)
 
 
 def _may_be_name(name: str, below: Sequence[str], *, is_alone: bool) -> bool:
-    """Return True if a text can be the name of a column with the given cells, which `is_alone` beside another one."""
-    if not is_value(name) and not (is_alone and _COUNTED.fullmatch(name)):
+    """Return True if a text can be the name of a column with some cells; `is_alone` if the table has two columns."""
+    is_number_of_things = is_alone and _COUNTED.fullmatch(name) is not None
+    if not is_value(name) and not is_number_of_things:
         return True
     are_years = bool(below) and all(map(_YEAR.fullmatch, below))
-    if _YEAR.fullmatch(name) or are_years:
+    if _YEAR.fullmatch(name) or are_years:  # a year may name what was measured in it, but no further years
         return not are_years
+    # A date may be above numbers, a number may not.
     return bool(below) and not _PLAIN_NUMBER.fullmatch(name) and all(map(_PLAIN_NUMBER.fullmatch, below))
 
 
@@ -184,13 +188,13 @@ def _kind_of(cell: str) -> str:
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     """Return True if a table lists properties of its title: two columns, without header or with one that says so."""
-    label, value = map(label_key, header) if len(header) == _PAIR else ("", "")
-    says_so = not header or (len(header) == _PAIR and label in _PROPERTY and value in _VALUE)
-    if not says_so or not 0 < len(sample) < _SAMPLE or max(map(len, sample)) != _PAIR:
+    if not 0 < len(sample) < _SAMPLE or max(map(len, sample)) != _PAIR:
         return False
+    if header:
+        return len(header) == _PAIR and label_key(header[0]) in _PROPERTY and label_key(header[1]) in _VALUE
     names, values = ([row[at] for row in sample if at < len(row) and row[at]] for at in range(_PAIR))
     are_records = len(set(names)) < len(names) or (len(values) > 1 and _are_of_one_kind(values))
-    return bool(header) or not are_records
+    return not are_records
 
 
 def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
@@ -202,9 +206,10 @@ def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
         return False
     if all(name.rstrip().endswith((":", "：")) for name in names):
         return True
-    has_column_names = label_key(header[1]) in _VALUE | _DESCRIBING or FORM_FIELDS.search(header[1]) is not None
+    if label_key(header[1]) in _VALUE | _DESCRIBING or FORM_FIELDS.search(header[1]):  # the name of a column
+        return False
     are_fields = [FORM_FIELDS.search(name) is not None for name in names]
-    return not has_column_names and len(sample) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR
+    return len(sample) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR
 
 
 def _row_lines(cells: Sequence[Cell]) -> Iterator[str]:
@@ -224,11 +229,11 @@ class _Columns:
         width = max([len(header), *map(len, sample)])
         columns = [[row[at] for row in sample if at < len(row) and row[at]] for at in range(width)]
         self._headers: list[str] = []
-        self._units: list[tuple[int, str]] = []
+        self._units: list[tuple[int, str]] = []  # each with its column
         seen = Counter[str]()
         for at, cells in enumerate(columns):
-            written, unit = " ".join((header[at] if at < len(header) else "").replace("_", " ").split()), ""
-            label = written[:_LONGEST_HEADER]
+            label, unit = " ".join((header[at] if at < len(header) else "").replace("_", " ").split()), ""
+            label = label[:_LONGEST_HEADER]
             if _holds_values(cells):
                 label, unit = split_unit(label)
             label = label or f"Column {at + 1}"
@@ -255,24 +260,29 @@ class _Columns:
         return [key, *cells]
 
     def _naming_column(self, columns: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> int | None:
-        """Return the index of the column that names each row: the first one in this list that the table has."""
+        """Return the index of the column that names each row; None if there is none.
+
+        Names are looked for in columns that are called so, in serial numbers, in other texts, and in numbers.
+        """
         sample = rows[:_SAMPLE]
         described = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)]
         # Of readings, none is a name, and a large table is data to compute with, no list of things to tell of.
         if not described or len(rows) > _MOST_NAMED or len(rows) * len(columns) > _MOST_DESCRIBED:
             return None
-        describing = {at for at, header in enumerate(self._headers[:len(columns)])
-                      if at > 0 and (header.endswith(("?", "？")) or label_key(header) in _DESCRIBING)}
-        texts = [at for at in described if max(map(len, columns[at])) <= _LONGEST_NAME and at not in describing]
         distinct = [at for at, cells in enumerate(columns)
                     if len(cells) >= (_MOSTLY if at else _GAPS) * len(sample) and _all_rows_differ(at, sample)]
-        distinct_texts = [at for at in distinct if at in texts]
-        names = [at for at in distinct_texts if label_key(self._headers[at]).endswith(_NAMING)]
-        numbers_first = distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0]))
-        has_serial_numbers = numbers_first and _is_counted_up(columns[0]) and (
-            label_key(self._headers[0]).rstrip(".") not in _COUNTS)
-        candidates = (*names, *([0] if has_serial_numbers else ()), *distinct_texts, *([0] if numbers_first else ()))
+        texts = [at for at in distinct if at in described and max(map(len, columns[at])) <= _LONGEST_NAME
+                 and not self._is_describing(at)]
+        names = [at for at in texts if label_key(self._headers[at]).endswith(_NAMING)]
+        numbers = [0] if distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0])) else []
+        is_serial = numbers and _is_counted_up(columns[0]) and label_key(self._headers[0]).rstrip(".") not in _COUNTS
+        candidates = (*names, *(numbers if is_serial else ()), *texts, *numbers)
         return next((at for at in candidates if _all_rows_differ(at, rows)), None)
+
+    def _is_describing(self, at: int) -> bool:
+        """Return True if a column after the first only describes what the row is about, or is a question."""
+        header = self._headers[at]
+        return at > 0 and (header.endswith(("?", "？")) or label_key(header) in _DESCRIBING)
 
 
 def _all_rows_differ(column: int, rows: Sequence[Sequence[str]]) -> bool:

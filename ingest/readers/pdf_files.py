@@ -20,6 +20,7 @@ from .archives import PASSWORD
 from .open_tables import CAPTION
 from .pdf_pages import DrawnPage, TextLine, flow_lines, line_text, mask_numbers, read_page
 from .pdf_tables import LARGER, PageLayout, is_heading, lay_out, line_style, usual_font, write_tables
+from .ruled_tables import FoundTable
 
 # What programs store instead of a title: a file's name, nothing, or the codes of a journal and an archive.
 _NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?|(?:doi|pii|arxiv)\b.*|\S*\d\S*|"
@@ -113,68 +114,80 @@ def _read_pages(file: pypdfium2.PdfDocument, limits: Limits) -> list[DrawnPage]:
 
 def _write_pages(layouts: Sequence[PageLayout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
     """Return the texts of the pages: lines, tables between blank lines, and headings as in Markdown."""
-    def style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
-        """Return a line's style, and whether it is a heading of references or the like; it may look like its text."""
-        name = line_text(line)
-        return line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
-
     pages: list[str] = []
     back: tuple[str, float] | None = None  # the font of the heading of references or the like above
     for layout in layouts:
         blocks: list[str] = []
         for block in layout.blocks:
+            if isinstance(block, FoundTable):
+                blocks.append(tables[id(block)])
+                continue
             lines: list[str] = []
-            for (style, is_back), group in groupby(block if isinstance(block, list) else (), style_and_back):
+            for (style, is_back), group in groupby(block, _style_and_back):
                 texts = [line_text(line) for line in group]
                 name = " ".join(texts)
-                if is_back or (len(texts) <= _MOST_LINES and is_heading(name, style, usual) and back in {None, style}
-                               and not CAPTION.match(name)):
+                # Below such a heading, names in a list are set in other fonts, too.
+                is_usual = len(texts) <= _MOST_LINES and is_heading(name, style, usual) and back in {None, style}
+                if is_back or (is_usual and not CAPTION.match(name)):
                     back = style if is_back else None
                     blocks += ["\n".join(lines), f"## {name}"]
                     lines = []
                 else:
                     lines += texts
-            blocks.append("\n".join(lines) if isinstance(block, list) else tables[id(block)])
+            blocks.append("\n".join(lines))
         pages.append("\n\n".join(filter(None, blocks)))
     return pages
 
 
+def _style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
+    """Return a line's style, and whether it is a heading of references or the like, which may look like its text."""
+    name = line_text(line)
+    return line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
+
+
 def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> dict[str, int]:
-    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ."""
-    found: dict[str, list[tuple[int, TextLine]]] = {}
+    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ.
+
+    Returns:
+        The number of the last page of each head that is more than a page number, by its text.
+    """
+    in_margins: dict[str, list[tuple[int, TextLine]]] = {}
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
         for line in layout.lines:
             top, bottom = line[0].box.top / page.height, line[0].box.bottom / page.height
             is_marginal = bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright
             if is_marginal and not CAPTION.match(line_text(line)):
-                found.setdefault(mask_numbers(line), []).append((number, line))
+                in_margins.setdefault(mask_numbers(line), []).append((number, line))
     heads: dict[str, int] = {}
     taken = set[int]()
-    for masked, places in found.items():
+    for masked, places in in_margins.items():
         if len({number for number, _ in places}) >= _FEWEST_REPEATED:
             taken |= {id(line) for _, line in places}
             if masked not in {"#", ""}:
-                heads[line_text(places[-1][1])] = places[-1][0]
-    for layout in layouts:
-        layout.blocks[:] = [[line for line in block if id(line) not in taken] if isinstance(block, list) else block
-                            for block in layout.blocks]
+                last_page, line = places[-1]
+                heads[line_text(line)] = last_page
+    for block in (block for layout in layouts for block in layout.blocks):
+        if not isinstance(block, FoundTable):
+            block[:] = [line for line in block if id(line) not in taken]
     return heads
 
 
 def _largest_text(layout: PageLayout, height: float, usual: float, heads: set[str]) -> str:
     """Return what stands on the upper half of a page in larger letters than all else that may be a title, or ""."""
-    found, short = [(0.0, "")], [(0.0, "")]
+    titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
     lines = [line for line in layout.lines if line[0].upright and line[0].box.top < height / 2]
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line[0].box.top)))
-        words = len(text.split())
-        is_long = len(text) >= _FEWEST_HAN if has_han(text) else words >= _FEWEST_WORDS
-        if (size >= LARGER * usual and len(text) <= _LONGEST_TITLE and not _NO_PAPER.search(text)
-                and text not in heads and not is_gibberish(text) and (is_long or words >= _FEWEST_ABOVE_NAMES)):
-            (found if is_long else short).append((size, text))
-    largest, shorter = max(found, key=itemgetter(0)), max(short, key=itemgetter(0))
-    may_be_names = not re.search(r"(?<!\S)[a-z]+(?!\S)", largest[1])
-    return shorter[1] if may_be_names and shorter[0] > largest[0] else largest[1]
+        if size < LARGER * usual or len(text) > _LONGEST_TITLE or _NO_PAPER.search(text) or text in heads or (
+                is_gibberish(text)):
+            continue
+        if (len(text) >= _FEWEST_HAN) if has_han(text) else (len(text.split()) >= _FEWEST_WORDS):
+            titles.append((size, text))
+        elif len(text.split()) >= _FEWEST_ABOVE_NAMES:
+            short_titles.append((size, text))
+    title, short_title = max(titles, key=itemgetter(0)), max(short_titles, key=itemgetter(0))
+    may_be_names = not re.search(r"(?<!\S)[a-z]+(?!\S)", title[1])  # of the authors, below a short title
+    return short_title[1] if may_be_names and short_title[0] > title[0] else title[1]
 
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
@@ -191,14 +204,15 @@ def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
         scans = import_module(".scans", __package__)  # imported here, because most files do not need it
         texts = dict(scans.read_pages(data, sorted(broken | scanned)))
         recognised |= {number: text for number, text in texts.items() if text is not None}
-        broken, scanned = ({number for number in pages_of_kind if texts[number] is None}
-                           for pages_of_kind in (broken, scanned))
+        broken = {number for number in broken if texts[number] is None}
+        scanned = {number for number in scanned if texts[number] is None}
         fix = f"they are in {scans.UNKNOWN_SCRIPT}, or too many: recognise their text with another program, or split it"
     notes = list[str]()
     for kind, unread in (("pages that are only pictures", scanned),
                          ("pages whose font does not tell its letters", broken)):
         listed = ", ".join(str(number + 1) for number in sorted(unread)[:_LISTED])
-        notes += [f"{kind} were not read ({listed}{' and more' if len(unread) > _LISTED else ''})"] if unread else []
+        if unread:
+            notes.append(f"{kind} were not read ({listed}{' and more' if len(unread) > _LISTED else ''})")
     return recognised, f"{'; '.join(notes)}: {fix}" if notes else ""
 
 
