@@ -287,7 +287,10 @@ def _character_cost(character: str, encoding: str, language: str) -> float:
         frequent, script = _letters_of(language)
         if small in frequent:
             return 0.0
-        if character in _SIGNS or _is_common(character, encoding) or unicodedata.name(character, "").startswith(script):
+        standard, first, last = _FIRST_LEVEL.get(encoding, ("ascii", 1, 0))
+        first_byte = character.encode(standard, "ignore")[:1]
+        is_common = bytes([first]) <= first_byte <= bytes([last])
+        if character in _SIGNS or is_common or unicodedata.name(character, "").startswith(script):
             return 1.0
     elif small in _LETTERS[language]:
         return 2.0 if language == "en" else 1.0
@@ -304,10 +307,3 @@ def _letters_of(language: str) -> tuple[frozenset[str], str]:
     if language in {"ko", "zh", "ja"}:
         return frozenset(letter for letters in lists for letter in letters), "no alphabet"
     return frozenset(lists[0][:_FREQUENT]), unicodedata.name(lists[0][0]).partition(" ")[0]
-
-
-def _is_common(character: str, encoding: str) -> bool:
-    """Return True for a wide character in common use."""
-    codec, first, last = _FIRST_LEVEL.get(encoding, ("ascii", 1, 0))
-    encoded = character.encode(codec, "ignore")  # empty if the standard lacks it
-    return bool(encoded) and first <= encoded[0] <= last

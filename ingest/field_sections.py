@@ -139,31 +139,30 @@ def field_tables(text: str, title: str) -> list[SourceTable]:
 
 def read_blocks(lines: Iterable[Line]) -> list[Block]:
     """Return the blocks of at least two fields in some lines, in order."""
-    return _BlockReader().read(lines)
+    reader = _BlockReader()
+    for line in lines:
+        reader.add(line)
+    # A record has several fields, each of them mostly once: a dialogue repeats the names of its speakers.
+    return [block for block in reader.blocks if _FEWEST <= len(block.fields) <= _MOST_FIELDS
+            and block.repeated <= _MOST_REPEATED * (len(block.fields) + block.repeated)]
 
 
 class _BlockReader:
     """Reads the blocks of fields in a text line by line."""
 
     def __init__(self) -> None:
-        self._blocks: list[Block] = []
+        self.blocks: list[Block] = []
         self._block: Block | None = None  # to which the next line may belong
         self._item: _Item | None = None  # under which the next block may be set in
         self._level, self._heading_start, self._is_apart = 0, -1, False  # apart: a blank line is above
 
-    def read(self, lines: Iterable[Line]) -> list[Block]:
-        """Return the records of a text in order."""
-        for line in lines:
-            if line.is_code or _HEADING.match(line.text):
-                self._end_block(line)
-            elif line.text.strip():
-                self._add_line(line)
-                self._is_apart = False
-            else:
-                self._is_apart = True
-        # A record has several fields, each of them mostly once: a dialogue repeats the names of its speakers.
-        return [block for block in self._blocks if _FEWEST <= len(block.fields) <= _MOST_FIELDS
-                and block.repeated <= _MOST_REPEATED * (len(block.fields) + block.repeated)]
+    def add(self, line: Line) -> None:
+        """Add the next line of the text."""
+        if line.is_code or _HEADING.match(line.text):
+            self._end_block(line)
+        elif line.text.strip():
+            self._add_line(line)
+        self._is_apart = not line.text.strip()
 
     def _end_block(self, line: Line) -> None:
         """End the block above a line that does not belong to it: a heading, code, other text or another record."""
@@ -213,7 +212,7 @@ class _BlockReader:
         block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text), is_listed)
         if self._item is not None and self._item.set_in < block.set_in:
             block.item = self._item
-        self._blocks.append(block)
+        self.blocks.append(block)
         self._block, self._item, self._heading_start = block, None, -1
         return block
 

@@ -118,16 +118,9 @@ def _join_parts(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
 
 
 def _repeated_rows(page_before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
-    """Return how many of the first rows of a page's first table repeat those of the table that it continues.
+    """Return how many of a table's rows repeat captions and header of the table that it continues; None if it does not.
 
-    Args:
-        page_before: the page before it.
-        parts: the lowest table on that page, with its parts on earlier pages.
-        layout: the page of the table.
-        table: the table.
-
-    Returns:
-        The number of repeated captions and rows of the header, 0 without any; None if it continues no table.
+    `parts` are the lowest table on the page before, from page to page, and `layout` is the page of `table`.
     """
     above, first = parts[-1].table, parts[0].table
     if len(above.edges) != len(table.edges):

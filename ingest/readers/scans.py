@@ -139,25 +139,26 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
     return [*ordered, *_read_columns(group, gutter)]
 
 
+def _split_row(row: TextLine, gutter: tuple[float, float]) -> tuple[TextLine, TextLine]:
+    middle = sum(gutter) / 2
+    return [word for word in row if word.center[0] < middle], [word for word in row if word.center[0] >= middle]
+
+
 def _narrow(gutter: tuple[float, float], row: TextLine) -> tuple[float, float] | None:
     """Return the part of a gutter that a row leaves free, None if it leaves none."""
-    left, right = _split_row(row, sum(gutter) / 2)
+    left, right = _split_row(row, gutter)
     begin = max([gutter[0], *(word.box.x1 for word in left)])
     end = min([gutter[1], *(word.box.x0 for word in right)])
     return (begin, end) if begin < end else None
-
-
-def _split_row(row: TextLine, middle: float) -> tuple[TextLine, TextLine]:
-    return [word for word in row if word.center[0] < middle], [word for word in row if word.center[0] >= middle]
 
 
 def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> list[TextLine]:
     """Return rows as two columns, the left one first, if both are prose; as they are, if they are rows of a table."""
     if gutter is None:
         return rows
-    left, right = zip(*(_split_row(row, sum(gutter) / 2) for row in rows), strict=True)
-    columns = list(filter(None, left)), list(filter(None, right))
-    return [*_order_rows(columns[0]), *_order_rows(columns[1])] if all(map(_is_prose, columns)) else rows
+    halves = zip(*(_split_row(row, gutter) for row in rows), strict=True)
+    left, right = (list(filter(None, column)) for column in halves)
+    return [*_order_rows(left), *_order_rows(right)] if _is_prose(left) and _is_prose(right) else rows
 
 
 def _is_prose(rows: Sequence[TextLine]) -> bool:
