@@ -16,7 +16,7 @@ _NOT_HAVING = _NONE | {"lack any", "not have", "not have a", "not have an", "not
 _BEFORE_MISSING = _NONE | {"neither", "nor"}
 """First words of what stands before the name of a missing value, not behind it."""
 _FIELDS = frozenset({"field", "fields", "list", "header"})
-_FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns"})
+_FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns", "column"})
 _JOINING = frozenset({"or", "or_more", "compare", "than"})
 _MOST_VALUES = 200
 _WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
@@ -56,9 +56,9 @@ class ConditionReader(MeasureReader):
 
     def _in_folder(self, folders: Collection[str]) -> list[Condition]:
         """Read what documents are called as the folder that they are in: "recipes" in recipes/."""
-        named = [mention for mention in self._parts.mentions
-                 if self._parts.are_documents and self._parts.words(mention) in folders]
-        if len(named) > 1 or any(mention.kind not in _FOLDER_KINDS for mention in named):
+        named = [mention for mention in self._parts.mentions if self._parts.are_documents
+                 and mention.kind in _FOLDER_KINDS and self._parts.words(mention) in folders]
+        if len(named) > 1 or any(mention.kind == "column" for mention in named):
             raise UnclearError(named)  # a field of documents, or a folder?
         return [self._condition(self._parts.columns["document"],
                                 f"contains(lower(concat('/', document)), {literal(f'/{self._parts.words(mention)}/')})",

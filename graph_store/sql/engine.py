@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import duckdb
 from sqlglot import exp
 
-from ...schemas.records import ColumnInfo, ColumnKind, SqlResult, TableInfo
+from ...schemas.records import ColumnKind, SqlResult, TableInfo
 from ..joined_documents import JoinedDocuments, SourceDocuments
 from .checking import DIALECT, check_as_read, read_statement, text_of, with_full_names
 from .logical_tables import to_json_value
@@ -22,8 +22,6 @@ from .value_words import FoundValue, find_values, read_titles
 
 TableFile: TypeAlias = tuple[Path | None, Callable[[], TableSource]]
 """The file of a base's tables, None if there is none, and what makes them."""
-_MOST_FIELDS = 100_000
-"""How many relations and attributes of types of entities are read."""
 MOST_CELLS = 100_000
 """The most values of a result that are returned."""
 _OTHER_TYPES = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
@@ -57,23 +55,6 @@ class SqlEngine:
     def titles(self) -> Mapping[str, tuple[str, ...]]:
         """For each table the names and titles of its documents, if it has few."""
         return read_titles(self._connection.cursor(), MAIN)
-
-    @cached_property
-    def entity_types(self) -> tuple[TableInfo, ...]:
-        """Each type of entities as a table, whose columns are its relations and attributes."""
-        views = {view.title: view.name for view in self.tables() if view.kind == "relation"}
-        found = self.run(
-            "SELECT head_type AS type, relation AS field, 0 AS numbers, 0 AS dates, count(*) AS filled FROM facts "
-            "GROUP BY ALL UNION ALL SELECT type, attribute, count(number), count(date), count(*) FROM attribute_values "
-            "GROUP BY ALL ORDER BY ALL", most_rows=_MOST_FIELDS)
-        columns: dict[str, list[ColumnInfo]] = {}
-        for name, field, numbers, dates, filled in found.rows:
-            if field in views:
-                kind = "number" if 2 * numbers > filled else "date" if 2 * dates > filled else "text"
-                columns.setdefault(name, []).append(ColumnInfo.model_validate(
-                    {"name": views[field], "title": field.replace("_", " "), "kind": kind}))
-        return tuple(TableInfo(name=name, title=name, kind="entities", rows=1, columns=tuple(fields))
-                     for name, fields in columns.items())
 
     def find_values(self, words: Collection[str]) -> list[FoundValue]:
         """Return the values of columns that have one of some words (see `value_words.find_values`)."""

@@ -32,7 +32,7 @@ class TableStore:
 
     def is_current(self, version: Version) -> bool:
         """Return True if there is a file of a state of the ledger."""
-        return self._path(version).is_file()
+        return self.file(version) is not None
 
     def save(self, version: Version, source: "TableSource") -> None:
         """Write the tables of a state of the ledger; after an OSError there is no new file."""
@@ -53,8 +53,8 @@ class TableStore:
         """Return a connection that can only read the tables of a state of the ledger; in memory if there is no file."""
         from .table_file import TablesDamagedError, make_in_memory, open_file  # noqa: PLC0415
 
-        path = self._path(version)
-        if path.is_file():
+        path = self.file(version)
+        if path is not None:
             try:
                 return open_file(path)
             except TablesDamagedError as error:

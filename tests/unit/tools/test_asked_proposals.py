@@ -163,10 +163,13 @@ def test_brackets_behind_names_are_no_value(tmp_path, hashed_embedder, most):
 
 @pytest.mark.parametrize(("question", "answer"), [
     ("How many recipes are there?", "2"), ("Which recipes name no author?", "recipes/stew.md: stew"),
-    ("How many notes are there?", "1"),
-    ("How many files are there?", "3"), ("How many recipes and notes are there?", None)])
+    ("How many notes are there?", "2"), ("How many files are there?", "4"),
+    ("How many recipes and notes are there?", None),
+    ("How many notes were created in 2019?", "2")])
 def test_what_documents_are_called_may_be_their_folder(tmp_path, hashed_embedder, question, answer):
-    files = {"recipes/soup.md": "author: Ann\n", "recipes/stew.md": "tag: hot\n", "notes/one.md": "tag: cold\n"}
+    files = {"recipes/soup.md": "author: Ann\n", "recipes/stew.md": "tag: hot\n",
+             "notes/2019/one.md": "created: 2019-05-01\n",
+             "notes/2020/two.md": "created: 2019-07-01\n"}
     for name in files:
         (tmp_path / "files" / name).parent.mkdir(parents=True, exist_ok=True)
     index = made(tmp_path, {name: f"---\n{field}---\n\nIt helps.\n" for name, field in files.items()}, hashed_embedder)
