@@ -122,11 +122,13 @@ class EmbeddingModels:
 
     def load(self, name: str) -> Embedder:
         """Return the model of that name; a bundled one other than the settings' needs no endpoint or instructions."""
-        plain = {"embedding_base_url": None, "embedding_query_prefix": "", "embedding_passage_prefix": ""}
+        settings = self._settings.model_copy(update={"embedding_model": name})
+        if name in BUNDLED and name != self.chosen:  # what is set beside the name is for the chosen model
+            settings = settings.model_copy(update={
+                "embedding_base_url": None, "embedding_query_prefix": "", "embedding_passage_prefix": ""})
         with self._lock:
             if name not in self._loaded:
-                self._loaded[name] = self._load(self._settings.model_copy(update={
-                    "embedding_model": name, **(plain if name != self.chosen and name in BUNDLED else {})}))
+                self._loaded[name] = self._load(settings)
             return self._loaded[name]
 
     def name_for(self, recorded: str) -> str:

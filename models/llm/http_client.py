@@ -71,7 +71,7 @@ def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenA
     """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
 
     It belongs to the event loop of its first request, and is closed with it. It asks for uncompressed responses and
-    follows no redirect, which would send prompts to another host.
+    follows no redirect, which would send prompts to another host. With `files`, it reads the larger files of batches.
     """
     key = settings.llm_api_key.get_secret_value()
     proxy = proxy_before(settings)
@@ -83,7 +83,8 @@ def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenA
     except (ImportError, ValueError) as error:  # a package for SOCKS is missing, or no proxy has such an address
         raise ReasonerError(f"{name_of(settings)}: the proxy cannot be used ({error}); run `pip install socksio` if it "
                             "is a SOCKS proxy, unset its variable, or name the endpoint's host in NO_PROXY") from None
-    seconds = settings.llm_timeout * (MAX_FILE // MAX_BODY if files else 1)
+    most_bytes = MAX_FILE if files else MAX_BODY
+    seconds = settings.llm_timeout * (most_bytes // MAX_BODY)  # a larger response may take longer
     send = http_client.send
 
     async def send_in_time(*arguments: Any, **options: Any) -> httpx2.Response:
@@ -91,8 +92,9 @@ def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenA
             return await send(*arguments, **options)
 
     http_client.send = send_in_time  # type: ignore[method-assign]
-    bound = partial(_bound_response, most=MAX_FILE if files else MAX_BODY)
-    response_hooks: list[Any] = [bound] if files else [bound, reveal_error]
+    response_hooks: list[Any] = [partial(_bound_response, most=most_bytes)]
+    if not files:  # the lines of a file are answers to many requests
+        response_hooks.append(reveal_error)
 
     async def close_later(_: httpx2.Request) -> None:
         http_client.event_hooks = {"response": response_hooks}  # this function is called before the first request only

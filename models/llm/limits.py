@@ -180,7 +180,7 @@ class LimitedEndpoint(LimitedCalls[SendIn]):
 
 @dataclass
 class _Step:
-    """A step that asks a model, and how many calls it has sent."""
+    """A step that asks a model, such as "extract", and how many calls it has sent."""
 
     name: str
     calls: int = 0
@@ -216,7 +216,8 @@ def observed_step(name: str, model: str) -> Iterator[None]:
         finally:
             _STEP.reset(token)
             current.set_attribute("banyan.calls", step.calls)
-            _log_line(logging.DEBUG, "step", {**fields, "ms": _ms(time.perf_counter() - started), "calls": step.calls})
+            milliseconds = round(1000 * (time.perf_counter() - started))
+            _log_line(logging.DEBUG, "step", {**fields, "ms": milliseconds, "calls": step.calls})
 
 
 @contextmanager
@@ -235,7 +236,7 @@ def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[Ob
         finally:
             ended = time.perf_counter()
             sent_at = call.sent_at or ended  # the wait for a free slot does not count as the endpoint's time
-            call.fields.update(ms=_ms(ended - sent_at), waited_ms=_ms(sent_at - started))
+            call.fields.update(ms=round(1000 * (ended - sent_at)), waited_ms=round(1000 * (sent_at - started)))
             _log_line(logging.INFO, "call", call.fields)
             for on_call in _WATCHERS:
                 on_call(call.fields)
@@ -252,10 +253,6 @@ def _add_outcome(fields: dict[str, Any]) -> Iterator[None]:
     except BaseException as error:
         fields["outcome"] = type(error).__name__
         raise
-
-
-def _ms(seconds: float) -> int:
-    return round(1000 * seconds)
 
 
 def _log_line(level: int, event: str, fields: dict[str, Any]) -> None:

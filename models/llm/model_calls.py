@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from time import monotonic
@@ -51,11 +51,11 @@ class ModelCalls:
         self._steps: dict[str, Settings] = {step: settings.for_step(step) for step in LLM_STEPS}
         self._steps |= dict.fromkeys(("infer", "group"), self._steps["schema"])
         endpoint_of = endpoint_of or limited_endpoint
-        self._chats: dict[Hashable, StructuredChat] = {}
-        for one in (settings, *self._steps.values()):
-            key = _endpoint_and_options(one)
+        self._chats: dict[_ChatKey, StructuredChat] = {}
+        for one in (settings, *self._steps.values()):  # steps with the same model, endpoint and options share a chat
+            key = _chat_key(one)
             if key not in self._chats:
-                self._chats[key] = StructuredChat(one.llm_model, endpoint_of(one), ledger, key[-1])
+                self._chats[key] = StructuredChat(one.llm_model, endpoint_of(one), ledger, key.options)
 
     async def _ask(self, step: str, make: MakeCall[_T]) -> _T:
         """Return a model's answer without holding a thread while the endpoint works."""
@@ -63,7 +63,7 @@ class ModelCalls:
         return await self._chat_of(step).ask(step, prompt, shape)
 
     def _chat_of(self, step: str) -> StructuredChat:
-        return self._chats[_endpoint_and_options(self._steps.get(step, self._settings))]
+        return self._chats[_chat_key(self._steps.get(step, self._settings))]
 
     async def _ask_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
                            batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
@@ -98,11 +98,19 @@ def limited_endpoint(settings: Settings) -> Endpoint:
     return LimitedEndpoint(lambda: open_client(settings), settings)
 
 
-def _endpoint_and_options(settings: Settings) -> tuple[str, str | None, SecretStr, str]:
-    """Return the model and its endpoint, and the parameters that the user has set, as JSON; "" if there are none."""
+class _ChatKey(NamedTuple):
+    """What tells the chats of steps apart; `options` are the parameters that the user has set, as JSON, or ""."""
+
+    model: str
+    address: str | None
+    api_key: SecretStr
+    options: str
+
+
+def _chat_key(settings: Settings) -> _ChatKey:
     chosen = chosen_parameters(settings)
     options = json.dumps(chosen, sort_keys=True) if chosen else ""
-    return settings.llm_model, settings.llm_base_url, settings.llm_api_key, options
+    return _ChatKey(settings.llm_model, settings.llm_base_url, settings.llm_api_key, options)
 
 
 def prompt_language(settings: Settings, text: str) -> Language:

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar, cast
 
 import anyio
@@ -55,10 +55,13 @@ class Turns:
 
         Everybody who needs no key is the client `LOCAL`, so that one has no share of its own.
         """
+        if client == LOCAL:
+            async with self._limiter:
+                yield
+            return
         # The client's own limit comes first, so whoever waits for it holds no turn of the others.
-        share: AbstractAsyncContextManager[None] = nullcontext() if client == LOCAL else self._shares.setdefault(
-            client, anyio.CapacityLimiter(self._most_per_client))
-        async with share, self._limiter:
+        own_limiter = self._shares.setdefault(client, anyio.CapacityLimiter(self._most_per_client))
+        async with own_limiter, self._limiter:
             yield
 
 
@@ -87,9 +90,8 @@ class Shares:
     def limit_calls(self, app: ASGIApp) -> ASGIApp:
         """Return the app of MCP with a limit on a client's requests; further ones wait."""
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
-            # Without POST a request is a stream that stays open.
             client = scope["state"]["client"]
-            if scope["method"] != "POST" or client == LOCAL:
+            if scope["method"] != "POST" or client == LOCAL:  # a GET is a stream that stays open
                 await app(scope, receive, send)
                 return
             async with self._calls.take(client):
