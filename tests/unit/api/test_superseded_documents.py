@@ -1,8 +1,13 @@
 """Documents that supersede and amend one another: the relation, the order and marks of answers, and tables."""
 
+from types import SimpleNamespace
+
 import pytest
-from banyan.graph_store.graph.document_links import NamedDocuments, read_name
+from banyan.graph_store.graph.document_links import NamedDocuments, find_citations, read_name
+from banyan.graph_store.ledger.document_rows import DocumentSummary
 from banyan.graph_store.store_errors import EntityDecisionError
+from banyan.ingest.reference_lists import COLUMNS
+from banyan.schemas.documents import SourceTable
 
 OLD = {"id": "travel-2021.md", "title": "Travel Policy 2021",
        "text": "Effective from 1 January 2021.\n\nThe allowance for trips abroad is 50 EUR. Receipts come monthly."}
@@ -80,3 +85,14 @@ def test_a_document_is_found_by_the_words_of_its_name():
     assert named.find("原《差旅费管理办法》", "own.md") == "a.md"
     assert named.find("822", "rfc2822.txt") == named.find("RFC 822", "own.md") == "rfc822.txt"
     assert named.find("Abwasser", "own.md") == named.find("the", "a.md") == ""
+
+
+def test_letters_and_digits_that_are_written_together_are_one_word_of_a_title():
+    """A title of one word is too short to tell a cited work by it."""
+    titles = {"erc.md": "ERC20", "birds.md": "Walks of birds"}
+    table = SourceTable(columns=COLUMNS, spans=((0, 5), (5, 9)), rows=tuple(
+        (f"A. Boro. {title}.", "", "", title, "", "") for title in titles.values()))
+    documents = SimpleNamespace(
+        tables=lambda _: [("paper.md", table)],
+        about=lambda: [DocumentSummary(document, title, "", {}) for document, title in titles.items()])
+    assert [link.tail for link in find_citations(documents)] == ["birds.md"]
