@@ -11,7 +11,9 @@ from .said_dates import MONTHS_A_YEAR, Said, Unit, around, dated, edge, quarter,
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY = r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
 _DAY_NAME = _WEEKDAY.replace("?P<weekday>", "?:")
-_MONTH = r"(?P<month>January|February|March|April|May|June|July|August|September|October|November|December)"
+# "this may include" names no month.
+_MONTH = (r"(?P<month>January|February|(?-i:March|MARCH|May|MAY)|April|June|July|August|September|October|November"
+          r"|December)")
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _AFTER_MONTH = _DAY.replace("<day>", "<date>")
 _SIDES = {"last": -1, "this": 0, "the current": 0, "next": 1, "the coming": 1, "before last": -2, "after next": 2}
@@ -183,6 +185,7 @@ FORMS: tuple[tuple[str, Callable[[Said], str]], ...] = (
     (rf"\b{_LENGTH} (?:from|before|after) (?:the |last |next )?(?:yesterday|tomorrow|{_WEEKDAY})", _ignore),
     (rf"\bthe (?:day|night|week) (?:before|after) (?:last |next )?{_WEEKDAY}", _ignore),
     (rf"\b(?:every|each|any|good|black|ash|cyber|between|the (?:first|last|next|previous)) {_WEEKDAY}", _ignore),
+    (rf"\b(?:\d(?:st|nd|rd|th)|second|third|fourth|fifth) {_WEEKDAY}", _ignore),
     (rf"{_DAY_NAME}(?: ?[-–—/] ?| to | through | and ){_DAY_NAME}", _ignore),
     (rf"{_DAY_NAME}(?:,? (?:before|after) (?:last|next)| week\b|(?=,? (?:the )?(?:\d|{_MONTH})))", _ignore),
     (rf"\b(?:last|next|this) (?:{_DAY_NAME}|week|year|month|quarter) (?:of|before|after)(?! (?:last|this|next))\b",
