@@ -158,8 +158,10 @@ def introduce(resources: Resources, name: str) -> Introduction:
         rows = _main_rows(index)
         beginnings = summarise_documents(kb.documents, ids[:_TITLES], beginnings=True) if ids else []
         openings = tuple(beginning for beginning in beginnings if beginning.said)
+        dates = sorted(date for item in metadata_of.items() if (date := _document_date(*item)))
         return Introduction(
-            kb=name, documents=len(documents), kinds=_count_kinds(metadata_of), dates=_date_range(metadata_of),
+            kb=name, documents=len(documents), kinds=_count_kinds(metadata_of),
+            dates=(dates[0], dates[-1]) if dates else None,
             titles=_title_texts(ids, title_of, metadata_of), openings=openings[:_OPENINGS],
             tables=tuple(_describe_tables(index)), people=tuple(_describe_people(index)),
             entities=_main_entities(index, rows), unread=tuple(line for line in unread_lines if line not in left_out),
@@ -176,13 +178,6 @@ def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
         suffix = PurePosixPath(file).suffix.removeprefix(".").lower()
         kinds[_KINDS.get(suffix, suffix.upper() or "text")] += 1
     return dict(kinds.most_common())
-
-
-def _date_range(metadata_of: Mapping[str, Mapping[str, str]]) -> tuple[str, str] | None:
-    """Return the first and the last date of documents, given by id with their metadata; None if none has a date."""
-    dates = [_document_date(document, metadata) for document, metadata in metadata_of.items()]
-    known = sorted(date for date in dates if date)
-    return (known[0], known[-1]) if known else None
 
 
 def _title_texts(ids: Sequence[str], title_of: Mapping[str, str], metadata_of: Mapping[str, Mapping[str, str]],

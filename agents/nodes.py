@@ -75,8 +75,7 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
         attributes = {"banyan.node": step.__name__, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]}
         try:
             with span(f"step {step.__name__}", attributes, expected=(GraphBubbleUp,)):
-                result = await (step(*arguments) if is_async else in_thread(step, *arguments))
-                return _to_plain_data(result)
+                return _to_plain_data(await (step(*arguments) if is_async else in_thread(step, *arguments)))
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise
         except BaseException:

@@ -161,8 +161,7 @@ class Snapshots:
         # The state is in the ticket, so that another process can tell whether it still has the same one.
         ticket, now = f"{uuid.uuid4().hex} {_state_of(snapshot)}", time.monotonic()
         with self._lock:
-            expired = [other for other, (_, lease_end) in self._questions.items() if lease_end < now]
-            for other in expired:
+            for other in [other for other, (_, lease_end) in self._questions.items() if lease_end < now]:
                 self.end_question(other)
             self._questions[ticket] = snapshot.__enter__(), now + _QUESTION_SECONDS
         return ticket

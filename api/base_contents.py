@@ -111,8 +111,7 @@ class BaseContents:
             UnknownDocumentError: no document has one of the ids.
         """
         with self._snapshot() as snapshot:
-            summaries = summarise_documents(snapshot.kb.documents, documents)
-            return {summary.document: summary.said for summary in summaries}
+            return {summary.document: summary.said for summary in summarise_documents(snapshot.kb.documents, documents)}
 
     def status(self) -> Status:
         """Return counts of its contents, failures and spending."""

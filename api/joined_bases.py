@@ -160,8 +160,7 @@ class JoinedBases:
     async def asearch(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
                       context: AskContext | None = None) -> list[RetrievedPassage]:
         """Search like `search`, in a thread."""
-        return await asyncio.to_thread(
-            lambda: self.search(query, k, documents=documents, where=where, context=context))
+        return await asyncio.to_thread(lambda: self.search(query, k, documents=documents, where=where, context=context))
 
     # Tables.
 
@@ -219,8 +218,7 @@ class JoinedBases:
         """Return a subagent for deepagents, supervisors and your own graphs; see `banyan.as_subagent`."""
         return as_subagent(self.name, name=name, about=about, context=context, resources=self.resources)
 
-    def as_retriever(self, *, k: int = 4, documents: Sequence[str] | str = (),
-                     where: Where = None) -> BanyanRetriever:
+    def as_retriever(self, *, k: int = 4, documents: Sequence[str] | str = (), where: Where = None) -> BanyanRetriever:
         """Return a LangChain retriever of its passages, or of some documents'; see `banyan.BanyanRetriever`."""
         return BanyanRetriever(kb=self.name, k=k, documents=Scope.of(documents).documents,
                                where=dict(where or {}), resources=self.resources)

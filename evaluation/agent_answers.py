@@ -170,8 +170,7 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
         cited_gold |= quoted
         is_right[document.id] = is_right.get(document.id, False) or bool(quoted)
     recall = len(cited_gold) / len(set(gold))
-    precision = sum(is_right.values()) / len(is_right) if is_right else None
-    return recall, precision
+    return recall, sum(is_right.values()) / len(is_right) if is_right else None
 
 
 def _summarise_records(records: Sequence[AnswerRecord]) -> AnswerReport:

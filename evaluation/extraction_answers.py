@@ -165,8 +165,7 @@ def _admit_extraction(extraction: Extraction, case: GoldCase, bounds: Bounds) ->
                   text=case.text, title="")
     admitted = bound(extraction, chunk, bounds)
     facts = [(fact.head, fact.relation, fact.tail) for fact in admitted.facts]
-    values = [(value.entity, value.attribute, value.value) for value in admitted.attributes]
-    return tuple(sorted({*facts, *values}))
+    return tuple(sorted({*facts, *[(value.entity, value.attribute, value.value) for value in admitted.attributes]}))
 
 
 class Hallucination(Frozen):

@@ -226,8 +226,7 @@ def intervals(values: Values) -> Values:
     for start in range(0, _RESAMPLES, resamples_at_once):
         resamples = min(resamples_at_once, _RESAMPLES - start)
         # How often each row was drawn is enough, because the order of the draws does not matter.
-        draw_counts = random.multinomial(rows, np.full(rows, 1 / rows), size=resamples)
-        means.append(draw_counts @ values / rows)
+        means.append(random.multinomial(rows, np.full(rows, 1 / rows), size=resamples) @ values / rows)
     return np.asarray(np.quantile(np.concatenate(means), _INTERVAL_ENDS, axis=0).T)
 
 
@@ -272,8 +271,7 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
 
 def _make_group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
     def recall(record: QuestionRecord, k: int) -> float:
-        hits = sum(rank is not None and rank <= k for rank in record.ranks)
-        return 100 * hits / len(record.ranks)
+        return 100 * sum(rank is not None and rank <= k for rank in record.ranks) / len(record.ranks)
 
     values = np.array([[recall(record, k) for k in ks] for record in records])
     times = [record.milliseconds for record in records]

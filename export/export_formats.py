@@ -59,22 +59,18 @@ def _write_nodes(graph: TreeGraph) -> Iterator[str]:
     communities: list[Mapping[str, Any]] = []
     for node, data in graph.nodes(data=True):
         if data["kind"] == "entity":
-            by_type[data["type"]].append(_entity_properties(node, data))
+            values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
+                      for name, sources in data["attributes"].items()}
+            by_type[data["type"]].append({
+                **values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
+                "documents": data["documents"], "attributes": json_text(data["attributes"]),
+                **({"times": json_text(data["times"])} if "times" in data else {})})
         else:
             communities.append({"id": node, **{key: value for key, value in data.items() if key != "kind"}})
     for name, rows in sorted(by_type.items()):
         label = f", n:{quoted_name(name)}" if name else ""
         yield from _write_statements(rows, f"MERGE (n:{_ENTITY} {{id: row.id}})\nSET n = row{label}")
     yield from _write_statements(communities, f"MERGE (n:{_COMMUNITY} {{id: row.id}})\nSET n = row")
-
-
-def _entity_properties(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an entity's properties; an attribute called like one of the fixed ones gets the prefix "attribute_"."""
-    values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
-              for name, sources in data["attributes"].items()}
-    return {**values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
-            "documents": data["documents"], "attributes": json_text(data["attributes"]),
-            **({"times": json_text(data["times"])} if "times" in data else {})}
 
 
 def _write_edges(graph: TreeGraph) -> Iterator[str]:

@@ -59,8 +59,7 @@ class TreeOutline:
     @cached_property
     def roots(self) -> list[str]:
         """The communities without a parent, largest first."""
-        roots = [node for node in self.communities if not self._graph.out_degree(node)]
-        return sorted(roots, key=self._by_size)
+        return sorted([node for node in self.communities if not self._graph.out_degree(node)], key=self._by_size)
 
     def children(self, community: str) -> list[str]:
         """Return the child communities of a community, largest first."""
@@ -144,8 +143,7 @@ def _number_rows(graph: TreeGraph, outline: TreeOutline) -> Iterator[tuple[str, 
     yield "triples", "triples", None, kinds.count("triple")
     yield "attributes", "attribute values", None, sum(
         len(values) for node in outline.entities for values in graph.nodes[node]["attributes"].values())
-    level_sizes = Counter(graph.nodes[node]["level"] for node in outline.communities)
-    for level, size in sorted(level_sizes.items()):
+    for level, size in sorted(Counter(graph.nodes[node]["level"] for node in outline.communities).items()):
         yield "level", f"communities of level {level} (0: the finest)", level, size
     members = {node for node, _, data in graph.edges(data=True) if data["kind"] == MEMBER_OF}
     outside = len(set(outline.entities) - members)

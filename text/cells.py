@@ -84,16 +84,13 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
             continue
         is_comma = separator in _COMMAS
         most_words = _MOST_WORDS_AT_COMMAS if is_comma else _MOST_WORDS
-        items_of_lists = [item for item in parts if _may_be_item(item, most_words)]
+        # An item of a list is short and no sentence.
+        items_of_lists = [item for item in parts if len(item) <= _LONGEST_ITEM and len(item.split()) <= most_words
+                          and not _SENTENCE.search(item)]
         if len(items_of_lists) >= _NEARLY_ALL * len(parts) and (not is_comma or _are_alike(split, parts, cells)):
             lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
             return _with_last_items(lists) if is_comma else lists
     return None
-
-
-def _may_be_item(part: str, most_words: int) -> bool:
-    """Return True for a part of a cell that is short and no sentence."""
-    return len(part) <= _LONGEST_ITEM and len(part.split()) <= most_words and not _SENTENCE.search(part)
 
 
 def _split_cell(cell: str, separator: str) -> list[str]:

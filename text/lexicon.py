@@ -17,12 +17,8 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _load_words() -> dict[str, frozenset[str]]:
-    listed: dict[str, str] = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
-    return {name: frozenset(words.split(", ")) for name, words in listed.items()}
-
-
-WORDS = _load_words()
+WORDS = {name: frozenset(words.split(", ")) for name, words in
+         json.loads(Path(__file__).with_name("words.json").read_text("utf-8")).items()}
 """The lists of `words.json` by name; what each is for is said where it is used."""
 ENGLISH_STOP = WORDS["english stop"]
 """English words without content in a question or a sentence."""

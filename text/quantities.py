@@ -161,8 +161,7 @@ def parse_number(text: str) -> str:
 
 def _plain_power(power: re.Match[str]) -> str:
     """Return the number that a power of ten such as "3 x 10^6" is, in plain figures."""
-    exponent = int(power["exponent"].replace("−", "-"))
-    return _plain_number(Decimal(power["factor"] or 1).scaleb(exponent))
+    return _plain_number(Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-"))))
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:

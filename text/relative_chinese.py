@@ -64,16 +64,6 @@ def _month_part(day: date, part: str) -> str:
     return f"{day.replace(day=first)}/{day.replace(day=last)}"
 
 
-def _read_month(said: Said) -> str:
-    """Read 上个月, 下月底, 本月5日."""
-    return _month_part(shift("month", said.day, _SIDES[said.part("side")]), said.part("part"))
-
-
-def _read_quarter(said: Said) -> str:
-    """Read 上季度."""
-    return around("quarter", shift("quarter", said.day, _SIDES[said.part("side")]))
-
-
 def _read_year(said: Said) -> str:
     """Read 去年, and its parts: 去年三月, 明年初, 今年上半年."""
     shifted = shift("year", said.day, _YEARS[said.part("year")])
@@ -108,8 +98,9 @@ def _read_length(said: Said) -> str:
 FORMS: tuple[tuple[str, Callable[[Said], str]], ...] = (
     (r"大前天|大后天|(?<![以之此目提从])前天|后天(?![性的努培])|[昨今明](?:[天日](?!头条)|[晚夜早晨])|前晚", _read_day),
     (rf"{_SIDE}{_WEEK}(?P<weekday>[一二三四五六日天末])?(?![期围刊])", _read_week),
-    (rf"{_SIDE}月份?{_PART}", _read_month),
-    (rf"{_SIDE}季度", _read_quarter),
+    (rf"{_SIDE}月份?{_PART}",
+     lambda said: _month_part(shift("month", said.day, _SIDES[said.part("side")]), said.part("part"))),
+    (rf"{_SIDE}季度", lambda said: around("quarter", shift("quarter", said.day, _SIDES[said.part("side")]))),
     (rf"(?<![年月周天\d以之此目提])(?P<year>{'|'.join(_YEARS)})度?{_YEAR_PART}?", _read_year),
     (rf"(?<![近约第几数多好不十百千\d])(?P<number>半|{_NUMBER}){_UNIT}[以之]?(?P<way>[前后]){_TODAY}?(?![年面者])",
      _read_length),

@@ -41,11 +41,6 @@ _LASTING = WORDS["lasting"]
 """Words beside which "in two weeks" says how long something takes."""
 
 
-def _read_day_word(said: Said) -> str:
-    """Read "yesterday", "tonight" and the like."""
-    return around("day", said.day + timedelta(_SHIFTS.get(said.match[0].lower(), 0)))
-
-
 def _read_length(said: Said, sign: int) -> str:
     """Return the period that is some units away: the month of "two months ago", the day of "a week ago today"."""
     unit, count = _length(said)
@@ -101,11 +96,6 @@ def _read_day_of_week(said: Said) -> str:
     monday = said.day - timedelta(said.day.weekday())
     return around("day", monday + timedelta(_SIDES[said.part("side")] * said_dates.DAYS_A_WEEK
                                             + _WEEKDAYS.index(said.part("weekday"))))
-
-
-def _read_weekday(said: Said) -> str:
-    """Read "last Friday", and "Friday" by the tense."""
-    return said_dates.on_weekday(said, _WEEKDAYS.index(said.part("weekday")), said.part("side"))
 
 
 def _read_year_part(said: Said) -> str:
@@ -191,7 +181,8 @@ FORMS: tuple[tuple[str, Callable[[Said], str]], ...] = (
     (rf"\b(?:last|next|this) (?:{_DAY_NAME}|week|year|month|quarter) (?:of|before|after)(?! (?:last|this|next))\b",
      _ignore),
     (rf"\btoday['’]s (?:{'|'.join(_STALE)})", _ignore),
-    (rf"\b(?:{'|'.join(_SHIFTS)}|today|tonight|this (?:morning|afternoon|evening))\b", _read_day_word),
+    (rf"\b(?:{'|'.join(_SHIFTS)}|today|tonight|this (?:morning|afternoon|evening))\b",
+     lambda said: around("day", said.day + timedelta(_SHIFTS.get(said.match[0].lower(), 0)))),
     (rf"\b{_LENGTH} ago(?P<exact> today)?\b(?! (?:on )?{_WEEKDAY})", lambda said: _read_length(said, -1)),
     (rf"\b(?:in )?{_LENGTH}(?: from (?:now|today)|(?:['’]s?)? time)\b", lambda said: _read_length(said, 1)),
     (rf"\bin {_LENGTH}\b(?! of\b)", _read_within),
@@ -205,11 +196,11 @@ FORMS: tuple[tuple[str, Callable[[Said], str]], ...] = (
     (r"\bthe (?P<unit>week|month|quarter|year) (?P<side>before last|after next)\b(?! (?:week|month|year))",
      _read_period),
     (rf"\b(?P<edge>beginning|start|end) of {_SIDE} (?P<unit>month|quarter|year)\b(?! of|,? \d)", _read_edge),
-    (r"\b(?:by|until|till|before|at) the (?P<edge>end) of the (?P<unit>month|quarter|year)\b(?! of|,? \d)",
-     _read_edge),
+    (r"\b(?:by|until|till|before|at) the (?P<edge>end) of the (?P<unit>month|quarter|year)\b(?! of|,? \d)", _read_edge),
     (rf"{_WEEKDAY} (?:of )?{_SIDE} week\b", _read_day_of_week),
     (rf"{_SIDE} week(?:['’]s| on)? {_WEEKDAY}", _read_day_of_week),
-    (rf"\b(?:(?P<side>last|next|this coming|the coming|coming|this past|past|this) )?{_WEEKDAY}", _read_weekday),
+    (rf"\b(?:(?P<side>last|next|this coming|the coming|coming|this past|past|this) )?{_WEEKDAY}",
+     lambda said: said_dates.on_weekday(said, _WEEKDAYS.index(said.part("weekday")), said.part("side"))),
     (rf"\b(?:(?:{_DAY} )?{_MONTH}(?: {_AFTER_MONTH})?|{_QUARTER}|{_HALF}|{_SEASON}) (?:of )?{_SIDE} year\b",
      _read_year_part),
     (rf"\bthe {_DAY} (?:of )?{_SIDE} month\b", _read_day_of_month),

@@ -148,8 +148,7 @@ def is_telling(heading: str) -> bool:
 
 def _is_caption(line: str) -> bool:
     """Return True for a line that can be a table's caption: short, and no sentence, row, item of a list or value."""
-    words = line.split()
-    is_short = 0 < len(words) <= _LONGEST_CAPTION and len(line) <= _LONGEST
+    is_short = 0 < len(line.split()) <= _LONGEST_CAPTION and len(line) <= _LONGEST
     if not is_short or ": " in line or line[0] in "|-*#>`":
         return False
     is_sentence = line.rstrip()[-1] in ".。?？!！"

@@ -86,8 +86,7 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
     next_character = text[end : end + 1]
     if next_character and not next_character.isspace():
         # Without a following space it is a decimal, a file name or an address, except between CJK letters.
-        return (text[at] != "…" and bool(_CJK.match(next_character))
-                and bool(_CJK.match(text, max(at - 1, 0))))
+        return (text[at] != "…" and bool(_CJK.match(next_character)) and bool(_CJK.match(text, max(at - 1, 0))))
     following = _NEXT_WORD.match(text[end : end + 3 * _LOOK].lstrip())
     next_word = (following and following["word"]) or ""
     if _is_lower(next_word):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..schemas.records import ColumnInfo, ColumnKind
-from .question_words import Keys, Mention, is_kind_of, keys_of, label_variants, lexicon
+from .question_words import Mention, is_kind_of, keys_of, label_variants, lexicon
 from .table_mentions import Reading
 
 SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
@@ -256,7 +256,8 @@ class AskedParts:
         measure = lexicon().measures[name]
         labels = [keys_of(label) for label in measure["labels"].split(", ")]
         numbers = [column for column in self.table.columns if column.kind == "number"]
-        named = [column for column in numbers if any(_has_run(keys_of(column.title), label) for label in labels)]
+        named = [column for column in numbers if (keys := keys_of(column.title)) and any(
+            keys[at:at + len(label)] == label for label in labels for at in range(len(keys)))]
         return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
 
     def measured_in(self, unit: str) -> list[ColumnInfo]:
@@ -378,11 +379,6 @@ class AskedParts:
         if not (heads or named or telling):
             raise UnclearError(self.table.name)
         return heads or (named or telling)[:1]
-
-
-def _has_run(keys: Keys, wanted: Keys) -> bool:
-    """Return True if stems have others as neighbours in this order."""
-    return any(keys[at:at + len(wanted)] == wanted for at in range(len(keys)))
 
 
 def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:

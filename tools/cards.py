@@ -50,8 +50,7 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     """
     wanted = {label_key(name) for name in relations}
     incident = index.triples_of(entity)
-    rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()),
-                       *value_rows(index, entity)], at)
+    rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()), *value_rows(index, entity)], at)
     rows, shared_note = split_shared_note([row for row in rows if row.places])
     lines = _card_lines(entity, rows)
     chosen = [line for line in lines if label_key(line.label) in wanted] if wanted else lines

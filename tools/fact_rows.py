@@ -68,8 +68,7 @@ def value_rows(index: GraphIndex, entity: str, held: Mapping[str, Mapping[str, P
                ) -> Iterator[FactRow]:
     """Yield the values of an entity that describe it, or those `held`, as rows, sorted by attribute and value."""
     times, name = index.dated_values(entity), index.name(entity)
-    by_attribute = index.descriptive_values(entity) if held is None else held
-    for attribute, values in sorted(by_attribute.items()):
+    for attribute, values in sorted((index.descriptive_values(entity) if held is None else held).items()):
         for value, support in sorted(values.items()):
             dated = times.get((attribute, value), Dated())
             spans = [(chunk, start, end) for chunk, (start, end) in sorted(support.items()) if dated.covers(chunk)]

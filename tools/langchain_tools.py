@@ -132,8 +132,7 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
     An unknown name or a date without a year is no error: the note of a block says what is wrong. Items of superseded
     documents are marked.
     """
-    blocks = _look_up(retriever, lookup, tokens, question, seen, switches)
-    return mark_versions(retriever.index, blocks, question)
+    return mark_versions(retriever.index, _look_up(retriever, lookup, tokens, question, seen, switches), question)
 
 
 def _look_up(retriever: Retriever, lookup: Lookup, tokens: int, question: str, seen: Sequence[str],

@@ -45,9 +45,8 @@ def list_mentioning(index: GraphIndex, question: str, tokens: int) -> Block | No
     if not words:
         return None
     head, line = _SAID[phrase_language(question)]
-    lines = sorted(_mentions(index, words), key=lambda one: (-one[0], one[1]))
     items = [graph_item([place], line.format(title, f"{times:,}", " ".join(place.text.split())), title, "row")
-             for times, title, place in lines]
+             for times, title, place in sorted(_mentions(index, words), key=lambda one: (-one[0], one[1]))]
     shown, left = fit_lines(items, tokens)
     if not shown:
         return None

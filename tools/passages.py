@@ -138,8 +138,7 @@ def cut_passage(passage: Passage, tokens: int) -> Passage:
     """
     cut = passage.model_copy(update={"about": ""})
     if estimate_tokens(cut.header) > tokens // 2:
-        title = passage.title[:first_tokens(passage.title, tokens // 2)]
-        cut = cut.model_copy(update={"title": title, "heading": ""})
+        cut = cut.model_copy(update={"title": passage.title[:first_tokens(passage.title, tokens // 2)], "heading": ""})
     end = first_tokens(passage.text, tokens - estimate_tokens(cut.header))
     fitting_ends = [sentence_end for _, sentence_end in split_sentences(passage.text) if sentence_end <= end]
     return cut.model_copy(update={"text": passage.text[:fitting_ends[-1] if fitting_ends else end]})
@@ -169,6 +168,5 @@ def _repeats_shown(words: frozenset[str], shown_words: frozenset[str]) -> bool:
     if len(words) - len(shown_words) > most_new:  # true of many, and faster than comparing the words
         return False
     new = words - shown_words
-    return (len(new) <= most_new
-            and not any(word[0].isupper() or not word.isalpha() for word in new))
+    return (len(new) <= most_new and not any(word[0].isupper() or not word.isalpha() for word in new))
 

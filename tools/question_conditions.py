@@ -161,8 +161,7 @@ class MeasureReader:
     def _compared_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column that a number is compared with: by the words around it, else by its unit."""
         before, after = self._beside(first, last, "measure")
-        number = first if first.kind == "number" else last
-        unit = number.name.partition(" ")[2]
+        unit = (first if first.kind == "number" else last).name.partition(" ")[2]
         # "longer than" names a measure itself; others stand beside: "a mass of more than".
         measures = [one for one in (first, last) if one.kind in SIGNS and one.name] or [
             one for one in (before, after) if one is not None and one.kind == "measure"]

@@ -108,8 +108,9 @@ class QuestionQuery(ComparedRows):
         if noun is not None and noun.kind == "column" and not noun.is_head and noun in self._parts.unused("column"):
             return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
         self._take_heads()
-        people = self._people_columns(noun, is_distinct=is_distinct)
-        if people:
+        counts_people = noun is not None and noun.kind == "people" and (is_distinct or self._parts.are_documents)
+        people = [mention for mention in self._columns() if not self._parts.columns_for(mention, is_number)]
+        if counts_people and people:  # of "how many different people have been editors", the editors
             return self._count_of(self._parts.column_of(people[0]), group, is_distinct=True)
         has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
         if (noun is None and has_number) or is_distinct or not self._parts.are_counted():
@@ -120,12 +121,6 @@ class QuestionQuery(ComparedRows):
         if self._named_documents() or self._is_numbered():
             raise UnclearError(noun)  # what is counted is something in a document, or whatever deals with its subject
         return self._computed(self._row_count(), group)
-
-    def _people_columns(self, noun: Mention | None, *, is_distinct: bool) -> list[Mention]:
-        """Return the columns of whom people are: of "how many different people have been editors", the editors."""
-        if noun is None or noun.kind != "people" or not (is_distinct or self._parts.are_documents):
-            return []
-        return [mention for mention in self._columns() if not self._parts.columns_for(mention, is_number)]
 
     def _numbers_of(self, column: ColumnInfo) -> Plan:
         """Return a query for the sum of a column if the question says that all is added, else for its only number."""

@@ -151,8 +151,7 @@ class QuestionTarget:
         columns = {column.name: column for column in (self._parts.column_of(one, is_number) for one in mentions)}
         if measure is not None:
             measured = {column.name: column for column in self._parts.measured(measure.name)}
-            both = {name: column for name, column in columns.items() if name in measured}
-            columns = both or columns or measured
+            columns = {name: column for name, column in columns.items() if name in measured} or columns or measured
         elif not columns and unit is not None:
             columns = {column.name: column for column in self._parts.measured_in(unit.name)}
         if not columns and measure is None:

@@ -135,8 +135,7 @@ class ConditionReader(MeasureReader):
         for mention in self._parts.unused("quoted"):
             before, after = self._beside(mention, mention)
             columns = [column for column in (after, before) if column is not None and not column.is_head]
-            behind = self._parts.after(mention)[:3]
-            name = next((other for other in behind if self._parts.words(other) == "name"), None)
+            name = next((other for other in self._parts.after(mention)[:3] if self._parts.words(other) == "name"), None)
             if name is not None and self._parts.are_documents:  # their names are their titles
                 columns = [replace(name, kind="column", columns=("title",))]
             if any(set(column.columns) & set(mention.columns) for column in columns):

@@ -153,8 +153,7 @@ def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: Communit
     index, question_text = retriever.index, lookup.theme or question or _ON_THE_WHOLE
     query = retriever.compare(question_text)
     if lookup.theme:
-        cosines = index.community_cosines(query.vector)
-        nearest = [index.community(int(row)) for row in best_rows(cosines, _NEAREST)]
+        nearest = [index.community(int(row)) for row in best_rows(index.community_cosines(query.vector), _NEAREST)]
         reports = [_report_item(index, query, community) for community in nearest]
         return [fit_block(_block(f"reports on {lookup.theme}", reports), tokens)]
     document_openings = openings(index, int(tokens * _OPENINGS_SHARE))

@@ -145,8 +145,7 @@ def _join_passages(title: str, found: Mapping[str, Sequence[Block]], weights: Ma
     named = [item for base, blocks in found.items() for block in blocks for item in _name_base(block, base).items]
     weighed = [item.model_copy(update={"score": item.score * weights[item.base]}) for item in named]
     ranked = {item.key: item for item in sorted(weighed, key=lambda item: item.score)}
-    best = sorted(ranked.values(), key=lambda item: -item.score)
-    shown, left = fit_lines(best, tokens, at_least)
+    shown, left = fit_lines(sorted(ranked.values(), key=lambda item: -item.score), tokens, at_least)
     left += sum(block.left for blocks in found.values() for block in blocks)
     return [Block(title=title, items=tuple(shown), left=left, left_hint=LEFT_HINT)] if shown else []
 

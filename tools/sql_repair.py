@@ -159,8 +159,7 @@ class _Repair:
             self.changes.append(f"{column.name} read as the text '{column.name}'")
             column.replace(exp.Literal.string(column.name))
 
-    def _put_right(self, node: exp.Table | exp.Column, known: Iterable[TableInfo | ColumnInfo], kind: str,
-                   ) -> bool:
+    def _put_right(self, node: exp.Table | exp.Column, known: Iterable[TableInfo | ColumnInfo], kind: str) -> bool:
         """Give a table or column the name of a known one that it means; return False if it means none."""
         names = [one.name for one in known]
         name = node.name

@@ -81,8 +81,7 @@ def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
     heads = np.unique(rows.heads)
     categories = _find_categories(index, heads, name)
     label = "" if among is None else f"{rows.name.replace('_', ' ')} "
-    items = [_build_group_item(index, categories, group, label) for group in groups]
-    shown, omitted_count = fit_lines(items, tokens)
+    shown, omitted_count = fit_lines([_build_group_item(index, categories, group, label) for group in groups], tokens)
     counted = f"{len(rows.heads)} rows" if among is None else f"{len(heads)} documents"
     also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
     return [Block(title=f"{counted} by {by}{also}", items=_note_rest(shown, omitted_count, "groups"),
@@ -105,8 +104,7 @@ def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> li
     fields += [f"{name}.year" for name in _find_dated_fields(index, documents)[:1]]
     blocks = list[Block]()
     for number, field in enumerate(fields):
-        remaining_fields = len(fields) - number
-        blocks += survey_by(index, terms, field, tokens // remaining_fields, among=documents)
+        blocks += survey_by(index, terms, field, tokens // (len(fields) - number), among=documents)
         tokens -= sum(map(item_cost, blocks[-1].items))
     return blocks
 

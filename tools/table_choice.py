@@ -57,7 +57,9 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     # A table of a row or two has nothing to compute: passages show it whole.
     large = [table for table in ranked if table.rows >= _LEAST_ROWS or table.kind == "documents"] or ranked
     for table in _to_describe(large, scores, asked):
-        line = _first_fitting(table, asked, tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE))
+        most = tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE)
+        lines = (_table_line(table, asked, *values) for values in _VALUES)  # the fullest first
+        line = next((line for line in lines if estimate_tokens(line) <= most), None)
         if line is not None:
             described[table.name] = _item(retriever.index, table, line)
             tokens -= estimate_tokens(line)
@@ -168,15 +170,6 @@ def _texts_of_column(column: ColumnInfo) -> Iterator[str]:
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(content_words(text))
-
-
-def _first_fitting(table: TableInfo, asked: Collection[str], tokens: int) -> str | None:
-    """Return the fullest line on a table that fits a number of tokens; None if none does."""
-    for asked_values, other_values in _VALUES:
-        line = _table_line(table, asked, asked_values, other_values)
-        if estimate_tokens(line) <= tokens:
-            return line
-    return None
 
 
 def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:

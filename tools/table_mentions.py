@@ -384,8 +384,7 @@ def _like_column(word: str, at: int, table: TableInfo) -> Mention | None:
         return None  # "affected" is not "unaffected"
     ranked = sorted(zip(likeness([word], labels)[:, 0].tolist(), (column.name for column in columns), strict=True),
                     reverse=True)
-    if not ranked or ranked[0][0] < _LEAST_LIKENESS or (
-            len(ranked) > 1 and ranked[0][0] - ranked[1][0] < _LEAST_LEAD):
+    if not ranked or ranked[0][0] < _LEAST_LIKENESS or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < _LEAST_LEAD):
         return None
     return Mention(at, at + 1, "column", columns=(ranked[0][1],), is_like=True)
 

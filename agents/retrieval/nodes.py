@@ -107,8 +107,7 @@ class RetrievalNodes:
         with ExitStack() as leases:
             snapshots = await in_thread(self._open, leases, named, context)
             if earlier:
-                reasoner = await in_thread(self._resources.reasoner, snapshots.payer, context.models,
-                                           snapshots.calls)
+                reasoner = await in_thread(self._resources.reasoner, snapshots.payer, context.models, snapshots.calls)
                 rewritten = await reasoner.condense(question, earlier)
                 # A rewrite longer than any question is a model's error, and every later call would pay for it.
                 question = rewritten if len(rewritten) <= MAX_QUESTION else question
@@ -141,8 +140,7 @@ class RetrievalNodes:
 
     async def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Find passages, short cards and tables for the question, without calling a model."""
-        context = runtime.context or AskContext()
-        blocks, terms = await in_thread(self._first_blocks, state, context)
+        blocks, terms = await in_thread(self._first_blocks, state, runtime.context or AskContext())
         return {"rounds": [Round(blocks=tuple(blocks))], "terms": terms,
                 "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
@@ -194,8 +192,7 @@ class RetrievalNodes:
         """Let a reasoner answer or choose lookups; `added` is what else is new in the state."""
         with ExitStack() as leases:
             snapshots, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
-            with showing_claims(list(inquiry.items()), snapshots.documents, context.mode,
-                                state["question"]) as shown:
+            with showing_claims(list(inquiry.items()), snapshots.documents, context.mode, state["question"]) as shown:
                 judgement = await reasoner.judge(inquiry)
                 if inquiry.is_last and judgement.draft is None:  # no lookups are left, so the question is unanswered
                     judgement = Judgement(thought=judgement.thought,
@@ -270,8 +267,7 @@ class RetrievalNodes:
         elif shown:
             push_message(answer_chunk(said["answer"], shown, said["citations"], message_id, is_last=True),
                          state_key=None)
-        return {**said, "messages": [answer_message(said["answer"], said["citations"],
-                                                    message_id=message_id or None)]}
+        return {**said, "messages": [answer_message(said["answer"], said["citations"], message_id=message_id or None)]}
 
     def _checked_answer(self, state: AskState, context: AskContext, snapshots: JoinedSnapshots) -> Answer:
         """Return the answer with every quote checked, or an abstention with the closest quotes and hints."""
@@ -304,10 +300,9 @@ def _output(state: AskState, context: AskContext, answer: Answer) -> AskState:
     """Return the graph's output for an answer, with the trace if the context asks for it."""
     step = trace_steps.data(trace_steps.trace_answer(len(state["rounds"]), answer))
     trace: dict[str, Any] = {"trace": [*state["steps"], step]} if context.trace else {}
-    citations = [citation.model_dump() for citation in answer.citations]
     return {"answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
             "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]),
-            "citations": citations,
+            "citations": [citation.model_dump() for citation in answer.citations],
             "structured_response": answer.as_structured().model_dump(),
             "sub_queries": [state["question"], *map(lookup_text, _lookups_of(state))],
             "steps": [step], **trace}  # type: ignore[typeddict-item]

@@ -90,12 +90,10 @@ def respelt(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, s
     name_words = sorted({*first, *chain.from_iterable(others)}) if others else first
     for word in [match.group() for match in _WORD.finditer(question)][:_MAX_WORDS]:
         folded = normalise(word)
-        if not word[0].isupper() or not word.isascii() or any(
-                index.lexical.knows(folded) for index in indexes):
+        if not word[0].isupper() or not word.isascii() or any(index.lexical.knows(folded) for index in indexes):
             continue
         max_distance = 2 if len(word) >= _LONG_WORD else 1
-        nearest = process.extract(folded, name_words, scorer=Levenshtein.distance, score_cutoff=max_distance,
-                                  limit=2)
+        nearest = process.extract(folded, name_words, scorer=Levenshtein.distance, score_cutoff=max_distance, limit=2)
         distances = [(distance, name_word) for name_word, distance, _ in nearest if name_word[0] == folded[0]]
         if not distances or distances[0][0] == 0:  # no similar name, or the word is spelt like one
             continue

@@ -149,8 +149,7 @@ def instructions(
             resources.instruct(kb, text or "", purpose)
         with resources.snapshot(kb) as snapshot:
             stored = snapshot.kb
-            of_purpose = stored.instructions if purpose == "answers" else stored.extraction_instructions
-            current = of_purpose.get()
+            current = (stored.instructions if purpose == "answers" else stored.extraction_instructions).get()
             documents, is_read = stored.documents.count_documents(), stored.documents.count_status("done") > 0
     out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)
     if changes and not documents:

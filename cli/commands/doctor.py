@@ -220,8 +220,7 @@ def _context_of(settings: Settings) -> int:
     headers = {} if key == NO_KEY else {"Authorization": f"Bearer {key}"}
     try:
         answer = httpx.get(f"{settings.llm_base_url.rstrip('/')}/models", headers=headers, timeout=_SECONDS)
-        listed = answer.json()["data"]
-        entry: dict[str, Any] = next(one for one in listed if one["id"] == settings.llm_model)
+        entry: dict[str, Any] = next(one for one in answer.json()["data"] if one["id"] == settings.llm_model)
     except (httpx.HTTPError, ValueError, LookupError, TypeError, StopIteration):
         return 0  # the list is optional, and the model has just answered
     for fields in (entry, entry.get("meta")):  # llama.cpp has it in an object "meta"

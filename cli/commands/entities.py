@@ -1,6 +1,6 @@
 """`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, NamedTuple
 
@@ -50,7 +50,9 @@ def entities(
     with open_resources(reasons=False) as resources, resources.snapshot(kb or default_kb()) as snapshot:
         if merged:
             words = canonical_name(search)
-            groups = [group for group in snapshot.kb.graph.groups() if _has_words(group, words)]
+            groups = [group for group in snapshot.kb.graph.groups()
+                      if any(words in canonical_name(name)
+                             for name in (group.name, *(alias.name for alias in group.aliases)))]
             if as_json:
                 print_json([group.model_dump() for group in groups[:limit]])
             else:
@@ -68,12 +70,6 @@ def entities(
             column.justify = "right"
         out.print(table)
         print_left_out(total - len(listed))
-
-
-def _has_words(group: EntityGroup, words: str) -> bool:
-    """Return True if one of a merged entity's names contains some words; `words` is a canonical name."""
-    names = [group.name, *(alias.name for alias in group.aliases)]
-    return any(words in canonical_name(name) for name in names)
 
 
 def _print_merged(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
@@ -212,8 +208,7 @@ class ListedEntity(NamedTuple):
     documents: int
 
 
-def _list_entities(index: GraphIndex, type_name: str, words: str, limit: int | None,
-                  ) -> tuple[list[ListedEntity], int]:
+def _list_entities(index: GraphIndex, type_name: str, words: str, limit: int | None) -> tuple[list[ListedEntity], int]:
     """Return the first entities that fit, those that most documents mention first, and how many fit in all.
 
     Args:
@@ -233,13 +228,11 @@ def _list_entities(index: GraphIndex, type_name: str, words: str, limit: int | N
         has_words = set(index.find_containing(words, known_type).tolist())
         rows = [row for row in rows if row in has_words]
     document_of = index.store.documents.of_chunks()
-    return [_listed_entity(index, row, document_of) for row in rows[:limit]], len(rows)
-
-
-def _listed_entity(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> ListedEntity:
-    """Return the entity of a row of the index; `document_of` maps the ids of chunks to those of documents."""
-    entity, labels = index.entity_row.at(row), index.labels_of(row)
-    documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
-    return ListedEntity(
-        id=entity, name=labels.name, type=labels.type, facts=len(index.columns.incident[row]),
-        values=sum(map(len, index.descriptive_values(entity).values())), documents=len(documents))
+    listed = []
+    for row in rows[:limit]:
+        entity, labels = index.entity_row.at(row), index.labels_of(row)
+        documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
+        listed.append(ListedEntity(
+            id=entity, name=labels.name, type=labels.type, facts=len(index.columns.incident[row]),
+            values=sum(map(len, index.descriptive_values(entity).values())), documents=len(documents)))
+    return listed, len(rows)

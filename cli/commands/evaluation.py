@@ -143,8 +143,7 @@ def eval_extraction(
     """Score extraction under a schema, as Text2KGBench does: facts found, conformance, hallucination."""
     schema, cases = load_schema(str(ontology)), load_gold(gold)
     if recorded is None:
-        read = _read_sentences(schema, cases, max_tokens)
-        _print_scores({"": score_answers(schema, cases, read)}, as_json=as_json)
+        _print_scores({"": score_answers(schema, cases, _read_sentences(schema, cases, max_tokens))}, as_json=as_json)
         return
     answers = load_recorded(recorded)
     gold_ids, answered = {case.id for case in cases}, set(answers)

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich import box
@@ -234,16 +234,12 @@ def tables(
             raise unknown_table(table, listed)
         listed = (named[0],)
     if as_json:
-        print_json([_table_data(one) for one in listed])
+        print_json([{"name": one.name, "title": one.title, "rows": one.rows, "columns": [
+            column.model_dump(mode="json", include=_COLUMN_KEYS) for column in one.columns]} for one in listed])
     elif table:
         _print_columns(listed[0])
     else:
         _print_tables(listed)
-
-
-def _table_data(table: TableInfo) -> dict[str, Any]:
-    columns = [column.model_dump(mode="json", include=_COLUMN_KEYS) for column in table.columns]
-    return {"name": table.name, "title": table.title, "rows": table.rows, "columns": columns}
 
 
 def _print_tables(tables: Sequence[TableInfo]) -> None:
@@ -287,10 +283,9 @@ def sql(
     """Run a SELECT over the records, documents and facts, with the records that the result rests on."""
     if as_json and as_csv:
         raise CommandError("--json and --csv exclude each other: use one of them")
-    most = limit or (_MOST_DATA if as_json or as_csv else _SHOWN)
     with (open_resources(reasons=False) as resources,
           resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
-        result = SqlRows(**vars(engine.run(query, most_rows=most)))
+        result = SqlRows(**vars(engine.run(query, most_rows=limit or (_MOST_DATA if as_json or as_csv else _SHOWN))))
     basis = basis_text(Basis(query=result.sql, records=result.records, left_out=result.left_out), "en")
     notes = [*result.notes]
     if result.total > len(result.rows):

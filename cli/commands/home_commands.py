@@ -113,8 +113,7 @@ def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this kno
           as_json: AsJson = False) -> None:
     """List who changed which knowledge base, and who created and revoked keys."""
     home = Settings().home
-    recorded = entries(home) if home.is_dir() else ()
-    listed = [entry for entry in recorded if kb in {"", entry.knowledge_base}]
+    listed = [entry for entry in (entries(home) if home.is_dir() else ()) if kb in {"", entry.knowledge_base}]
     if as_json:
         print_json([entry.model_dump() for entry in listed])
         return

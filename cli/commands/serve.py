@@ -296,7 +296,10 @@ def key(
     settings = Settings()
     keys = Keys.of(settings)
     if not name:
-        _print_keys(keys)
+        rows = [(known.name, ", ".join(known.scopes),
+                 "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
+                 known.requests_per_minute or "", known.created_at) for known in keys.all()]
+        out.print(table_of(("client", "scopes", "knowledge bases", "a minute", "created"), rows))
     elif revoke:
         _revoke_key(settings, keys, name)
     else:
@@ -309,14 +312,6 @@ def key(
                       soft_wrap=True)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
         out.print(secret, soft_wrap=True)
-
-
-def _print_keys(keys: Keys) -> None:
-    rows = []
-    for known in keys.all():
-        bases = "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases)
-        rows.append((known.name, ", ".join(known.scopes), bases, known.requests_per_minute or "", known.created_at))
-    out.print(table_of(("client", "scopes", "knowledge bases", "a minute", "created"), rows))
 
 
 def _revoke_key(settings: Settings, keys: Keys, name: str) -> None:

@@ -64,8 +64,7 @@ class ChineseStatement:
 
     def _has_whole(self, name: str, end: int) -> bool:
         """Return True if a name or nouns are in the text before `end`, not within longer ones: 青石镇 in 青石镇机场."""
-        letters = "".join(name.split())
-        for match in re.finditer(_BETWEEN_NOUNS.join(map(re.escape, letters)), self._text[:end]):
+        for match in re.finditer(_BETWEEN_NOUNS.join(map(re.escape, "".join(name.split()))), self._text[:end]):
             after = next((word for word in self._words if word.end > match.end()), None)
             is_noun_behind = after is not None and after.start <= match.end() and after.tag in {"n", "nz", "ORG", "LOC"}
             goes_on = after is not None and is_noun_behind and after.text not in self._asked

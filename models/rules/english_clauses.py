@@ -81,8 +81,7 @@ def subject_of(clause: "Token") -> "Token | None":
 
 def tense_of(verb: "Token") -> str:
     """Return "present" or "past" by the finite verb of a clause, or "" if it has none."""
-    auxiliaries = [token.tag_ for token in verb.children if token.dep_ in {"aux", "auxpass"}]
-    tags = set(auxiliaries or [verb.tag_])
+    tags = set([token.tag_ for token in verb.children if token.dep_ in {"aux", "auxpass"}] or [verb.tag_])
     if tags & {"VBZ", "VBP", "MD"}:
         return "present"
     if "VBD" in tags:

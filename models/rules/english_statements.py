@@ -356,5 +356,4 @@ def _is_condition(token: "Token", asked: frozenset[str]) -> bool:
         return token.lemma_.lower() in _CONDITIONS - asked
     clause = token.head
     subject = clauses.own_subject(clause)
-    return (token.dep_ in {"aux", "auxpass"} and clause.dep_ == "advcl" and subject is not None
-            and token.i < subject.i)
+    return (token.dep_ in {"aux", "auxpass"} and clause.dep_ == "advcl" and subject is not None and token.i < subject.i)

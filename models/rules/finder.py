@@ -310,8 +310,7 @@ def _overlaps_any(span: Span, others: Sequence[Span]) -> bool:
     return any(span.start < other.end and other.start < span.end for other in others)
 
 
-def _least_certainties(question: Question, asked: Sequence[str], stems: Sequence[str],
-                       certainties: Scores) -> Scores:
+def _least_certainties(question: Question, asked: Sequence[str], stems: Sequence[str], certainties: Scores) -> Scores:
     """Return for each unit the least certainty that it says a word of the sentence that asks and that is no name.
 
     In Chinese it is the mean: pairs of characters cross the borders of words, so a few always differ. What only the

@@ -132,8 +132,7 @@ def _is_uninformative(cell: Cell, document: str) -> bool:
     key = label_key(cell.header).replace(" ", "_")
     repeats_title = key in {"title", "标题"} and document.startswith(cell.value)
     is_in_name = _NON_LETTERS.sub("", cell.value.casefold()) in _NON_LETTERS.sub("", document.casefold())
-    is_page_id = key == "id" and (
-        _SLUG.fullmatch(cell.value) is not None or (is_in_name and not cell.value.isdigit()))
+    is_page_id = key == "id" and (_SLUG.fullmatch(cell.value) is not None or (is_in_name and not cell.value.isdigit()))
     is_full_name = key == "author" and _FULL_NAME.match(cell.value) is not None
     is_file_property = key in _FILE_PROPERTIES and not is_full_name and _OFFICE_FILE.search(document) is not None
     return (key in _LAYOUT_FIELDS or repeats_title or is_page_id or is_file_property
@@ -238,8 +237,7 @@ def _is_form(fields: Sequence[Cell]) -> bool:
     has_no_text = all(kind_of(one.value) != "text" or not any(map(str.isalnum, one.value)) for one in fields)
     keys = {one.header.casefold() for one in fields}
     links = sum(_LINK.match(one.value) is not None for one in fields)
-    return (len(keys) == len(fields) >= (_LEAST_LINES if has_no_text else _LEAST_FIELDS)
-            and 2 * links <= len(fields))
+    return (len(keys) == len(fields) >= (_LEAST_LINES if has_no_text else _LEAST_FIELDS) and 2 * links <= len(fields))
 
 
 def names_property(header: str) -> bool:

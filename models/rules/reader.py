@@ -74,8 +74,7 @@ class RulesReader:
         also has a short form. With an open schema, types and labels are those of the general seed.
         """
         titles = [_subject_of_title(request.title, request.document) for request in requests]
-        texts = [request.text for request in requests]
-        found = find_spans(texts, self._parser, titles)
+        found = find_spans([request.text for request in requests], self._parser, titles)
         return [self._extract_one(*one, schema) for one in zip(requests, titles, found, strict=True)]
 
     def _extract_one(self, request: ExtractionRequest, title: str, found: Sequence[Span],

@@ -114,8 +114,7 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
     chinese = 2 * sum(phrase_language(text) == "zh" for text in texts) > len(texts)  # a foreign name does not decide
     # The given order is by nearness to the community's centre. A keyword of many facts describes it better.
     by_frequency = sorted(keywords, key=lambda keyword: -sum(keyword in fact for fact in facts))
-    default_name = facts[0] if facts else _UNNAMED
-    name = ("、" if chinese else ", ").join(by_frequency[:_NAME_KEYWORDS]) or default_name
+    name = ("、" if chinese else ", ").join(by_frequency[:_NAME_KEYWORDS]) or (facts[0] if facts else _UNNAMED)
     if keywords and digest.kind:
         english_kind = _CAMEL.sub(" ", digest.kind).lower()
         kind = _CHINESE_KINDS.get(english_kind, digest.kind) if chinese else english_kind
@@ -127,8 +126,7 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
 
 def _clean(texts: Sequence[str]) -> list[str]:
     """Collapse white space in each text, and omit empty texts and repeats."""
-    lines = (" ".join(text.split()) for text in texts)
-    return list(dict.fromkeys(line for line in lines if line))
+    return list(dict.fromkeys(line for line in (" ".join(text.split()) for text in texts) if line))
 
 
 class Answers:

@@ -163,17 +163,15 @@ class _FactsOfRows:
                 continue
             # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
             stated = f"{cell.header}: {cell.value}" if "\n" in evidence else evidence
-            relation = self._headers.relation(cell.header, row_type) if self._may_be_entity(cell.value) else None
+            may_be_entity = (kind_of(cell.value) == "text" and not _NOT_A_NAME.search(cell.value)
+                             and self._names(cell.value))
+            relation = self._headers.relation(cell.header, row_type) if may_be_entity else None
             if relation is not None:
                 self._add_triples(name, relation, cell.value, stated, time)
             else:
                 self._attributes.append(ExtractedAttribute(
                     entity=name, attribute=cell.header, value=cell.value, evidence=stated,
                     time=section if _is_time(cell.header) else time))
-
-    def _may_be_entity(self, value: str) -> bool:
-        """Return True for a cell that is a name, and no number, date, list or address."""
-        return kind_of(value) == "text" and not _NOT_A_NAME.search(value) and self._names(value)
 
     def _add_triples(self, name: str, relation: "_Column", value: str, evidence: str, time: str) -> None:
         """Add the relation between a row's subject and each entity of a cell."""

@@ -124,8 +124,7 @@ class Unit:
         if self.asked and cell_len(self.source[self.asked_at : end]) <= LONGEST_QUOTE:
             start = self.asked_at
         def fits(unit: "Unit") -> bool:
-            width = cell_len(self.source[min(start, unit.start) : max(end, unit.end)])
-            return width <= LONGEST_QUOTE and not unit.row
+            return cell_len(self.source[min(start, unit.start) : max(end, unit.end)]) <= LONGEST_QUOTE and not unit.row
 
         for is_near in (lambda unit: unit.block == self.block, lambda unit: unit.section == self.section):
             for unit in itertools.takewhile(is_near, self.all_units[self.index + 1 :]):

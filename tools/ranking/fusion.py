@@ -133,8 +133,7 @@ def beta(query: Query) -> float:
     all_words = words(query.text)
     if not all_words:
         return 0.5
-    named = Counter(word for name in query.names for word in name.name.split(" "))
-    plain = Counter(all_words) - named
+    plain = Counter(all_words) - Counter(word for name in query.names for word in name.name.split(" "))
     density = 1 - plain.total() / len(all_words)
     abstraction = 0.0
     if len(plain) > 1:

@@ -104,8 +104,7 @@ class _NestedQuestion:
         """Split the rest if the question word is inside a description: the surrounding question comes first."""
         parts: list[str] = []
         start, lead = 0, ""  # the first token that no part has yet, and what the next part begins with
-        first_asking = min(self._asking, default=0)
-        for noun in self._doc[:first_asking]:
+        for noun in self._doc[:min(self._asking, default=0)]:
             clause = _describing_verb(noun)
             if clause is None or noun.i < start or noun.dep_ == "attr" \
                     or self._asking.isdisjoint(range(clause.left_edge.i, _subtree_end(clause))) \
@@ -124,9 +123,8 @@ class _NestedQuestion:
 
     def _answers_rest(self, start: int, end: int) -> bool:
         """Return True if the rest of the question only asks for these tokens ('Who is {answer 1}?')."""
-        rest = [*self._doc[:start], *self._doc[end:]]
         return all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS or token.lemma_ in _EMPTY
-                   for token in rest)
+                   for token in [*self._doc[:start], *self._doc[end:]])
 
     def _text_between(self, start: int, end: int) -> str:
         """Return the tokens' text with replacements."""
@@ -142,7 +140,10 @@ class _NestedQuestion:
         """Return the question for a described noun ("who is the founder of Acme"), or nothing."""
         clause = _describing_verb(noun)
         start, end = noun.left_edge.i, _subtree_end(noun)
-        if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states_property(noun.head)):
+        subject = range(noun.head.left_edge.i, noun.head.i)
+        # 'X is a ...' states a property of X if before the verb is something, but no question word.
+        is_property = noun.dep_ == "attr" and bool(subject) and self._asking.isdisjoint(subject)
+        if is_property or not self._asking.isdisjoint(range(start, end)):
             return ""
         if clause is not None and self._names_something(clause.left_edge.i, end):
             return self._ask_clause(noun, clause, end)
@@ -169,13 +170,13 @@ class _NestedQuestion:
                 return True
         return False
 
-    def _states_property(self, verb: "Token") -> bool:
-        """Return True if 'X is a ...' states a property of X: before the verb is something, but no question word."""
-        return self._asking.isdisjoint(range(verb.left_edge.i, verb.i)) and verb.i > verb.left_edge.i
-
     def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
         """Turn a relative clause or participle, up to a token, into a question for its noun."""
-        start, asked = verb.left_edge.i, f"which {self._noun_text(noun, verb)}"
+        start = verb.left_edge.i
+        # The noun, without its article and the clause.
+        noun_start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
+        noun_end = noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, start)
+        asked = f"which {self._text_between(noun_start, noun_end)}"
         if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:  # "the town founded by X"
             return f"{asked} was {self._text_between(start, end)}"
         pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
@@ -189,11 +190,6 @@ class _NestedQuestion:
         # "the town in which X lived", "the town where X lived", "the town that X founded"
         lead = self._text_between(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
         return f"{lead} {asked} {self._question_order(verb, pronoun.i + 1, end)}".strip()
-
-    def _noun_text(self, noun: "Token", verb: "Token") -> str:
-        """Return the noun for the question, without its article and the clause."""
-        start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
-        return self._text_between(start, noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, verb.left_edge.i))
 
     def _question_order(self, verb: "Token", start: int, end: int) -> str:
         """Put a clause in question order: the auxiliary first, or 'did' if it has none."""

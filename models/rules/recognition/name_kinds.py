@@ -94,8 +94,7 @@ class TypeNouns:
                 elif word[:1].isalpha():
                     self._types.setdefault(word, entity.name)
         self._endings = sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))
-        self._person = next(
-            (t.name for t in schema.entity_types if "person" in {n.lower() for n in t.all_names()}), "")
+        self._person = next((t.name for t in schema.entity_types if "person" in {n.lower() for n in t.all_names()}), "")
 
     def type_of(self, text: str, span: "Span") -> str:
         """Return the type that a definition, a name's own words or the noun before it gives, in this order, or ""."""
@@ -130,8 +129,7 @@ class TypeNouns:
             return ""
         # "a mountainous, landlocked country": the first part that ends in a known noun. Later parts than the third
         # seldom belong to the definition.
-        parts = phrase.split(",")[:3]
-        return next(filter(None, map(self.of_phrase, parts)), "")
+        return next(filter(None, map(self.of_phrase, phrase.split(",")[:3])), "")
 
     def type_of_name(self, name: str) -> str:
         """Return the type by a name's own words ("University of Oslo", "北方泵业公司"), or ""."""

@@ -159,8 +159,7 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
         if is_first or has_address(text, ent.start_char, ent.end_char):
             kind = "person"
         if place := _trim_name(text, runs.skip_opening_word(ent.start_char, ent.end_char), ent.end_char, kind):
-            whole = runs.extend(*place)
-            yield Span(*(_trim_name(text, *whole, kind) or place), kind)
+            yield Span(*(_trim_name(text, *runs.extend(*place), kind) or place), kind)
     for match in _CAPITALISED.finditer(text):  # the recogniser overlooks many persons
         is_first = is_first_name(match[0]) and not runs.has_position_capital(match.start())
         if is_first or has_address(text, *match.span()):
