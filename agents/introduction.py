@@ -89,6 +89,9 @@ class Introduction(Frozen):
         if more_titles > 0:
             titles += f" and {more_titles:,} more"
         mentioned = ", ".join(f"{entity.name} ({entity.passages:,})" for entity in self.entities)
+        # Rows that no column names, or of a large table, are no entities.
+        advice = ("questions about the tables, or banyan sql; banyan tables lists what it can read" if self.tables
+                  else "no question: no document names anything")
         optional = {"they begin": "\n".join(f"“{one.said}” — {one.title}" for one in self.openings),
                     "tables": "\n".join(self.tables), "people": "\n".join(self.people)}
         return [("kinds", self._kinds_text()),
@@ -96,13 +99,8 @@ class Introduction(Frozen):
                 *((name, text) for name, text in optional.items() if text),
                 ("named most", f"{mentioned} passages" if mentioned else "no entities yet"),
                 ("not read", "; ".join(self._unread_parts()) or "nothing: all is read"),
-                ("try", "\n".join(self.examples) or self._advice_without_examples()),
+                ("try", "\n".join(self.examples) or advice),
                 *([("a model adds", self._offer_text(self.model))] if self.model else [])]
-
-    def _advice_without_examples(self) -> str:
-        if self.tables:  # rows that no column names, or of a large table, are no entities
-            return "questions about the tables, or banyan sql; banyan tables lists what it can read"
-        return "no question: no document names anything"
 
     def _kinds_text(self) -> str:
         """Return the kinds of the documents and their first and last date."""
@@ -239,10 +237,8 @@ def _describe_tables(index: GraphIndex) -> Iterator[str]:
 
 
 def _fields_of_people(index: GraphIndex) -> list[str]:
-    """Return the most frequent relations that stand for a metadata field of people, such as "present" or "to".
-
-    Relations between things, such as "belongs to", may have a word of such a field, but a preposition besides.
-    """
+    """Return the most frequent relations that stand for a metadata field of people, such as "present" or "to"."""
+    # Relations between things, such as "belongs to", may have a word of such a field, but a preposition besides.
     fields = list[str]()
     for name in index.relation_counts:
         words = label_key(name).split()

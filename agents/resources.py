@@ -58,7 +58,6 @@ class Resources(ProcessModels):
         _ALIVE.add(self)
 
     def _start_without_open_bases(self) -> None:
-        """Start with nothing open."""
         super()._start_without_open_bases()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, _RERANKED_PASSAGES))
@@ -114,7 +113,6 @@ class Resources(ProcessModels):
         return self.spending.budget(run, max_tokens, max_cost, lambda: self._calls(name))
 
     def _calls(self, name: str) -> Calls:
-        """Return the accounts of a knowledge base, which record its calls."""
         writer = self.writers.knowledge_base(name)
         return writer.calls if writer else self.snapshots.ledger(name).calls
 
@@ -122,11 +120,9 @@ class Resources(ProcessModels):
 
     @contextmanager
     def _change_and_derive(self, name: str, *, grows: bool = False) -> Iterator[KnowledgeBase]:
-        """Yield a knowledge base for a change, and derive what follows from it; with `grows`, let the schema grow.
-
-        What follows is derived also if the change is refused: an earlier command that was killed may have made the
-        change already, and derived nothing from it.
-        """
+        """Yield a knowledge base for a change, and derive what follows from it; with `grows`, let the schema grow."""
+        # What follows is derived also if the change is refused: an earlier command that was killed may have made the
+        # change already, and derived nothing from it.
         with self.writers.single_step(name) as kb:
             try:
                 yield kb
@@ -229,10 +225,8 @@ class Resources(ProcessModels):
             raise
 
     def _grow_anew(self, kb: KnowledgeBase) -> None:
-        """Forget what joined the schema by itself, and let it grow by what the model makes of all labels.
-
-        A schema that a person reviews, or that does not grow, stays without the forgotten elements.
-        """
+        """Forget what joined the schema by itself, and let it grow by what the model makes of all labels."""
+        # A schema that a person reviews, or that does not grow, stays without the forgotten elements.
         from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
 
         kb.schema_control.forget_growth()

@@ -291,7 +291,6 @@ class Writers:
 
 
 def _is_held(lock: Path) -> bool:
-    """Return True if somebody holds a lock file."""
     try:
         with FileLock(lock, timeout=0):
             return False

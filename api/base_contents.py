@@ -199,6 +199,4 @@ class ManualEdits:
 
 def _as_stated(fact: AnyFact) -> Said:
     """Return a fact in the form that edits take; entities of a `Fact` are named by id, because names may be equal."""
-    if isinstance(fact, Fact):
-        return Said(fact.subject_id, fact.relation, fact.object_id)
-    return Said(*fact)
+    return Said(fact.subject_id, fact.relation, fact.object_id) if isinstance(fact, Fact) else Said(*fact)

@@ -252,6 +252,4 @@ def _csv_cell(value: object) -> object:
     """Return a value as a cell of CSV: a list as one text, and a text that looks like a formula as a text."""
     if isinstance(value, list | tuple):
         value = "; ".join("" if item is None else str(item) for item in value)
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value

@@ -22,8 +22,7 @@ _Item = TypeVar("_Item")
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 Values = NDArray[np.float64]
 
-_LEAST_RANKED = 100
-_RESAMPLES = 2000
+_LEAST_RANKED, _RESAMPLES = 100, 2000
 # A fixed seed makes reports reproducible, and lets compared rows share their resamples.
 _SEED = 20240917
 # The 2.5 and 97.5 percentiles are the ends of the 95 % interval.

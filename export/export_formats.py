@@ -78,7 +78,13 @@ def _write_edges(graph: TreeGraph) -> Iterator[str]:
     tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)  # by kind and label of the source
     for source, target, data in graph.edges(data=True):
         if data["kind"] == "triple":
-            by_relation[data["relation"]].append({"from": source, "to": target, "properties": _fact_properties(data)})
+            sources = data["sources"]  # Cypher has no lists of maps, so these are parallel lists
+            fact: dict[str, Any] = {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
+                    "documents": data["documents"], "sources": [one["document"] for one in sources],
+                    "starts": [one["start"] for one in sources], "ends": [one["end"] for one in sources],
+                    "quotes": [one["quote"] for one in sources],
+                    **{name: data[name] for name in ("time", "start", "end") if name in data}}
+            by_relation[data["relation"]].append({"from": source, "to": target, "properties": fact})
         else:
             source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
             properties = {"rank": data["rank"]} if "rank" in data else {}
@@ -88,16 +94,6 @@ def _write_edges(graph: TreeGraph) -> Iterator[str]:
         yield from _write_statements(rows, _merge_clause(_ENTITY, relationship, _ENTITY))
     for (kind, source_label), rows in sorted(tree_edges.items()):
         yield from _write_statements(rows, _merge_clause(source_label, f"r:{kind}", _COMMUNITY))
-
-
-def _fact_properties(fact: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a fact's properties; Cypher has no lists of maps, so its sources are parallel lists."""
-    sources = fact["sources"]
-    properties = {"id": fact["id"], "relation": fact["relation"], "confidence": fact["confidence"],
-                  "documents": fact["documents"], "sources": [source["document"] for source in sources],
-                  "starts": [source["start"] for source in sources], "ends": [source["end"] for source in sources],
-                  "quotes": [source["quote"] for source in sources]}
-    return properties | {name: fact[name] for name in ("time", "start", "end") if name in fact}
 
 
 def _merge_clause(source: str, relationship: str, target: str) -> str:
@@ -123,9 +119,7 @@ def literal(value: Any) -> str:
         return "{" + ", ".join(f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, str):
         return "'" + _SPECIAL.sub(lambda sign: _ESCAPES.get(sign[0]) or f"\\u{ord(sign[0]):04x}", value) + "'"
-    if isinstance(value, Iterable):
-        return f"[{', '.join(map(literal, value))}]"
-    return json_text(value)
+    return f"[{', '.join(map(literal, value))}]" if isinstance(value, Iterable) else json_text(value)
 
 
 ExportFormat = Literal["graphml", "json", "cypher", "html", "wiki"]

@@ -32,8 +32,7 @@ _MOST_ATTRIBUTES, _MOST_VALUES = _MOST_TRIPLES, _MOST_SOURCES
 _QUOTE, _SUMMARY, _NAME = 300, 800, 200
 # If there are many communities, a summary gets one character for this many bytes of its community's share: about a
 # third of the share, at 3 bytes a character.
-_SUMMARY_PART = 8
-_MARKUP_BYTES = 40
+_SUMMARY_PART, _MARKUP_BYTES = 8, 40
 _FOLDER = Path(__file__).parent
 
 

@@ -155,16 +155,12 @@ def _table_lines(table: TableInfo, tables: SqlEngine) -> Iterator[str]:
     yield f"| {' | '.join(map(_plain, result.columns))} |"
     yield f"|{'---|' * len(result.columns)}"
     for row in result.rows:
-        yield f"| {' | '.join(_plain(_cut(_cell_text(value))) for value in row)} |"
+        texts = (", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+                 for value in row)
+        yield f"| {' | '.join(_plain(_cut(text)) for text in texts)} |"
     if result.total > len(result.rows):
         yield f"\n… {result.total - len(result.rows):,} more rows"
     yield f"\n[Index](../{INDEX})\n"
-
-
-def _cell_text(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return "" if value is None else str(value)
 
 
 def _index_lines(graph: TreeGraph, paths: Mapping[str, str], entities: int, tables: Mapping[str, TableInfo],

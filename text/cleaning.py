@@ -216,14 +216,11 @@ def has_statement(text: str) -> bool:
     Headings, navigation, and lines such as page numbers or copyright notices state nothing; any other line may.
     """
     for line in filter(None, map(str.strip, text.splitlines())):
-        if not (_is_navigation(line) or _HEADING_LINE.match(line) or _FURNITURE.fullmatch(line)):
+        # Navigation is short links, such as "Home | Tickets | Bar"; a row of a table begins with a bar.
+        links = _BETWEEN_LINKS.split(line)
+        has_value = line.startswith("|") or any(character.isdigit() or character in ":：=" for character in line)
+        is_navigation = (len(links) >= _FEWEST_LINKS and not has_value
+                         and all(len(link.split()) <= _LONGEST_LINK for link in links))
+        if not (is_navigation or _HEADING_LINE.match(line) or _FURNITURE.fullmatch(line)):
             return True
     return False
-
-
-def _is_navigation(line: str) -> bool:
-    """Return True for a line of short links, such as "Home | Tickets | Bar"; a row of a table begins with a bar."""
-    links = _BETWEEN_LINKS.split(line)
-    has_value = any(character.isdigit() or character in ":：=" for character in line)
-    are_short = all(len(link.split()) <= _LONGEST_LINK for link in links)
-    return len(links) >= _FEWEST_LINKS and are_short and not has_value and not line.startswith("|")

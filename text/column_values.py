@@ -97,9 +97,14 @@ def type_column(cells: Sequence[str], header: str = "", shown: Conventions = Con
     """
     written = {cell: number for cell, number in Counter(cells).items() if cell.strip() not in DASHES}
     stated = {cell: number for cell, number in written.items() if not says_nothing(cell)}
-    return (_tick_column(cells, written) or _truth_column(cells, written) or _truth_column(cells, stated)
-            or _number_column(cells, stated, header, shown) or _date_column(cells, stated, shown)
-            or _lists_or_texts(cells, written))
+    typed = (_tick_column(cells, written) or _truth_column(cells, written) or _truth_column(cells, stated)
+             or _number_column(cells, stated, header, shown) or _date_column(cells, stated, shown))
+    if typed is not None:
+        return typed
+    empty = len(cells) - sum(written.values())
+    if written and (lists := read_lists(written)) is not None:
+        return TypedColumn("list", [lists.get(cell) for cell in cells], empty=empty)
+    return TypedColumn("text", [cell if cell in written else None for cell in cells], empty=empty)
 
 
 def _tick_column(cells: Sequence[str], written: Mapping[str, int]) -> TypedColumn | None:
@@ -113,7 +118,6 @@ def _tick_column(cells: Sequence[str], written: Mapping[str, int]) -> TypedColum
 
 
 def _truth_column(cells: Sequence[str], stated: Mapping[str, int]) -> TypedColumn | None:
-    """Return a column of truth values, or None if any cell is something else."""
     if not 0 < len(stated) <= _MOST_SPELLINGS:
         return None
     folded = {cell: cell.strip().lower() for cell in stated}
@@ -123,14 +127,6 @@ def _truth_column(cells: Sequence[str], stated: Mapping[str, int]) -> TypedColum
             return TypedColumn("boolean", [folded[cell] in true if cell in stated else None for cell in cells],
                                empty=len(cells) - sum(stated.values()))
     return None
-
-
-def _lists_or_texts(cells: Sequence[str], written: Mapping[str, int]) -> TypedColumn:
-    """Return a column of lists, or of texts if it has none."""
-    empty = len(cells) - sum(written.values())
-    if written and (lists := read_lists(written)) is not None:
-        return TypedColumn("list", [lists.get(cell) for cell in cells], empty=empty)
-    return TypedColumn("text", [cell if cell in written else None for cell in cells], empty=empty)
 
 
 def _column_of_kind(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str, int], values: Mapping[str, Value],
@@ -145,7 +141,6 @@ def _column_of_kind(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str,
 
 def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str, shown: Conventions,
                    ) -> TypedColumn | None:
-    """Return a column of numbers, or None if it is none."""
     if _CODES.search(label_key(header)):
         return None
     if are_dates_in_figures(stated):
@@ -187,7 +182,6 @@ def _canonical_unit(unit: str) -> str:
 
 
 def _date_column(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:
-    """Return a column of dates, or None if it is none."""
     read = read_dates(stated, shown.day_first)
     return _column_of_kind("date", cells, stated, read.values, precision=read.precision, note=read.note,
                            conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous)

@@ -37,9 +37,7 @@ _ENOUGH_TO_BE_SORTED = 6
 """Dates that are in order by chance only once in 360 times."""
 _ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
 _MONTH_NOTE = "its dates are months, each as its first day"
-_YEAR_FIGURES = 4
-_MONTHS = 12
-_HALF_DAY = 12
+_YEAR_FIGURES, _MONTHS, _HALF_DAY = 4, 12, 12
 
 
 class DateCell(NamedTuple):
@@ -186,11 +184,9 @@ def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
 
 
 def _with_centuries(read: Mapping[str, DateCell]) -> tuple[Mapping[str, DateCell], str]:
-    """Return dates with years of four figures, and a note on those that had two.
-
-    The years of a column are taken to be close to each other: the largest gap among them is where they begin, so that
-    98, 99 and 01 are 1998 to 2001, and 45, 72 and 80 are 1945 to 1980.
-    """
+    """Return dates with years of four figures, and a note on those that had two."""
+    # The years of a column are taken to be close to each other: the largest gap among them is where they begin, so that
+    # 98, 99 and 01 are 1998 to 2001, and 45, 72 and 80 are 1945 to 1980.
     years = sorted({day.year for day in read.values() if day.has_short_year})
     if not years:
         return read, ""

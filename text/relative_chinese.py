@@ -29,9 +29,7 @@ _CLAUSE_BEGIN = re.compile(r"(?:^|[^\u4e00-\u9fff]|[在于将会就要我你您�
 
 def _number(text: str) -> int:
     """Return a numeral such as 十五 or 15; 0 for ""."""
-    if not text or text.isdecimal():
-        return int(text or 0)
-    return han_value(text)
+    return int(text or 0) if not text or text.isdecimal() else han_value(text)
 
 
 def _weekday(said: Said) -> int:

@@ -161,11 +161,9 @@ def _find_marks(text: str, *, is_dated: bool) -> Iterator[_Mark]:
 
 
 def _message_date(line: str) -> tuple[str, str]:
-    """Return the form and date of a line that opens a message or a day; two empty texts for any other line.
-
-    The forms are "field" ("Date: 5 March 2024"), "stamped" ("[2024-03-05 10:12] Ann: ..."), "signed" ("Ann, 2024-03-05
-    10:12") and "day" ("5 March 2024" alone).
-    """
+    """Return the form and date of a line that opens a message or a day; two empty texts for any other line."""
+    # The forms are "field" ("Date: 5 March 2024"), "stamped" ("[2024-03-05 10:12] Ann: ..."), "signed" ("Ann,
+    # 2024-03-05 10:12") and "day" ("5 March 2024" alone).
     start, end, said_on = _first_day(line)
     before = _WEEKDAY.sub("", line[:start]).strip(_MARKS)
     time = _TIME.match(line, end)

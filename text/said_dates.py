@@ -139,9 +139,7 @@ def dated(year: int, month: int, day: int = 0) -> str:
 def season(year: int, name: str) -> str:
     """Return a meteorological season of the northern half of the world; the winter that begins in a year."""
     first = _SEASONS[name]
-    if first == MONTHS_A_YEAR:
-        return f"{year}-12/{year + 1}-02"
-    return f"{year}-{first:02d}/{year}-{first + 2:02d}"
+    return f"{year}-12/{year + 1}-02" if first == MONTHS_A_YEAR else f"{year}-{first:02d}/{year}-{first + 2:02d}"
 
 
 def past_tense_before(said: Said) -> bool:

@@ -125,7 +125,10 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     whole = _date_bounds(parse_date(_DURING.sub("", words)))
     if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
         return "during", *whole[:2]
-    spans = _date_spans(words)
+    quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
+    others = [(start, end) for start, end in find_dates(words)
+              if all(end <= other_start or other_end <= start for other_start, other_end in quarters_and_months)]
+    spans = sorted([*quarters_and_months, *others])
     dates = list(filter(None, (_date_bounds(parse_date(words[start:end])) for start, end in spans)))
     if len(dates) != len(spans) or len(spans) > 2:  # noqa: PLR2004  (a range has two ends)
         return None
@@ -138,14 +141,6 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     is_range = _BETWEEN.search(before) or _RANGE.match(words[spans[0][1]:spans[1][0]])
     is_forward = _first_day(first[0]) <= _first_day(last[0])
     return ("during", first[0], last[1]) if is_range and is_forward else None
-
-
-def _date_spans(words: str) -> list[tuple[int, int]]:
-    """Return where the dates of a few words are, in order; quarters and months in figures are dates, too."""
-    quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
-    others = [(start, end) for start, end in find_dates(words)
-              if all(end <= other_start or other_end <= start for other_start, other_end in quarters_and_months)]
-    return sorted([*quarters_and_months, *others])
 
 
 def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
@@ -166,10 +161,8 @@ def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[Tim
 
 
 def _date_bounds(normal: str) -> tuple[str, str, bool] | None:
-    """Return the first and last date of a normal form of `dates.parse_date`, and whether it is a range; None for "".
-
-    A day of no stated year has no bounds, either.
-    """
+    """Return the first and last date of a normal form of `dates.parse_date`, and whether it is a range; None for ""."""
+    # A day of no stated year has no bounds, either.
     normal = normal.rstrip("~")  # the mark of an approximate date
     if not normal or normal.startswith("XXXX"):
         return None
@@ -203,10 +196,8 @@ def _first_day(date: str) -> _Day:
 
 
 def _last_day(date: str) -> _Day:
-    """Return the last day of a year or month, or the day itself.
-
-    It is day 31 of any month: days are only compared with each other, never shown, and none is after it in its month.
-    """
+    """Return the last day of a year or month, or the day itself."""
+    # It is day 31 of any month: days are only compared with each other, never shown, and none is after it in its month.
     year, *rest = _date_parts(date)
     month = rest[0] if rest else 12
     day = rest[1] if len(rest) > 1 else 31
@@ -243,8 +234,7 @@ class Validity(NamedTuple):
         `later` are the dates at which other values replaced the fact.
         """
         # The key has all but the words. The dict keeps the last wording of a key, so the alphabet is read backwards.
-        times = {time[1:]: time for wording in sorted(words, reverse=True)
-                 if (time := read_time(wording)) is not None}
+        times = {time[1:]: time for wording in sorted(words, reverse=True) if (time := read_time(wording)) is not None}
         return cls(tuple(sorted(times.values(), key=lambda time: (time.start or time.end, time.end, time))),
                    tuple(sorted(later)))
 

@@ -56,8 +56,11 @@ class AskedParts:
         # A range has its own edges: "between the start of July and the end of 2018".
         is_range = any(mention.kind in _JOINED_RANGES or self.words(mention) == "to" for mention in reading.mentions)
         self.mentions = [mention for mention in reading.mentions if mention.kind != "edge" or not is_range]
-        if self.numbering_columns():
-            self._read_years_as_numbers()
+        if self.numbering_columns():  # a year behind what one row is called is its number: "KEP 2019"
+            ends = {mention.last for mention in self.mentions
+                    if self.is_rows(mention) and not self.words(mention).endswith("s")}
+            self.mentions = [replace(one, kind="number") if one.kind == "date" and one.name.isdigit()
+                             and one.first in ends else one for one in self.mentions]
         self._used = {mention.first for mention in self.mentions if self._says_nothing(mention)}
         for place, mention in enumerate(self.mentions):
             if self.words(mention) == "by" and self._groups_nothing(place):
@@ -65,14 +68,6 @@ class AskedParts:
         for place, mention in enumerate(self.mentions):
             if mention in self.unused("group") and self.words(mention) == "by" and self._ranks(mention):
                 self._pass_over(place)
-
-    def _read_years_as_numbers(self) -> None:
-        """Read a year behind what one row is called as its number: "KEP 2019" is no KEP of the year 2019."""
-        ends = {mention.last for mention in self.mentions
-                if self.is_rows(mention) and not self.words(mention).endswith("s")}
-        for place, mention in enumerate(self.mentions):
-            if mention.kind == "date" and mention.name.isdigit() and mention.first in ends:
-                self.mentions[place] = replace(mention, kind="number")
 
     def _says_nothing(self, mention: Mention) -> bool:
         """Return True for words that say nothing of their own: articles, "whose", and "year" before a year."""
@@ -242,14 +237,13 @@ class AskedParts:
         """Return the columns of numbers that the rows are called by: "KEP number", or "KEP" in a table of KEPs."""
         # Sales are called by no number in a table of sales, unlike what the first column of records numbers.
         columns = self.table.columns if self.are_documents else self.table.columns[:1]
-        return [column.name for column in columns if is_number(column) and self._numbers_rows(column)]
-
-    def _numbers_rows(self, column: ColumnInfo) -> bool:
-        """Return True if a column is called "number", like the rows ("KEP"), or both ("KEP number")."""
-        heads, keys = self.reading.heads, keys_of(column.title)
-        if is_kind_of("number_word", column.name) or keys in heads:
-            return True
-        return keys[:-1] in heads and is_kind_of("number_word", column.name.rpartition("_")[2])
+        named = list[str]()
+        for column in filter(is_number, columns):
+            heads, keys = self.reading.heads, keys_of(column.title)  # "number", "KEP" or "KEP number"
+            if is_kind_of("number_word", column.name) or keys in heads or (
+                    keys[:-1] in heads and is_kind_of("number_word", column.name.rpartition("_")[2])):
+                named.append(column.name)
+        return named
 
     def measured(self, name: str) -> list[ColumnInfo]:
         """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
@@ -355,10 +349,8 @@ class AskedParts:
         return noun
 
     def _is_predicate(self, column: Mention, noun: Mention | None) -> bool:
-        """Return True if a column's words say something of the noun before them instead of belonging to it.
-
-        So do "proposals owned", "women died" and 提案的状态是, unlike "proposal authors".
-        """
+        """Return True if a column's words say something of the noun before them instead of belonging to it."""
+        # So do "proposals owned", "women died" and 提案的状态是, unlike "proposal authors".
         is_verb = self.words(column).endswith("ed")
         if noun is None:
             return is_verb and self.columns_for(column, is_date)
@@ -389,7 +381,6 @@ def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:
 
 
 def _of_kind(kind: ColumnKind) -> Callable[[ColumnInfo], bool]:
-    """Return the function that tells whether a column is of a kind."""
     return lambda column: column.kind == kind
 
 

@@ -206,10 +206,8 @@ def _ask_citations(index: GraphIndex, question: str) -> AskedQuery | None:
 
 
 def _find_document(index: GraphIndex, column: str, name: str) -> str:
-    """Return the document in a column of `cites` that some words name: "" unless they are of its title alone.
-
-    A single word is rather a subject than a title, unless it is a whole title.
-    """
+    """Return the document in a column of `cites` that some words name: "" unless they are of its title alone."""
+    # A single word is rather a subject than a title, unless it is a whole title.
     name = _KIND.sub("", name.strip(_EDGES))
     words = _words_of(name)
     titles = [_words_of(title) for title in index.store.documents.titles().values()]

@@ -80,11 +80,9 @@ class Excerpts:
                 yield [*run]
 
     def _best_run(self, text: str, spans: _Spans) -> tuple[float, int, _Spans]:
-        """Return the successive sentences within an excerpt's tokens that have the most of the question's words.
-
-        Of equal ones the longest is returned, and of those the first; before them the weight of these words and the
-        tokens.
-        """
+        """Return the successive sentences within an excerpt's tokens that have the most of the question's words."""
+        # Of equal ones the longest is returned, and of those the first; before them the weight of these words and the
+        # tokens.
         costs = [estimate_tokens(text[start:end]) for start, end in spans]
         terms = [self._idf.keys() & set(index_terms(text[start:end])) for start, end in spans]
         best: tuple[float, int, _Spans] = (-1.0, 0, spans[:1])

@@ -145,10 +145,8 @@ def _read_named_documents(retriever: Retriever, question: str, named: Mapping[st
 
 
 def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Block]:
-    """Return the documents that a question asks for by their words, or the result of the query that it is read as.
-
-    The short answer is the only cell of the first row.
-    """
+    """Return the documents that a question asks for by their words, or the result of the query that it is read as."""
+    # The short answer is the only cell of the first row.
     if (mentioning := list_mentioning(index, question, tokens)) is not None:
         return [mentioning]
     asked = ask_tables(index, question)

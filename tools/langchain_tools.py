@@ -101,7 +101,6 @@ def _lookup_tool(lease: Lease, tool: Tool) -> BaseTool:
 
 @cache
 def _arguments_schema(tool: Tool) -> type[BaseModel]:
-    """Return the schema of a tool's arguments."""
     injected: dict[str, Any] = {
         "tool": (Annotated[Literal[tool], InjectedToolArg], tool),
         "tokens": (Annotated[int, InjectedToolArg], Field(_TOKENS, ge=1)),

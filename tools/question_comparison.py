@@ -28,7 +28,13 @@ class ComparedRows(QuestionTarget):
         if self._parts.unused(*DEGREES) or (share := self._parts.take("share")) is None:
             return None
         group = self._group() if self._parts.unused("group") else None
-        whole, wanted = self._split_share(share)
+        # "What share of the female birds are heavier than 5 kg": the conditions before the verb are of the rows, those
+        # behind it of the share. Without a verb, or with nothing behind it, all are of the share.
+        verbs = [mention for mention in self._parts.mentions
+                 if mention.first > share.last and self._parts.words(mention).partition(" ")[0] in _VERBS]
+        whole = [condition for condition in self.conditions if verbs and condition.last <= verbs[0].first]
+        wanted = [condition for condition in self.conditions if condition not in whole]
+        whole, wanted = (whole, wanted) if wanted else ([], whole)
         self._take_heads()
         self._parts.use(*(mention for mention in self._parts.unused("unit") if mention.name == "%"))
         says_of_what = any(self._parts.is_rows(mention) or mention.kind in {"row_nouns", "people", "value"}
@@ -42,22 +48,16 @@ class ComparedRows(QuestionTarget):
         return replace(plan, understood=f"share of {self._table.title}{self._where(whole)} "
                                         f"{self._where(wanted).strip()}{each}", percent=True)
 
-    def _split_share(self, share: Mention) -> tuple[list[Condition], list[Condition]]:
-        """Return the conditions of the rows of which a share is asked for, and those of the share.
-
-        They stand before and behind the verb: "what share of the female birds are heavier than 5 kg". Without a verb,
-        or with nothing behind it, all conditions are of the share.
-        """
-        verbs = [mention for mention in self._parts.mentions
-                 if mention.first > share.last and self._parts.words(mention).partition(" ")[0] in _VERBS]
-        whole = [condition for condition in self.conditions if verbs and condition.last <= verbs[0].first]
-        wanted = [condition for condition in self.conditions if condition not in whole]
-        return (whole, wanted) if wanted else ([], whole)
-
     def _group_value(self, measure: str = "") -> Expression:
         """Return what is computed of each group: a share, an aggregate, or how many rows it has."""
-        if (share := self._parts.take("share")) is not None:
-            return self._group_share(share)
+        if (share := self._parts.take("share")) is not None:  # "the highest percentage of final proposals"
+            wanted = [condition for condition in self.conditions if condition.first >= share.last]
+            says_of_what = any(map(self._parts.is_rows, self._parts.mentions))
+            if not wanted or len(wanted) < len(self.conditions) or not says_of_what:
+                raise UnclearError(share)
+            self._take_heads()
+            self.conditions = []  # the rows that do not meet them are in the groups, too
+            return _share_of(wanted)._replace(words=f"percent{self._where(wanted)}")
         operation = self._parts.take(*AGGREGATES)
         function, word = AGGREGATES[operation.kind] if operation is not None else ("", "")
         if operation is not None and (listed := self._counted_list()) is not None:
@@ -72,16 +72,6 @@ class ComparedRows(QuestionTarget):
         if operation is not None or column is not None or not self._parts.are_counted():
             raise UnclearError(self._table.name)
         return self._row_count()
-
-    def _group_share(self, share: Mention) -> Expression:
-        """Return the share of a group's rows that meet all conditions: "the highest percentage of final proposals"."""
-        wanted = [condition for condition in self.conditions if condition.first >= share.last]
-        says_of_what = any(map(self._parts.is_rows, self._parts.mentions))
-        if not wanted or len(wanted) < len(self.conditions) or not says_of_what:
-            raise UnclearError(share)
-        self._take_heads()
-        self.conditions = []  # the rows that do not meet them are in the groups, too
-        return _share_of(wanted)._replace(words=f"percent{self._where(wanted)}")
 
     # Several values in one row.
 
@@ -389,7 +379,6 @@ class ComparedRows(QuestionTarget):
 
 
 def _share_of(wanted: Sequence[Condition]) -> Expression:
-    """Return the percentage of rows that meet some conditions."""
     inner = " AND ".join(condition.sql for condition in wanted)
     return Expression(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*)", "percent")
 

@@ -89,7 +89,11 @@ class MeasureReader:
         """Return what some mentions say of a column; use them, and a negation before them."""
         mentions = sorted((mention for mention in said if mention is not None), key=lambda mention: mention.first)
         self._parts.use(*mentions)
-        negation = self._negation_before(mentions[0])
+        negation = next((one for one in reversed(self._parts.unused("not")) if one.first < mentions[0].first), None)
+        between = (one.kind for one in self._parts.mentions
+                   if negation is not None and negation.last <= one.first < mentions[0].first)
+        if any(kind not in {*SKIPPED, "column", "unit"} for kind in between):
+            negation = None  # it belongs to other words
         if negation is not None:
             self._parts.use(negation)
             verb = next((verb for verb in (" is ", " has ") if verb in text), " ")
@@ -101,14 +105,6 @@ class MeasureReader:
             sql = f"({sql})"
         return Condition(column.name, sql, text, mentions[0].first, mentions[-1].last, tuple(values),
                          negation is not None, words or {})
-
-    def _negation_before(self, mention: Mention) -> Mention | None:
-        """Return the unused "not" before a mention, if only words that belong to the mention stand between the two."""
-        negation = next((one for one in reversed(self._parts.unused("not")) if one.first < mention.first), None)
-        if negation is None:
-            return None
-        between = (one.kind for one in self._parts.mentions if negation.last <= one.first < mention.first)
-        return negation if all(kind in {*SKIPPED, "column", "unit"} for kind in between) else None
 
     def _beside(self, first: Mention, last: Mention, *kinds: str) -> tuple[Mention | None, Mention | None]:
         """Return the mentions of columns, or of other kinds, before and behind some words."""
@@ -221,18 +217,13 @@ class MeasureReader:
         conditions = list[Condition]()
         while dates:
             first = dates.pop(0)
-            link = self._date_link(first, dates[0]) if dates else None
-            if link is None:
-                conditions.append(self._date_condition(first))
-            else:
+            link = self._parts.link_after(first)
+            link = self._parts.following(link or first, "count") or link  # "in 2019, and how many in 2020"
+            if dates and link is not None and self._parts.following(link, "date", gap=4) == dates[0]:
                 conditions.append(self._two_dates(first, link, dates.pop(0)))
+            else:
+                conditions.append(self._date_condition(first))
         return conditions
-
-    def _date_link(self, first: Mention, second: Mention) -> Mention | None:
-        """Return what joins two dates: "and", "to", or "how many" in "in 2019, and how many in 2020"."""
-        link = self._parts.link_after(first)
-        link = self._parts.following(link or first, "count") or link
-        return link if link is not None and self._parts.following(link, "date", gap=4) == second else None
 
     def _date_sign(self, first: Mention, last: Mention) -> Mention | None:
         """Return the word such as "after" before dates; in Chinese also behind them: 2019年之后."""
@@ -294,10 +285,8 @@ class MeasureReader:
         return years[0]
 
     def _is_of_other_event(self, first: Mention) -> bool:
-        """Return True if a date says when something happened that the dates of documents may not tell.
-
-        This is so behind a status ("rejected in 2019"), and behind what others than authors do ("reviewed in 2019").
-        """
+        """Return True if a date says when something happened that the dates of documents may not tell."""
+        # This is so behind a status ("rejected in 2019"), and behind what others than authors do ("reviewed in 2019").
         before = [mention for mention in self._parts.before(first)
                   if mention.kind not in {"neutral", "year", *_DATE_SIGNS}]
         if not before or before[-1].kind != "column":

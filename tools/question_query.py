@@ -180,7 +180,10 @@ class QuestionQuery(ComparedRows):
         if asks_who and not columns and (self._parts.are_documents or only_values):
             raise UnclearError(self._table.name)
         are_rows = self._parts.are_asked() or (asks_who and not columns)
-        if are_rows and ((columns and self._calls_row_by_number()) or self._named_documents()):
+        before_numbers = [self._parts.preceding(mention, "column", gap=0) for mention in self._parts.mentions
+                          if mention.kind == "number"]
+        is_called_by_number = any(column is not None and column.is_head for column in before_numbers)
+        if are_rows and ((columns and is_called_by_number) or self._named_documents()):
             raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
             return None
@@ -209,18 +212,10 @@ class QuestionQuery(ComparedRows):
             columns.append(self._labelled("place"))
         return columns
 
-    def _calls_row_by_number(self) -> bool:
-        """Return True if a number stands right behind what the rows are called: "RFC 2616"."""
-        before = (self._parts.preceding(mention, "column", gap=0) for mention in self._parts.mentions
-                  if mention.kind == "number")
-        return any(column is not None and column.is_head for column in before)
-
     def _asks_whether_or_of_others(self) -> bool:
-        """Return True for questions that no cell answers, as they are about a relation between rows.
-
-        These are "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", "who wrote both", and a list of
-        documents beside other documents: "Which RFCs require RFCs by Ada?".
-        """
+        """Return True for questions that no cell answers, as they are about a relation between rows."""
+        # These are "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", "who wrote both", and a list of
+        # documents beside other documents: "Which RFCs require RFCs by Ada?".
         if self._parts.reading.words[0].folded in _WHETHER:
             return True
         columns = self._columns()

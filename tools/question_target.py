@@ -55,18 +55,14 @@ class QuestionTarget:
         self._table = parts.table
         # Without a number these are only prepositions: "under the tag", "under president".
         parts.use(*(mention for mention in parts.unused("under", "over") if parts.words(mention) in {"under", "over"}))
-        self._identifiers = self._find_identifiers()
-
-    def _find_identifiers(self) -> list[ColumnInfo]:
-        """Return the numbers that the rows are called by, if they are asked for: "the BIP numbers", not "how many"."""
-        number_words = self._parts.unused("number_word")
-        self._parts.use(*number_words)
-        owners = [self._parts.preceding(mention, "column", gap=0) for mention in number_words]
+        # Numbers that the rows are called by, if they are asked for: "the BIP numbers", not "how many".
+        number_words, heads = parts.unused("number_word"), parts.reading.heads
+        parts.use(*number_words)
+        owners = [parts.preceding(mention, "column", gap=0) for mention in number_words]
         # "the page number" is a number of another kind.
-        if self._parts.has("count") or not any(owner is None or owner.is_head for owner in owners):
-            return []
-        heads = self._parts.reading.heads
-        return [column for column in self._table.columns if is_number(column) and keys_of(column.title) in heads]
+        is_asked = not parts.has("count") and any(owner is None or owner.is_head for owner in owners)
+        self._identifiers = [column for column in self._table.columns
+                             if is_asked and is_number(column) and keys_of(column.title) in heads]
 
     # The parts of a statement.
 
@@ -216,11 +212,9 @@ class QuestionTarget:
         return None
 
     def _maker_verbs(self, *groups: Mention) -> list[Mention]:
-        """Return verbs that only say what a group's members do: "released" in "which publisher released the most".
-
-        Such a verb may be read as the name of a column (the date of release), which the question does not mean. There
-        are none unless the groups are makers or owners, such as publishers.
-        """
+        """Return verbs that only say what a group's members do: "released" in "which publisher released the most"."""
+        # Such a verb may be read as the name of a column (the date of release), which the question does not mean. There
+        # are none unless the groups are makers or owners, such as publishers.
         labels = {(key,) for mention in groups for name in mention.columns
                   for key in keys_of(self._parts.columns[name].title)}
         if labels.isdisjoint(lexicon().labels["owner"]):
@@ -257,10 +251,8 @@ class QuestionTarget:
         return any(one.column in numbering and " = " in one.sql for one in self.conditions)
 
     def _named_documents(self) -> list[Condition]:
-        """Return the conditions that name single documents, by the names of their files or by words of their titles.
-
-        Of those that a question says to be titled so, there may be several.
-        """
+        """Return the conditions that name single documents, by the names of their files or by words of their titles."""
+        # Of those that a question says to be titled so, there may be several.
         if not self._parts.are_documents:
             return []
         is_titled = any(one.kind == "column" and "title" in one.columns for one in self._parts.mentions)

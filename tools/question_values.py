@@ -210,7 +210,6 @@ class ConditionReader(MeasureReader):
         return whole.intersection(mention.columns) or in_part.intersection(mention.columns)
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
-        """Return the condition that a column has any of the values of some mentions."""
         values = self._joined_values(column.name, mentions)
         # A document is named whole, or by words that no other's title has.
         is_vague = self._parts.are_documents and column.name in {"title", "document"} and len(values) > len(mentions)
@@ -318,7 +317,6 @@ class ConditionReader(MeasureReader):
 
 
 def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:
-    """Return the condition that a column has one of some values, in SQL."""
     name = quoted(column.name)
     if is_list(column):
         return " OR ".join(f"list_contains({name}, {literal(value)})" for value in values)

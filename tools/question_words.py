@@ -321,7 +321,6 @@ def _amounts(question: str, words: Sequence[Word]) -> Iterator[Part]:
 
 
 def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> Part:
-    """Return a part of a question by the characters that it covers."""
     inside = [at for at, word in enumerate(words) if word.start < end and start < word.end]
     return Part(inside[0], inside[-1] + 1, kind, name)
 

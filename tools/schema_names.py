@@ -11,8 +11,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import label_key, normalise
 from ..text.content_words import content_words
 
-_NEAR = 60
-_SHOWN = 8
+_NEAR, _SHOWN = 60, 8
 _CUES_KEPT = 1 << 12
 
 

@@ -118,10 +118,8 @@ def _note_rest(shown: list[Passage], omitted_count: int, kind: str) -> tuple[Pas
 
 
 def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_Group], int]:
-    """Return the rows by their values, the largest group first, or by a period in the order of time.
-
-    The number of rows without a date comes second.
-    """
+    """Return the rows by their values, the largest group first, or by a period in the order of time."""
+    # The number of rows without a date comes second.
     values = {text: index.columns.texts[text] for text in np.unique(rows.texts).tolist()}
     keys = {}
     for text, value in values.items():
@@ -289,6 +287,5 @@ def _list_step_items(index: GraphIndex, number: int, relation: str, triples: Seq
 
 
 def _find_neighbours(index: GraphIndex, row: int) -> set[int]:
-    """Return the entities that share a triple with the entity of a row."""
     ends = index.triples[index.columns.incident[row]][:, [0, 2]]
     return set(ends.reshape(-1).tolist()) - {row}

@@ -132,7 +132,6 @@ def _shown_tables(index: GraphIndex) -> list[TableInfo]:
 
 
 def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> dict[str, float]:
-    """Return how likely a question means each table, by the table's name."""
     scores = _by_words(tables, question)
     query = retriever.compare(question[:LONGEST])
     largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
@@ -177,11 +176,9 @@ def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:
 
 
 def _table_line(table: TableInfo, asked: Collection[str], asked_values: int, other_values: int) -> str:
-    """Return a table with its rows and columns, each with the values that a question may mean.
-
-    A column that the question names has its most frequent values, another one those with a word of the question, or all
-    if they are few.
-    """
+    """Return a table with its rows and columns, each with the values that a question may mean."""
+    # A column that the question names has its most frequent values, another one those with a word of the question, or
+    # all if they are few.
     title = "" if table.title.casefold() in {table.name, table.name.replace("_", " ")} else f" “{_short(table.title)}”"
     columns = list[str]()
     for column in table.columns:

@@ -129,17 +129,11 @@ def _choose(candidates: Iterable[_Candidate]) -> list[Mention]:
             continue
         for place, other in enumerate(chosen if mention.kind == "value" else ()):
             if other.kind == "quoted" and (other.first, other.last) == (mention.first, mention.last):
-                chosen[place] = _with_values(other, mention)
+                # A quote, which may be a part of a text, has the values that are exactly its words, too.
+                equal = {column: same for column, fitting in mention.values.items() if (
+                    same := tuple(one for one in fitting if keys_of(one) == keys_of(other.name)))}
+                chosen[place] = replace(other, columns=(*other.columns, *equal), values={**other.values, **equal})
     return chosen
-
-
-def _with_values(quoted: Mention, value: Mention) -> Mention:
-    """Return a quote, which may be a part of a text, with the values that are exactly its words."""
-    equal = {}
-    for column, fitting in value.values.items():
-        if same := tuple(one for one in fitting if keys_of(one) == keys_of(quoted.name)):
-            equal[column] = same
-    return replace(quoted, columns=(*quoted.columns, *equal), values={**quoted.values, **equal})
 
 
 def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozenset[Keys],
@@ -185,10 +179,8 @@ def _fixed(question: str) -> tuple[_Candidate, ...]:
 
 
 def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
-    """Yield the label of a column whose texts tell the rows apart: the rows of a table by city are cities.
-
-    It is the first of records, and of documents one that is called as these are: "Proposal: SE-0001".
-    """
+    """Yield the label of a column whose texts tell the rows apart: the rows of a table by city are cities."""
+    # It is the first of records, and of documents one that is called as these are: "Proposal: SE-0001".
     heads, _ = _title_index(titles)
     for column in table.columns[:1] if table.kind == "records" else table.columns:
         is_name = column.kind == "text" or (column.kind == "number" and keys_of(column.title) in heads)
@@ -295,7 +287,11 @@ class _ValueReader:
                 if wanted not in index or not _may_be_value(self._words, first, last, index[wanted]):
                     continue
                 values = self._fitting(first, last, index[wanted], is_whole=index is self._whole)
-                if values and not self._asks_for_column(keys, values):
+                # "died" may be the kind “Death”, but asks for its date.
+                is_spelt = any(self._keys.get((column, value), set()).issuperset(keys)
+                               for column, fitting in values.items() for value in fitting)
+                names_column = not is_spelt and not self._label_keys.isdisjoint(lexicon().synonyms.get(keys, ()))
+                if values and not names_column:
                     yield _Candidate(rank, Mention(first, last, "value", columns=tuple(values), values=values))
                     break
 
@@ -333,12 +329,6 @@ class _ValueReader:
                 if self._columns[column].kind == "list" and number in members:
                     values[column] = (number,)
         return values
-
-    def _asks_for_column(self, keys: Keys, values: Mapping[str, Sequence[str]]) -> bool:
-        """Return True if words rather name a column: "died" may be the kind “Death”, but asks for its date."""
-        is_spelt = any(self._keys.get((column, value), set()).issuperset(keys)
-                       for column, fitting in values.items() for value in fitting)
-        return not is_spelt and not self._label_keys.isdisjoint(lexicon().synonyms.get(keys, ()))
 
 
 def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue], rows: int) -> tuple[_Index, _Index]:

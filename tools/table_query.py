@@ -23,14 +23,7 @@ from ..schemas.retrieval import Passage, Place
 from ..text.languages import Language
 from ..text.quantities import show_value
 from .fact_rows import fit_lines
-from .sql_repair import (
-    WantedValue,
-    repair_query,
-    replace_values,
-    tables_of,
-    tells_case,
-    wanted_values,
-)
+from .sql_repair import WantedValue, repair_query, replace_values, tables_of, tells_case, wanted_values
 
 _OF_RESULT = ("group", "having", "qualify", "windows", "distinct", "order", "limit", "offset")
 """The clauses that make rows of a result of the records."""

@@ -81,7 +81,6 @@ class BatchedCalls:
                                 "submit the rest, or without --batch to have it answered at once for the usual price")
 
     def _count_open_calls(self) -> int:
-        """Return the number of calls in the batches that are under way."""
         return sum(len(batch.keys) for batch in self._open.values())
 
     async def _submit(self, prompt_tokens: Mapping[str, int]) -> None:

@@ -96,7 +96,12 @@ class ConstructionNodes(BuildNodes):
         paths = named_sources(state.get("paths") or ())
         documents, records = self._open_sources(state, paths, notes)
         with self._resources.writers.step(state["knowledge_base"], state["run"], is_build=True) as kb:
-            self._begin_build(kb, state, context)
+            schema, settings = state.get("schema", ""), self._resources.settings
+            _set_schema(kb, named_schema(schema),
+                        inferred=is_inferred(schema, state.get("recorded"), uses_llm=settings.uses_llm))
+            self._audit("build", kb, f"run {state['run']}")
+            kb.schema_control.set_policy(context.policy)
+            kb.entities.set_active(active=context.resolve and settings.resolve)
             self._store_documents(kb, documents, notes)
             count = notes.progress.documents + _store_recorded(kb, records)
             gone = self._delete_gone(kb, notes)
@@ -115,10 +120,8 @@ class ConstructionNodes(BuildNodes):
 
     def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: ReadingNotes,
                       ) -> tuple[Iterator[Document], Iterator[RecordedPassage]]:
-        """Return iterators over the documents and over the recorded passages of the input, with the first one read.
-
-        So a wrong path is refused before the knowledge base is created.
-        """
+        """Return iterators over the documents and over the recorded passages of the input, with the first one read."""
+        # So a wrong path is refused before the knowledge base is created.
         resources, failures, recorded = self._resources, notes.failures, state.get("recorded")
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
@@ -127,15 +130,6 @@ class ConstructionNodes(BuildNodes):
         files = [path for path in paths if isinstance(path, Path)]
         records = load_recorded(files, recorded, on_failure=failures.append, limits=resources.limits)
         return iter(given_texts), require_any(records, paths, failures)
-
-    def _begin_build(self, kb: KnowledgeBase, state: BuildState, context: BuildContext) -> None:
-        """Put the named schema in force, record the build, and set how it treats the schema and names of entities."""
-        schema, settings = state.get("schema", ""), self._resources.settings
-        _set_schema(kb, named_schema(schema),
-                    inferred=is_inferred(schema, state.get("recorded"), uses_llm=settings.uses_llm))
-        self._audit("build", kb, f"run {state['run']}")
-        kb.schema_control.set_policy(context.policy)
-        kb.entities.set_active(active=context.resolve and settings.resolve)
 
     def _delete_gone(self, kb: KnowledgeBase, notes: ReadingNotes) -> list[str]:
         """Delete the documents that their files do not give any more; return the ids of the first ones, as lines."""
@@ -212,11 +206,9 @@ class ConstructionNodes(BuildNodes):
 
     def _choose_calls(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
                       ) -> list[list[str]]:
-        """Return the calls of the batch after the chunks `before`, each as the ids of its chunks, and store them.
-
-        A build that was interrupted has stored its last batches. They come first, with the same chunks in each call:
-        responses that are paid are found in the cache, and others are what they would have been.
-        """
+        """Return the calls of the batch after the chunks `before`, each as the ids of its chunks, and store them."""
+        # A build that was interrupted has stored its last batches. They come first, with the same chunks in each call:
+        # responses that are paid are found in the cache, and others are what they would have been.
         stored = read_batches(kb.database)
         # The batch that has the chunks `before` is being extracted or written. Those in front of it are written.
         number_before = 0

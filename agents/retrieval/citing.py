@@ -143,7 +143,11 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
     if mode == "strict" and is_inferred(claim):
         return ""
     numbers = _cite_claim(claim, items, documents, citations)
-    outdated = _outdated_note(claim, items) if not quoted else ""
+    # The status of the claim's documents, if all are superseded or trusted less and the claim does not say so.
+    statuses = [] if quoted else [item.status for _, item in quoted_items(claim, items)]
+    says_so = re.search(r"supersed|replac|trusted less|取代|代替|废止|失效", claim.text)
+    is_outdated = bool(statuses) and not says_so and all(_IS_BEHIND.search(status) for status in statuses)
+    outdated = f" ({'; '.join(dict.fromkeys(statuses))})" if is_outdated else ""
     if not numbers:
         return f"{plain_text(claim.text)} {OWN_KNOWLEDGE}" if mode == "open" else ""
     text = plain_text(claim.text)
@@ -151,15 +155,6 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
         text = _show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
     note = f" {_note('inferred', plain_text(claim.unstated), text)}" if is_inferred(claim) else ""
     return f"{text}{note}{outdated} {''.join(f'[{n}]' for n in numbers)}"
-
-
-def _outdated_note(claim: Claim, items: Sequence[Passage]) -> str:
-    """Return the status of a claim's documents if all are superseded or trusted less, unless the claim says so."""
-    statuses = [item.status for _, item in quoted_items(claim, items)]
-    says_so = re.search(r"supersed|replac|trusted less|取代|代替|废止|失效", claim.text)
-    if says_so or not statuses or not all(_IS_BEHIND.search(status) for status in statuses):
-        return ""
-    return f" ({'; '.join(dict.fromkeys(statuses))})"
 
 
 def left_out_note(count: int, text: str) -> str:
@@ -180,20 +175,17 @@ def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str
         said = MEANT.sub("", meant)
         shown = shown.replace(said, meant) if meant not in shown else shown
     quoted = f"“{shown}”" if is_verbatim else shown
-    location = _title_and_heading(item, citations[0].start) if item.kind == "passage" else ""
+    if item.kind != "passage":
+        return quoted
+    headings = _HEADING.findall(item.text, 0, max(0, citations[0].start - item.start)) or item.heading.split(" > ")
+    names = map(_as_shown, (item.title or item.document, headings[-1].strip(" #")))
+    location = " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
+    location = f"{location} ({item.status})" if item.status else location
     return f"{quoted} — {location}" if location else quoted
 
 
 def _as_shown(text: str) -> str:
     return source_text(without_markup(text))
-
-
-def _title_and_heading(item: Passage, start: int) -> str:
-    """Return the document's title and the nearest heading above `start`, as "title › heading"."""
-    headings = _HEADING.findall(item.text, 0, max(0, start - item.start)) or item.heading.split(" > ")
-    names = map(_as_shown, (item.title or item.document, headings[-1].strip(" #")))
-    shown = " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
-    return f"{shown} ({item.status})" if item.status else shown
 
 
 def _cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocuments,

@@ -115,7 +115,6 @@ class RetrievalNodes:
         return {**started, "scope": context.scope, "named": named}
 
     def _open(self, leases: ExitStack, named: str, context: AskContext) -> JoinedSnapshots:
-        """Lease the snapshots for a new question."""
         names = choose_name(named or context.knowledge_base, self._resources.settings, is_seen)
         check_instructions(context.instructions)
         snapshots = leases.enter_context(self._resources.snapshots_of(names, context.scope))
@@ -216,23 +215,16 @@ class RetrievalNodes:
         caps, made = self._caps(context), len(_lookups_of(state))
         return max(0, caps.tool_calls - made) if len(state["rounds"]) <= caps.rounds else 0
 
-    def _choose_lookups(self, state: AskState, context: AskContext, judgement: Judgement,
-                        ) -> tuple[list[Lookup], list[tuple[str, str]]]:
-        """Return the lookups to make, and those that are not made, each with the reason."""
+    def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, added: AskState,
+               ) -> Next:
+        """Go on to the answer, or to a parallel run of a tool for each lookup, with the judgement in the state."""
+        # If none of the chosen lookups is to be made, the next node is "reflect", where the reasoner reads why.
         left = self._lookups_left(state, context)
         allowed = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
         not_made = [*((lookup, "switched off") for lookup in judgement.lookups if lookup not in allowed),
                     *((lookup, "not looked up: no more lookups are allowed") for lookup in allowed[left:])]
         omitted = [*((lookup_text(lookup), reason) for lookup, reason in not_made), *judgement.refused]
-        return [] if judgement.draft else allowed[:left], omitted
-
-    def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, added: AskState,
-               ) -> Next:
-        """Go on to the answer, or to a parallel run of a tool for each lookup, with the judgement in the state.
-
-        If none of the chosen lookups is to be made, the next node is "reflect", where the reasoner reads why.
-        """
-        lookups, omitted = self._choose_lookups(state, context, judgement)
+        lookups = [] if judgement.draft else allowed[:left]
         calls = [ToolCall(name=lookup.tool, args=lookup_arguments(lookup), id=uuid.uuid4().hex) for lookup in lookups]
         traced = trace_steps.trace_judgement(step, len(state["rounds"]), judgement, map(": ".join, omitted))
         update: AskState = {

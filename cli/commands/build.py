@@ -198,10 +198,8 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
 
 
 def _group_by_kind(lines: Sequence[str]) -> list[str]:
-    """Return one of the lines "DOCUMENT: NOTE" for each kind of note, with the number of further documents like it.
-
-    Notes that differ only in numbers and plurals are of one kind, such as "1 page" and "2 pages".
-    """
+    """Return one of the lines "DOCUMENT: NOTE" for each kind of note, with the number of further documents like it."""
+    # Notes that differ only in numbers and plurals are of one kind, such as "1 page" and "2 pages".
     lines_of_kind: dict[str, list[str]] = {}
     for line in lines:
         words = [word.rstrip("s,") for word in line.partition(": ")[2].split()]

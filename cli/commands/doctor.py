@@ -165,7 +165,6 @@ def _check_keys(settings: Settings) -> Check:
 
 
 def _check_models(settings: Settings) -> Iterator[Check]:
-    """Check each language model that a step uses."""
     if not settings.uses_llm:
         yield Check("language model", "ok", "none: the rules read and answer; a model is set by BANYAN_LLM_BASE_URL")
         return
@@ -184,7 +183,13 @@ def _check_model(part: str, settings: Settings) -> Check:
     try:
         trial = try_out(settings, COUNTING)
     except BanyanError as error:
-        return _name_endpoint_fields(_failure(part, error), settings)
+        failed = _failure(part, error)
+        endpoints = [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]
+        if (settings.llm_base_url, settings.llm_model) not in endpoints:
+            return failed
+        return failed._replace(fix=re.sub(
+            r"BANYAN_LLM_(API_KEY|BASE_URL|MODEL)\b",
+            lambda match: f"its `{match[1].lower()}` in BANYAN_LLM_ENDPOINTS", failed.fix))
     form = "replies in JSON" if trial.is_json else "does not reply in the JSON that was asked for"
     speed = trial.completion_tokens / max(trial.seconds, 0.001)
     price = "known" if settings.llm_model in load_prices(settings.prices) else "unknown"
@@ -200,16 +205,6 @@ def _check_model(part: str, settings: Settings) -> Check:
         return Check(part, "warning", found, f"prompts have up to {needed:,} tokens: raise the server's context, or "
                      "lower BANYAN_CONTEXT_TOKENS and BANYAN_EXTRACT_TOKENS")
     return Check(part, "ok", found)
-
-
-def _name_endpoint_fields(failed: Check, settings: Settings) -> Check:
-    """Return a failed check whose fix names the fields of BANYAN_LLM_ENDPOINTS if the model is one of these."""
-    endpoints = [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]
-    if (settings.llm_base_url, settings.llm_model) not in endpoints:
-        return failed
-    fix = re.sub(r"BANYAN_LLM_(API_KEY|BASE_URL|MODEL)\b",
-                 lambda match: f"its `{match[1].lower()}` in BANYAN_LLM_ENDPOINTS", failed.fix)
-    return failed._replace(fix=fix)
 
 
 def _context_of(settings: Settings) -> int:

@@ -28,8 +28,7 @@ Why = Annotated[str, typer.Option(help="The reason, for others to read.")]
 Relation = Annotated[str, typer.Argument(help="The fact's relation, or the attribute of a value.")]
 Object = Annotated[str, typer.Argument(help="The entity at the fact's other end, or the value.")]
 
-_SHOWN = 50
-_CONTEXT_CHARACTERS = 40
+_SHOWN, _CONTEXT_CHARACTERS = 50, 40
 
 
 @entities_app.callback(invoke_without_command=True)

@@ -13,7 +13,6 @@ from ...api.python_results import SqlRows
 from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.graph.resolved_graph import ResolvedGraph
 from ...graph_store.graph_edits import Said
-from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...graph_store.resolution.resolver import match_node
@@ -67,19 +66,14 @@ def facts(
         return
     day = day_of(at)
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        name = _known_term(relation, snapshot.index) if relation else ""
+        names = [term.name for term in terms_of(snapshot.index)] if relation else []
+        name = next((name for name in names if label_key(name) == label_key(relation)), "")
+        if relation and not name:
+            raise CommandError(f"no relation or attribute is called {relation!r}; there are: "
+                               f"{', '.join(names) or 'none'}")
         fitting = [(fact, validity) for fact, validity in _facts_of(snapshot.kb.graph, of)
                    if (not name or fact.relation == name) and (day is None or validity.holds(*day))]
     _print_facts(fitting, most, as_json=as_json)
-
-
-def _known_term(label: str, index: GraphIndex) -> str:
-    """Return the relation or attribute that a label names, however it is written; raise CommandError if none is."""
-    names = [term.name for term in terms_of(index)]
-    for name in names:
-        if label_key(name) == label_key(label):
-            return name
-    raise CommandError(f"no relation or attribute is called {label!r}; there are: {', '.join(names) or 'none'}")
 
 
 def _print_facts(facts: Sequence[tuple[Said, Validity]], limit: int | None, *, as_json: bool) -> None:

@@ -25,8 +25,7 @@ from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
 
-_SHOWN_BUILDS = 5
-_SHOWN_FAILURES = 10
+_SHOWN_BUILDS, _SHOWN_FAILURES = 5, 10
 _REPAIRS = {"swapped": "with subject and object exchanged", "mapped_label": "with the schema's label for the same",
             "inferred_type": "without a type, inferred from the text",
             "normalised_value": "values in one form", "dropped_time": "without a time that the text does not state"}

@@ -184,17 +184,15 @@ class Connection(H11Protocol):
         """Start the timer, which uvicorn starts only after an answer, and make room for this connection."""
         super().connection_made(cast("asyncio.Transport", transport))
         if self.limit_concurrency is not None:
-            self._close_longest_waiting(len(self.connections) + 1 - self.limit_concurrency)
+            closing_time = {connection: connection.timeout_keep_alive_task.when() for connection in self.connections
+                            if isinstance(connection, Connection) and connection.timeout_keep_alive_task}
+            excess = max(0, len(self.connections) + 1 - self.limit_concurrency)
+            # Those that have waited longest for the head of a request are closed.
+            for connection in sorted(closing_time, key=closing_time.__getitem__)[:excess]:
+                connection.timeout_keep_alive_handler()
+                # uvicorn does this when the transport has closed; a request that is handled before would be refused.
+                self.connections.discard(connection)
         self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
-
-    def _close_longest_waiting(self, number: int) -> None:
-        """Close the connections that have waited longest for the head of a request, at most `number` of them."""
-        closing_time = {connection: connection.timeout_keep_alive_task.when() for connection in self.connections
-                        if isinstance(connection, Connection) and connection.timeout_keep_alive_task}
-        for connection in sorted(closing_time, key=closing_time.__getitem__)[:max(0, number)]:
-            connection.timeout_keep_alive_handler()
-            # uvicorn does this when the transport has closed; a request that is handled before would be refused.
-            self.connections.discard(connection)
 
     def data_received(self, data: bytes) -> None:
         """Handle what has arrived; uvicorn's own method stops the timer at the first byte of a head."""

@@ -311,11 +311,9 @@ def _overlaps_any(span: Span, others: Sequence[Span]) -> bool:
 
 
 def _least_certainties(question: Question, asked: Sequence[str], stems: Sequence[str], certainties: Scores) -> Scores:
-    """Return for each unit the least certainty that it says a word of the sentence that asks and that is no name.
-
-    In Chinese it is the mean: pairs of characters cross the borders of words, so a few always differ. What only the
-    next sentence says does not count ("After his death"), as it does not say it of a name in this one.
-    """
+    """Return for each unit the least certainty that it says a word of the sentence that asks and that is no name."""
+    # In Chinese it is the mean: pairs of characters cross the borders of words, so a few always differ. What only the
+    # next sentence says does not count ("After his death"), as it does not say it of a name in this one.
     asking = frozenset(_asked_words(question, question.asking)[0])
     name_words = frozenset(word for name in (*question.names, question.focus) for word in question.words_of(name))
     required = [index for index, word in enumerate(stems)
@@ -336,6 +334,4 @@ def _word_certainties(question: Question, asked: Sequence[str], stems: Sequence[
     exact: Scores = np.zeros((len(texts), len(stems)))
     for row, words_of_text in enumerate(texts.values()):
         exact[row] = [word in words_of_text for word in stems]
-    if question.language != "en":
-        return exact
-    return np.maximum(exact, likeness(asked, [*texts]).astype(np.float64))
+    return np.maximum(exact, likeness(asked, [*texts]).astype(np.float64)) if question.language == "en" else exact

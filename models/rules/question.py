@@ -231,19 +231,13 @@ def _kind_in_english(text: str) -> tuple[Expected, str]:
     match = _ASKED_NOUN.search(text)
     phrase = normalise(match["phrase"]) if match else ""
     for word in reversed(phrase.split()):
-        if kind := _kind_of_asked_noun(word):
+        forms = {word, word.removesuffix("s"), word.removesuffix("es")}
+        listed = (expected for nouns, expected in _NOUNS_OF_KINDS if not nouns.isdisjoint(forms))
+        if kind := next(listed, None) or _KINDS.get(kind_of_noun(word)):
             return kind, word
     noun = phrase.rpartition(" ")[2]
     asks_for_noun = match is not None and _NOUN_FOLLOWS.match(match[0]) and "happen" not in phrase  # "What happened?"
     return "name" if asks_for_noun and noun else "text", noun
-
-
-def _kind_of_asked_noun(word: str) -> Expected | None:
-    """Return the kind of answer that a noun of a question asks for; None if the noun does not tell."""
-    for nouns, expected in _NOUNS_OF_KINDS:
-        if not nouns.isdisjoint({word, word.removesuffix("s"), word.removesuffix("es")}):
-            return expected
-    return _KINDS.get(kind_of_noun(word))
 
 
 def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:

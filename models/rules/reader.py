@@ -92,7 +92,13 @@ class RulesReader:
                 admitted.add(names.full_name(short))
 
         def is_name(words: str) -> bool:
-            return words in names.spans or self._is_name(words)
+            """Return True for two to four words that each begin with a capital or digit, and for a recognised name."""
+            parts = words.split()
+            are_capital = all(part[0].isupper() or part[0].isdigit() for part in parts)
+            if words in names.spans or (1 < len(parts) <= _LONGEST_NAMING_HEADING and are_capital):
+                return True
+            spans = self._short_spans(words)
+            return [(span.start, span.end) for span in spans if span.kind not in VALUES] == [(0, len(words))]
 
         rows = [*field_rows(text, title, request.heading, is_name, request.document),
                 *people_rows(text, request.heading, request.document)]
@@ -100,14 +106,6 @@ class RulesReader:
         return listed.combine(Extraction(entities=tuple(
             ExtractedEntity(name=name, type=kind) for name, (kind, _) in types.items()
             if kind and name in admitted and not is_unfilled(name))))
-
-    def _is_name(self, words: str) -> bool:
-        """Return True for two to four words that each begin with a capital or digit, and for a recognised name."""
-        parts = words.split()
-        if 1 < len(parts) <= _LONGEST_NAMING_HEADING and all(part[0].isupper() or part[0].isdigit() for part in parts):
-            return True
-        spans = self._short_spans(words)
-        return [(span.start, span.end) for span in spans if span.kind not in VALUES] == [(0, len(words))]
 
 
 class _TypesOfSchema:
@@ -241,10 +239,8 @@ def _is_street_of_address(text: str, span: Span) -> bool:
 
 
 def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
-    """Return the names that are certain: the words around one of their places confirm them, or they are repeated.
-
-    A person of one word is repeated where the text has certain persons, too; elsewhere it may be a species or a unit.
-    """
+    """Return the names that are certain: the words around one of their places confirm them, or they are repeated."""
+    # A person of one word is repeated where the text has certain persons, too; elsewhere it may be a species or a unit.
     place_ends = {span.end for spans in names.values() for span in spans if span.kind == "location"}
     sure = {name for name, spans in names.items() if any(_is_sure(text, span, place_ends) for span in spans)}
     has_persons = any(span.kind == "person" for name in sure for span in names[name])

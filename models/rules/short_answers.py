@@ -90,10 +90,8 @@ def is_asked_thing(question: str, value: str) -> bool:
 def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
     """Return the answer as a verdict, list, count, cell or value, whichever the question's form and the units allow."""
     best = found[0].unit
-    if question.expected == "polar":
-        stated = _verdict(question, found, finder)
-    else:
-        stated = _listed(question, found, finder) or _counted(question, found)
+    stated = (_verdict(question, found, finder) if question.expected == "polar"
+              else _listed(question, found, finder) or _counted(question, found))
     if stated is not None:
         unit = stated[1]
         return stated if _names_all(question, f"{unit.heading} {unit.opening} {unit.text}") else None
@@ -169,7 +167,6 @@ def _has_part(line: str, name: str) -> bool:
 
 
 def _is_about(question: Question, unit: Unit) -> bool:
-    """Return True if a sentence is about what the question asks."""
     text = f"{unit.heading} {unit.text}"
     # The sentence before may name what this one goes on about.
     if not _has_limits(question, text) or not _names_all(question, f"{unit.before} {text}"):
@@ -223,10 +220,8 @@ def _figures(text: str) -> set[str]:
 
 
 def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:
-    """Return the cell that a question asks for, or None if another row of its table answers too.
-
-    A numbered row has no name by which a question could mean it, so it is one of many that may answer.
-    """
+    """Return the cell that a question asks for, or None if another row of its table answers too."""
+    # A numbered row has no name by which a question could mean it, so it is one of many that may answer.
     unit, cell = found[0].unit, None
     for item in found[:1] if question.has_form else found[:_UNITS_SEARCHED]:
         if item.unit.row and (cell := _asked_cell(question, item.unit.row)):
@@ -238,29 +233,22 @@ def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | 
     if not (_has_limits(question, text) and _names_all(question, text)):
         return None
     shared = _shared_words(question, row)
-    for other in (item.unit for item in found):
+    for item in found:
+        other = item.unit.row
         # The rows of documents' metadata are one table, although each is under its own title.
-        is_of_table = other.heading == unit.heading or row.cells[0].header == DOCUMENT
-        if other.row and is_of_table and _is_rival(question, other.row, row, cell, shared):
+        is_of_table = item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT
+        if other is None or not is_of_table or other.cells[0].header != row.cells[0].header or cell in other.cells:
+            continue
+        # A row with another value that fits the question's words as well leaves the answer open.
+        has_column = other.cells[0] != row.cells[0] or any(one.header == cell.header for one in other.cells)
+        if has_column and _shared_words(question, other) >= shared:
             return None
     return (cell.value, unit) if shared else None
 
 
-def _is_rival(question: Question, other: Row, row: Row, cell: Cell, shared: frozenset[str]) -> bool:
-    """Return True if another row fits the question's words as well as the row of an answering cell, with another value.
-
-    `shared` are the words of the question in the row's cells.
-    """
-    is_of_same_kind = other.cells[0].header == row.cells[0].header and cell not in other.cells
-    has_column = other.cells[0] != row.cells[0] or any(one.header == cell.header for one in other.cells)
-    return is_of_same_kind and has_column and _shared_words(question, other) >= shared
-
-
 def _asked_cell(question: Question, row: Row) -> Cell | None:
-    """Return the only cell of the expected kind whose header the question names; None if there are several.
-
-    A question for no kind names the header of a cell: "What is the status of X?"
-    """
+    """Return the only cell of the expected kind whose header the question names; None if there are several."""
+    # A question for no kind names the header of a cell: "What is the status of X?"
     asked = frozenset(question.words_of(question.text))
     focus = frozenset(question.words_of(question.focus))
     if not question.has_form:
@@ -282,17 +270,14 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
 
 
 def _shared_words(question: Question, row: Row) -> frozenset[str]:
-    """Return the words of a question that are in the cells of a row."""
     asked = frozenset(question.words_of(question.text))
     return frozenset(word for cell in row.cells for word in question.words_of(cell.value) if word in asked)
 
 
 def _listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
-    """Return the items that a question for several things asks for, in one text, and the unit that states them.
-
-    The headings and the sentence above a list must cover the question; of several lists, the one is chosen whose
-    headings cover most. None if there is none.
-    """
+    """Return the items that a question for several things asks for, in one text, and the unit that states them."""
+    # The headings and the sentence above a list must cover the question; of several lists, the one is chosen whose
+    # headings cover most. None if there is none.
     if not question.lists:
         return None
     noun = _LISTED_NOUN.search(question.asking)
@@ -331,10 +316,8 @@ def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
 
 
 def _counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:
-    """Return the count that a Chinese question asks for, and the unit that states it and has the question's names.
-
-    None if units disagree. For 几名副组长 ("how many deputy heads") it is "2人" if one has 副组长2人 or 2名副组长.
-    """
+    """Return the count that a Chinese question asks for, and the unit that states it and has the question's names."""
+    # None if units disagree. For 几名副组长 ("how many deputy heads") it is "2人" if one has 副组长2人 or 2名副组长.
     match = _COUNT_QUESTION.search(question.asking)
     if match is None:
         return None
@@ -347,11 +330,9 @@ def _counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | N
 
 
 def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
-    """Return the words that answer a yes-or-no question, and the unit that states them; None if that is uncertain.
-
-    They are the "yes" or "no" of a listed question with the same words, or a denial of what is asked in the best unit.
-    Nothing else is answered, as a condition or an exception may stand elsewhere.
-    """
+    """Return the words that answer a yes-or-no question, and the unit that states them; None if that is uncertain."""
+    # They are the "yes" or "no" of a listed question with the same words, or a denial of what is asked in the best
+    # unit. Nothing else is answered, as a condition or an exception may stand elsewhere.
     best = found[0].unit
     if best.asked:
         answers = [item.unit for item in found if (item.unit.passage, item.unit.asked) == (best.passage, best.asked)]

@@ -167,20 +167,16 @@ class _FactsOfRows:
                              and self._names(cell.value))
             relation = self._headers.relation(cell.header, row_type) if may_be_entity else None
             if relation is not None:
-                self._add_triples(name, relation, cell.value, stated, time)
+                for item in cell.value.split(_LIST_SEPARATOR):
+                    if relation.type == "" or not item[:1].islower():
+                        self._entities[item, relation.type] = None
+                    head, tail = (item, name) if relation.backward else (name, item)
+                    self._triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail,
+                                                         evidence=stated, time=time))
             else:
                 self._attributes.append(ExtractedAttribute(
                     entity=name, attribute=cell.header, value=cell.value, evidence=stated,
                     time=section if _is_time(cell.header) else time))
-
-    def _add_triples(self, name: str, relation: "_Column", value: str, evidence: str, time: str) -> None:
-        """Add the relation between a row's subject and each entity of a cell."""
-        for item in value.split(_LIST_SEPARATOR):
-            if relation.type == "" or not item[:1].islower():
-                self._entities[item, relation.type] = None
-            head, tail = (item, name) if relation.backward else (name, item)
-            self._triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail, evidence=evidence,
-                                                 time=time))
 
     def extraction(self) -> Extraction:
         """Return what was added."""

@@ -29,11 +29,9 @@ from .chunk_scores import SHARPNESS, Scores, chunk_scores
 _OWN_SHARE = 0.05
 # Only the best chunks restart the walk, and by a power of their score: the many that fit a little would else outweigh
 # the few that fit.
-_CHUNK_SEEDS = 200
-_CHUNK_SHARPNESS = 6
+_CHUNK_SEEDS, _CHUNK_SHARPNESS = 200, 6
 # The entities that stand in for an answer: the best, by the square of their weight.
-_LEAD_SEEDS = 50
-_LEAD_SHARPNESS = 2
+_LEAD_SEEDS, _LEAD_SHARPNESS = 50, 2
 # A step that waits for an answer does not name what it is about. So its words only choose among the chunks that a walk
 # from the answer's seeds reaches: the reach is multiplied by the exponential of the chunk's score times this.
 _WAITING_SHARPNESS = 8
@@ -41,8 +39,7 @@ _WAITING_SHARPNESS = 8
 _UNREACHED = 1e-6
 # Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of
 # a name and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6.
-_DENSITY_WEIGHT = 8.0
-_ABSTRACTION_WEIGHT = 1.0
+_DENSITY_WEIGHT, _ABSTRACTION_WEIGHT = 8.0, 1.0
 # Restart weights; the chunks' own scores have 1. What a question names counts least: names are in words and vectors
 # already, and twice as much loses a passage in a hundred (benchmarks/fusion_sweep.py).
 _NAMED_SHARE, _NEAR_SHARE = 1 / 8, 3 / 2

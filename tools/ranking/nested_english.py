@@ -93,7 +93,10 @@ class _NestedQuestion:
         for noun in sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)):
             start, end = noun.left_edge.i, _subtree_end(noun)
             step = self._question_for(noun)
-            if step and not self._answers_rest(start, end):
+            rest = [*self._doc[:start], *self._doc[end:]]
+            only_asks = all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS or token.lemma_ in _EMPTY
+                            for token in rest)  # "Who is {answer 1}?"
+            if step and not only_asks:
                 asked.append(f"{step[:1].upper()}{step[1:]}?")
                 for inner in [i for i in self._replaced if start <= i < end]:
                     del self._replaced[inner]
@@ -120,11 +123,6 @@ class _NestedQuestion:
             lead = f"{{answer {known + len(parts)}}}{link} "
             start = opening.i + (opening.tag_ in _RELATIVE_TAGS)  # the reference replaces "who" and "whose"
         return [*parts, f"{lead}{self._text_between(start, len(self._doc))}?"]
-
-    def _answers_rest(self, start: int, end: int) -> bool:
-        """Return True if the rest of the question only asks for these tokens ('Who is {answer 1}?')."""
-        return all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS or token.lemma_ in _EMPTY
-                   for token in [*self._doc[:start], *self._doc[end:]])
 
     def _text_between(self, start: int, end: int) -> str:
         """Return the tokens' text with replacements."""
@@ -231,7 +229,6 @@ def _is_definite(noun: "Token") -> bool:
 
 
 def _subtree_end(token: "Token") -> int:
-    """Return the end of a token's subtree."""
     return token.right_edge.i + 1
 
 

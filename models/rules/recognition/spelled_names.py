@@ -136,10 +136,8 @@ def _with_own_article(text: str, span: Span) -> Span:
 
 
 def _with_one_kind_each(text: str, names: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
-    """Return the names with one kind for all places of a name: what words give, else its most common one.
-
-    What is the last word of a person's name elsewhere in the text is a person.
-    """
+    """Return the names with one kind for all places of a name: what words give, else its most common one."""
+    # What is the last word of a person's name elsewhere in the text is a person.
     counts: dict[str, Counter[str]] = {}
     for span in names:
         counts.setdefault(name_of(text, span), Counter())[span.kind] += 1
