@@ -43,7 +43,6 @@ _COMPARED_AT_ONCE = 60
 _CORE_TYPES = ("Person", "Organization", "Location", "Event", "Work", "Product", "Concept")
 _CORE_RELATIONS = {"works_for": (("Person",), ("Organization",)), "located_in": ((ANY,), ("Location",)),
                    "part_of": ((ANY,), (ANY,)), "participated_in": (("Person", "Organization"), ("Event",))}
-_CORE_ATTRIBUTES = ("occupation", "alias")
 REVIEWED_AT_ONCE = 20
 """How many candidates a person is shown at once."""
 _SHOWN = 2
@@ -62,7 +61,7 @@ def core_schema() -> GraphSchema:
             relations.append(relation.model_copy(update={"domain": domain, "range": range_}))
     return GraphSchema(name=AUTO_SCHEMA, entity_types=tuple(t for t in general.entity_types if t.name in _CORE_TYPES),
                        relation_types=tuple(relations),
-                       attribute_types=tuple(a for a in general.attribute_types if a.name in _CORE_ATTRIBUTES))
+                       attribute_types=tuple(a for a in general.attribute_types if a.name in {"occupation", "alias"}))
 
 
 class Inferred(NamedTuple):

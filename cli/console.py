@@ -31,7 +31,6 @@ from ..schemas.errors import BanyanError
 from ..text.cleaning import ACTING, code_point, visible
 
 _UNLIMITED_WIDTH = 10_000
-_LOGGER = "banyan"
 _INTERRUPTED_CODE = 130
 
 
@@ -172,7 +171,7 @@ def set_up_logs(settings: Settings) -> None:
 
     The loggers of other libraries stay off, because they would log prompts.
     """
-    logger = logging.getLogger(_LOGGER)
+    logger = logging.getLogger("banyan")
     logger.setLevel(settings.log_level)
     for earlier in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:
         logger.removeHandler(earlier)

@@ -79,11 +79,12 @@ def _write_edges(graph: TreeGraph) -> Iterator[str]:
     for source, target, data in graph.edges(data=True):
         if data["kind"] == "triple":
             sources = data["sources"]  # Cypher has no lists of maps, so these are parallel lists
-            fact: dict[str, Any] = {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
-                    "documents": data["documents"], "sources": [one["document"] for one in sources],
-                    "starts": [one["start"] for one in sources], "ends": [one["end"] for one in sources],
-                    "quotes": [one["quote"] for one in sources],
-                    **{name: data[name] for name in ("time", "start", "end") if name in data}}
+            fact: dict[str, Any] = {
+                "id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
+                "documents": data["documents"], "sources": [one["document"] for one in sources],
+                "starts": [one["start"] for one in sources], "ends": [one["end"] for one in sources],
+                "quotes": [one["quote"] for one in sources],
+                **{name: data[name] for name in ("time", "start", "end") if name in data}}
             by_relation[data["relation"]].append({"from": source, "to": target, "properties": fact})
         else:
             source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY

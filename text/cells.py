@@ -19,7 +19,6 @@ _SHORT_COLUMN = 5
 """In a column of this many cells, one may differ, although it is more than one of ten."""
 _SEPARATORS = ("\n", ";", "；", "|", "、", ",", "，")
 """In the order in which they are tried: what separates names with commas in them is tried before the comma."""
-_COMMAS = frozenset({",", "，"})
 _BRACKETS = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>|\"[^\"]*\"|“[^“”]*”")
 _SENTENCE = re.compile(r"[.!?]\s+\S|[。！？]|[^\W\d_]{4}[.!?]$")
 _BULLET = re.compile(r"^[-*•·]\s+")
@@ -82,7 +81,7 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
         stand_alone = all(item in cells for item in parts)  # "Governance, Packaging" beside both of them
         if not split or not (are_many or stand_alone):
             continue
-        is_comma = separator in _COMMAS
+        is_comma = separator in {",", "，"}
         most_words = _MOST_WORDS_AT_COMMAS if is_comma else _MOST_WORDS
         # An item of a list is short and no sentence.
         items_of_lists = [item for item in parts if len(item) <= _LONGEST_ITEM and len(item.split()) <= most_words

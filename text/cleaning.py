@@ -34,7 +34,6 @@ _SEPARATORS = "\x0b-\x1f\x85\u2028\u2029"
 _JOINERS = "(?<![^\x00-\u024f])[\u200c\u200d]"
 ACTING = re.compile(f"{UNSEEN.pattern}|[{_SEPARATORS}\ud800-\udfff]|{_JOINERS}")
 """Invisible and control characters, including those that move, hide or reorder other characters."""
-_LONGEST_CODE_POINT = len("‹U+000000›")
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z]")
 _LOOKALIKE = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"
@@ -124,7 +123,7 @@ def _mark_lookalikes(word: re.Match[str]) -> str:
     # A text may be marked twice, first alone and then as a part of another. A marked letter ends its word, because a
     # code point is no letter, so only the word's last letter may have its code point already.
     last_code_point = code_point(letters[-1])
-    text_after = word.string[word.end():word.end() + _LONGEST_CODE_POINT]
+    text_after = word.string[word.end():word.end() + len("‹U+000000›")]
     is_marked = _LOOKALIKE.match(letters[-1]) and text_after.startswith(last_code_point)
     return marked[:-len(last_code_point)] if is_marked else marked
 
@@ -136,12 +135,11 @@ def code_point(character: str) -> str:
 
 # All characters that XML 1.0 allows, which HTML can show too; others would break a file or be invisible.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_REPLACEMENT = "\ufffd"
 
 
 def printable(text: str) -> str:
     """Replace each character that XML forbids, such as control characters, with a replacement mark."""
-    return _UNPRINTABLE.sub(_REPLACEMENT, text)
+    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def json_text(value: Any) -> str:

@@ -30,8 +30,6 @@ _MOST_SPELLINGS = 12
 """The most ways in which a column writes two truth values ("Yes", "YES ", "yes")."""
 _TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})
 """Marks that say yes in a column of which all other cells are empty."""
-_DIVIDING = frozenset({"per", "pro", "je", "par", "por"})
-_SCALE_LETTERS = frozenset("kKMB")
 _CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip code|postal code|postcode|plz|isbn|issn"
                     r"|iban|telefon|postleitzahl|电话|邮编|手机|版本)(?: (?:no|number|nr))?\.?$")
 """Headers of columns whose figures are names: nobody adds telephone numbers, and version 1.10 is not 1.1."""
@@ -170,8 +168,8 @@ def split_unit(header: str) -> tuple[str, str]:
     words = text.replace(",", " ").replace("/ ", " ").split()
     for number in range(min(_MOST_UNIT_WORDS, len(words) - 1), 0, -1):
         unit = " ".join(words[-number:])
-        if unit.lower() not in _WORDS and unit not in _SCALE_LETTERS and _canonical_unit(unit):
-            is_divided = words[-number - 1].lower() in _DIVIDING
+        if unit.lower() not in _WORDS and unit not in {"k", "K", "M", "B"} and _canonical_unit(unit):  # no scale
+            is_divided = words[-number - 1].lower() in {"per", "pro", "je", "par", "por"}
             return (header, "") if is_divided else (" ".join(words[:-number]), unit)
     return header, ""
 

@@ -34,7 +34,6 @@ _MONEY_SCALES = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 """Letters that scale an amount of money only; "5 m" are metres."""
 _SCALE_NAMES = {10**3: "thousand", 10**4: "万", 10**5: "lakh", 10**6: "million", 10**7: "crore", 10**8: "亿",
                 10**9: "billion", 10**12: "trillion"}
-_ONLY_MONEY = frozenset({"cr", "mil", "md"})
 _ALSO_UNITS = frozenset({"K", "B", "k"})
 """Kelvins and bytes, which stand apart from their number, unlike these letters where they scale it."""
 _SCALE = re.compile(r"(\s?)(万亿|千万|百万|十亿|千(?![米克瓦])|[百万亿兆]|[^\W\d_]+\.?)"
@@ -48,7 +47,6 @@ _SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=
 _MINUS = "-−–‐"
 _CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~€£]+")
 """Cells without anything that `read_number` would change: ASCII without #, *, `, square brackets and double spaces."""
-_NOTE_SIGNS = "*†‡§¶# "
 _NOTE_NUMBER = re.compile(r"\[[^\[\]]{1,12}\]$")
 _EMPHASIS = re.compile(r"\*\*(.+)\*\*")
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
@@ -139,7 +137,7 @@ def _without_notes(text: str) -> str:
     text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
     text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
     text = _EMPHASIS.sub(r"\1", " ".join(text.split()).strip(" `"))
-    while (shorter := _NOTE_NUMBER.sub("", text.rstrip(_NOTE_SIGNS))) != text:
+    while (shorter := _NOTE_NUMBER.sub("", text.rstrip("*†‡§¶# "))) != text:
         text = shorter
     return _NO_DECIMALS.sub("", text)
 
@@ -203,7 +201,7 @@ def _read_scale(rest: str, *, is_money: bool) -> tuple[int, str]:
         return 1, rest
     gap, word = match[1], match[2]
     is_money = is_money or rest[match.end():].strip() in _CURRENCIES
-    if not is_money and ((gap and word in _ALSO_UNITS) or word.lower() in _ONLY_MONEY):
+    if not is_money and ((gap and word in _ALSO_UNITS) or word.lower() in {"cr", "mil", "md"}):
         return 1, rest
     factor = _SCALES.get(word)
     if factor is None and len(word) > 1:  # of one letter, the case tells the scale: "M" and "m"

@@ -8,7 +8,6 @@ from . import said_dates
 from .said_dates import MONTHS_A_YEAR, Said, Unit, around, dated, edge, quarter, shift
 from .scripts import han_value
 
-_WEEKDAYS = "一二三四五六日"
 _NUMBER = r"(?:[二三]?十[一二三四五六七八九]?|[一二两三四五六七八九]|\d{1,2})"
 _UNITS: dict[str, Unit] = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
                            "季度": "quarter", "年": "year"}
@@ -34,7 +33,7 @@ def _number(text: str) -> int:
 
 def _weekday(said: Said) -> int:
     """Return the number of the weekday in the words, from 0 for Monday."""
-    return _WEEKDAYS.index(said.part("weekday").replace("天", "日"))
+    return "一二三四五六日".index(said.part("weekday").replace("天", "日"))
 
 
 def _read_day(said: Said) -> str:

@@ -21,8 +21,6 @@ _OPEN_END = " -–—:：|,;"
 """Characters at the end of a line that goes on; a title does not end with them."""
 _LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
 """Fields that say when a document was written and by whom; they come first."""
-_UNFILLED = WORDS["unfilled"]
-_TASK = "todo"
 _FIELDS_OF_STATES = word_set("status state stage type kind category categories tag tags label labels keywords 状态")
 """Words of fields in which "TODO" is a value: one of several states or kinds."""
 _BLANK = re.compile(r"<[^<>@/:]++>|\{\{[^{}]*+\}\}|(?:https?://doi\.org/|doi:)?[\d./-]*+x{3}[x\d./-]*+|"
@@ -85,6 +83,6 @@ def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
 def is_unfilled(value: str, field: str = "") -> bool:
     """Return True for what a template has in place of a value; the name of the field decides about "TODO"."""
     words = " ".join(value.casefold().strip(" .,:;!*_-").split())
-    if words == _TASK:
+    if words == "todo":
         return _FIELDS_OF_STATES.isdisjoint(re.split(r"[\W_]+", field.casefold()))
-    return words in _UNFILLED or _BLANK.fullmatch(words) is not None
+    return words in WORDS["unfilled"] or _BLANK.fullmatch(words) is not None

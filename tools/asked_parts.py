@@ -63,7 +63,9 @@ class AskedParts:
                              and one.first in ends else one for one in self.mentions]
         self._used = {mention.first for mention in self.mentions if self._says_nothing(mention)}
         for place, mention in enumerate(self.mentions):
-            if self.words(mention) == "by" and self._groups_nothing(place):
+            asks = any(word.folded in _ASKING for word in reading.words[mention.last:mention.last + 1])
+            has_value = any(other.kind in _NO_GROUPS for other in self.mentions[place + 1:place + 2])
+            if self.words(mention) == "by" and (asks or has_value):  # "by Ada", "By which method was it found?"
                 self._pass_over(place)
         for place, mention in enumerate(self.mentions):
             if mention in self.unused("group") and self.words(mention) == "by" and self._ranks(mention):
@@ -76,13 +78,6 @@ class AskedParts:
         behind = self.directly_behind(mention)
         is_before_date = mention.kind == "year" and behind is not None and behind.kind == "date"
         return mention.kind in skipped or is_before_date or (mention.first > 0 and self.words(mention) == "whose")
-
-    def _groups_nothing(self, place: int) -> bool:
-        """Return True if "by" is before a value, a bound or "which": "by Ada", "By which method was it found?"."""
-        words_behind = self.reading.words[self.mentions[place].last:][:1]
-        if words_behind and words_behind[0].folded in _ASKING:
-            return True
-        return any(mention.kind in _NO_GROUPS for mention in self.mentions[place + 1:place + 2])
 
     def _ranks(self, by: Mention) -> bool:
         """Return True if "by" says what rows are ranked by: "the top three by mass"."""

@@ -16,7 +16,6 @@ _EXTREMES = {"DESC": ("highest", "latest"), "ASC": ("lowest", "earliest")}
 EACH = frozenset({"each", "of each", "for each"})
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
                     "是"})
-_LESS = frozenset({"fewer", "less"})
 _JOINING = frozenset({"and", "und", "和", "与"})
 
 
@@ -156,7 +155,7 @@ class ComparedRows(QuestionTarget):
         compared = [condition for condition in self.conditions
                     if len(condition.values) > 1 and not condition.is_negative]
         says_more = self._parts.unused("compare", "or_more")
-        says_less = any(self._parts.words(mention) in _LESS for mention in says_more)
+        says_less = any(self._parts.words(mention) in {"fewer", "less"} for mention in says_more)
         if not says_more or says_less or len(compared) != 1 or not self._parts.has("or", "or_more"):
             return None
         self._parts.use(*says_more, self._parts.take("who"), *(

@@ -47,7 +47,6 @@ _OPENING = 250
 _FIRST = 5
 """How many of a document's first sentences its opening is chosen from."""
 _MOST_DOCUMENTS = 300
-_ON_THE_WHOLE = "What are these documents about?"
 _NEAREST = 6
 """How many reports are shown on one theme."""
 _FACTS = 3
@@ -150,7 +149,7 @@ def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: Communit
 
     Without a theme, the question ranks the facts that reports cite.
     """
-    index, question_text = retriever.index, lookup.theme or question or _ON_THE_WHOLE
+    index, question_text = retriever.index, lookup.theme or question or "What are these documents about?"
     query = retriever.compare(question_text)
     if lookup.theme:
         nearest = [index.community(int(row)) for row in best_rows(index.community_cosines(query.vector), _NEAREST)]

@@ -15,7 +15,6 @@ from ..schemas.records import ColumnInfo, TableInfo
 
 _NEAR, _LEAD = 80, 8
 """The least likeness (0 to 100) of the name that a wrong one may mean, and how much less like it the next one is."""
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.Like, exp.ILike, exp.In)
 
 
 class Repaired(NamedTuple):
@@ -155,7 +154,7 @@ class _Repair:
         named = [self._aliases[qualifier]] if qualifier else [*self._aliases.values()]
         if self._put_right(column, [info for table in named for info in table.columns], "column") or qualifier:
             return
-        if isinstance(column.parent, _COMPARISONS) and column.arg_key != "this":
+        if isinstance(column.parent, exp.EQ | exp.NEQ | exp.Like | exp.ILike | exp.In) and column.arg_key != "this":
             self.changes.append(f"{column.name} read as the text '{column.name}'")
             column.replace(exp.Literal.string(column.name))
 

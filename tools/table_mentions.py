@@ -50,7 +50,6 @@ _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"}
 """Columns that say where a row was read, which no question asks for by their words."""
 _FEW = 0.05
 """The share of documents below which a field says nothing of others, and its words are rather about something else."""
-_WITHIN_LABELS = frozenset({"the", "of"})  # between words of a label: "managed the review", as the review manager
 _PLAIN = frozenset({"document", "title"})  # columns of documents whose labels say nothing of what these are
 _EVENTS = ("ment", "ments", "ion", "ions", "ings")
 """Endings of nouns for what happens: each row with an appointee is an appointment."""
@@ -149,7 +148,7 @@ def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], others: fr
             last = joined[place]
             shared = tuple(name for name in (*mention.columns, *mention.also) if name in (*last.columns, *last.also))
             between = {word.folded for word in words[last.last:mention.first]}
-            if shared and between <= _WITHIN_LABELS:
+            if shared and between <= {"the", "of"}:  # "managed the review", as the review manager
                 joined[place:] = [replace(last, last=mention.last, columns=shared, also=())]
                 continue
         keys = tuple(word.key for word in words[mention.first:mention.last])

@@ -25,7 +25,6 @@ from ..resources import Resources
 LOCAL = "local"
 """The address of a Ray cluster on this machine that starts and ends with the build."""
 _PROBE_SECONDS = 5.0
-_FOLDER_PREFIX = "banyan-ray-"
 _SHORT_FOLDER = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
 _OBJECT_STORE_BYTES = 500_000_000
 """Texts, vectors and files in transit; Ray spills more to disk."""
@@ -110,7 +109,7 @@ def _join(ray: ModuleType, address: str, leave_steps: ExitStack) -> None:
         # Ray makes its folder accessible to everybody, so it gets one inside a private folder, which is deleted when
         # Ray has ended. The path must be short, because Ray's sockets are below it.
         parent = _SHORT_FOLDER if _SHORT_FOLDER.is_dir() else Path(tempfile.gettempdir())
-        folder = leave_steps.enter_context(own_folder(parent, _FOLDER_PREFIX))
+        folder = leave_steps.enter_context(own_folder(parent, "banyan-ray-"))
         options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES,
                     "_temp_dir": str(folder / "r")}
     leave_steps.callback(ray.shutdown)

@@ -138,8 +138,14 @@ class BatchedCalls:
         if unanswered:
             # An error of the whole batch, if the endpoint names one, says more than those of single calls.
             batch_errors = (state.errors and state.errors.data) or []
-            problems = [str(error.message) for error in batch_errors] or reasons
-            self._report_unanswered(batch, state.status, unanswered, problems[:_SHOWN_REASONS], submits=submits)
+            reasons = ([str(error.message) for error in batch_errors] or reasons)[:_SHOWN_REASONS]
+            problem = (f"batch {batch.id} ended as {state.status!r}, and {unanswered} of its {len(batch.keys)} calls "
+                       "have no usable answer" + (f" ({'; '.join(reasons)})" if reasons else ""))
+            # The unanswered calls of such a batch may be many, and the user has not agreed to pay the usual price.
+            if submits and (state.status != "completed" or unanswered == len(batch.keys)):
+                self._problems.append(problem)
+            else:
+                _LOG.warning("%s: they are asked one by one", problem)
         return None
 
     async def _record_answers(self, batch: OpenBatch, state: Any) -> tuple[int, list[str]]:
@@ -170,17 +176,6 @@ class BatchedCalls:
                 raise
             # Any other error means that the batch is over already.
         _LOG.warning("batch %s of an earlier build is cancelled, and what it answered is used", batch.id)
-
-    def _report_unanswered(self, batch: OpenBatch, status: str, unanswered: int, reasons: Sequence[str], *,
-                           submits: bool) -> None:
-        """Tell why calls of a batch have no usable answer: as a problem that stops the build, or in the log."""
-        problem = (f"batch {batch.id} ended as {status!r}, and {unanswered} of its {len(batch.keys)} calls "
-                   "have no usable answer" + (f" ({'; '.join(reasons)})" if reasons else ""))
-        # The unanswered calls of such a batch may be many, and the user has not agreed to pay the usual price.
-        if submits and (status != "completed" or unanswered == len(batch.keys)):
-            self._problems.append(problem)
-        else:
-            _LOG.warning("%s: they are asked one by one", problem)
 
     async def _save_batch(self, batch: OpenBatch) -> None:
         self._open[batch.file] = batch

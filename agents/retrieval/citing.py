@@ -260,21 +260,16 @@ def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, fi
     if span is None and passage.about:
         # The prompt shows the document's metadata (`about`) above the passage; it is at the document's beginning.
         span, offset = _find_words(words_to_find, _document_text(documents, passage.document, 0, _METADATA_LENGTH)), 0
-    if span is None:
-        return _locate_heading(quote.words, passage, documents)
+    if span is None:  # the words may be those of the document's title or of a heading
+        text_until_end = _document_text(documents, passage.document, 0, passage.start + len(passage.text))
+        for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
+            span, start = _find_words(quote.words, heading), text_until_end.rfind(heading)
+            if span is not None and start >= 0:
+                return passage.document, start + span.start, span.quote
+        return None
     # The document may have been replaced or deleted since the passage was read: then there is no such quote.
     words = _document_text(documents, passage.document, offset + span.start, span.end - span.start)
     return (passage.document, offset + span.start, words) if words == span.quote else None
-
-
-def _locate_heading(words: str, passage: Passage, documents: SourceDocuments) -> tuple[str, int, str] | None:
-    """Return where a document has the title or heading that contains a quote's words; None if none does."""
-    text_until_end = _document_text(documents, passage.document, 0, passage.start + len(passage.text))
-    for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
-        span, start = _find_words(words, heading), text_until_end.rfind(heading)
-        if span is not None and start >= 0:
-            return passage.document, start + span.start, span.quote
-    return None
 
 
 def _find_words(words: str, text: str) -> Span | None:

@@ -31,7 +31,6 @@ _TERM_TOKENS = 60
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
 _COMMON_WEIGHT = 1 / 10
 """What ten times as many rows of a term count against its cosine to the question: one of a row or two makes no list."""
-_SHOWN_ABOVE = "the rest was shown above"
 
 
 def items_of(rounds: Iterable[Round]) -> Iterator[Passage]:
@@ -78,7 +77,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
         for block in lookup_blocks:
             new_items = tuple(item for item in block.items if item.key not in shown_keys)
             has_repetition = len(new_items) < len(block.items)
-            note = "; ".join(filter(None, [block.note, _SHOWN_ABOVE])) if has_repetition else block.note
+            note = "; ".join(filter(None, [block.note, "the rest was shown above"])) if has_repetition else block.note
             fitting = fit_block(block.model_copy(update={
                 "items": tuple(_describe_once(new_items, described)), "note": note}), share, at_least)
             share -= sum(map(item_cost, fitting.items))

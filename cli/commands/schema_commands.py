@@ -155,7 +155,11 @@ def review(
     with open_resources() as resources:
         Layout.by(resources.settings, kb).require()
         if save is not None:
-            _save_candidates(_list_candidates(resources, kb, None), save)
+            listed = _list_candidates(resources, kb, None)
+            data = {"candidates": [candidate.model_dump(mode="json") for candidate in listed], "decisions": []}
+            save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", "utf-8")
+            out.print(f"{len(listed)} candidates written to {escape(str(save))}; fill in 'decisions' and pass it with "
+                      "--decisions", soft_wrap=True)
             return
         if decisions is None and everything is None and not accept and not reject:
             _print_candidates(_list_candidates(resources, kb, REVIEWED_AT_ONCE))
@@ -174,14 +178,6 @@ def review(
                 resources.update_tree(kb)
         out.print(f"{len(decided)} decisions; ", end="")
         _print_version(resources, kb, changed=changed)
-
-
-def _save_candidates(candidates: Sequence[Candidate], path: Path) -> None:
-    """Write candidates to a file, to which a person adds decisions."""
-    data = {"candidates": [candidate.model_dump(mode="json") for candidate in candidates], "decisions": []}
-    path.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", "utf-8")
-    out.print(f"{len(candidates)} candidates written to {escape(str(path))}; fill in 'decisions' and pass it with "
-              "--decisions", soft_wrap=True)
 
 
 def _print_candidates(candidates: Sequence[Candidate]) -> None:

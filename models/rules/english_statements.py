@@ -160,18 +160,13 @@ class EnglishStatement:
         """Return True if a clause states the value, which plays the part `role` in it, as the answer."""
         if not clauses.is_verb(clause) or not self._is_linked(value, clause) or not self._has_subject(value, clause):
             return False
-        is_outdated = self._asked.is_present and clauses.tense_of(clause) == "past"
-        return (self._fits_role(clause, role) and self._has_names(clause) and not is_outdated
-                and self._is_asserted(clause))
-
-    def _fits_role(self, clause: "Token", role: str) -> bool:
-        """Return True if a value with a role in a clause can be what the question word asks for."""
         asked = self._asked
-        if role == asked.role or asked.is_light or asked.question.expected in {"date", "number", "location"}:
-            return True
+        is_outdated = asked.is_present and clauses.tense_of(clause) == "past"
         is_passive = any(child.dep_ == "nsubjpass" for child in clause.children)
         is_describing_text = role == "prepositional" and clause.lemma_ in _DESCRIBING and is_passive
-        return asked.role == "agent" and (role == "attr" or is_describing_text)
+        fits_role = (role == asked.role or asked.is_light or asked.question.expected in {"date", "number", "location"}
+                     or (asked.role == "agent" and (role == "attr" or is_describing_text)))
+        return fits_role and self._has_names(clause) and not is_outdated and self._is_asserted(clause)
 
     def _has_names(self, clause: "Token") -> bool:
         """Return True if each name of the question that the sentence has is, as a whole, in the clause."""

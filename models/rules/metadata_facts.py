@@ -65,7 +65,6 @@ _NOT_KEYS = WORDS["no keys of fields"]
 _WEEKDAY = re.compile(r"^\w{2,6}day,? |(?<=\d)(?:st|nd|rd|th)\b")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things
-_DEFAULT_HEADER = "includes"
 _LINK = re.compile(r"[\[<(]?https?:")
 _MOST_KEY_WORDS = 4
 _MOST_HEADINGS_OF_FORM = 2  # the most headings above the fields of a document: its title and one more
@@ -221,7 +220,7 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
             owner = document
         things = [field for field in fields if _ITEM_NUMBER.match(field.header)]
         # A thing is listed by its number: "EIP-20: Token" under the nearest heading.
-        above = block.above[-1] if len(block.above) > 1 and block.above[-1] != block.above[0] else _DEFAULT_HEADER
+        above = block.above[-1] if len(block.above) > 1 and block.above[-1] != block.above[0] else "includes"
         listed = [Cell(above, f"{thing.header}: {thing.value}") for thing in things]
         for described, cells in ((subject, listed), (owner, [field for field in fields if field not in things])):
             if described and cells:

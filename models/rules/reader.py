@@ -54,7 +54,6 @@ _OF_BODY = re.compile(r",\s{1,3}(?:the )?[A-Z]")
 """What a part of a body is called, and what stands behind it if the body itself is named: ", University of Oslo"."""
 _SENTENCE_START = re.compile(r"(?:\A|[.!?:;\n\"“(*•-])\s{0,3}\Z")
 _LAST_WORD = re.compile(r"\w{1,20}$")
-_OPENING_QUOTES = ('"', "“", "«")
 _LIST_LINK = re.compile(r"(?:,|,? and|,? or) $")
 _HOUSE_NUMBER = re.compile(r"(?:^|(?<!\d),|\()[ \t]*\d{1,5}[A-Za-z]? \Z", re.MULTILINE)
 _CONTEXT_LENGTH = 40
@@ -280,5 +279,5 @@ def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
             is_part = _PART_OF_BODY.search(name) and _OF_BODY.match(text, span.end)  # "Faculty of Law, Oslo University"
             return not is_part and (word_before == "the" or word_before in _BEFORE_BODIES)
         case "work":
-            return " " in name and before.endswith(_OPENING_QUOTES)
+            return " " in name and before.endswith(('"', "“", "«"))
     return False

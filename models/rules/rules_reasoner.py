@@ -41,7 +41,6 @@ as benchmarks/found_confidence.py fits it."""
 _REPORT_LIMIT = 6
 _AS_NEAR = 0.8
 """A quote of a superseded or less trusted document is shown beside another if it is nearly as likely the answer."""
-_NAME_END = ". "
 
 
 class RulesReasoner:
@@ -229,7 +228,7 @@ def _draft_overview(items: Sequence[Passage]) -> DraftAnswer:
     if not stated:
         reports = [(number, item) for number, item in enumerate(items, 1) if item.kind == "report"]
         for number, item in reports[:_REPORT_LIMIT]:  # "name: fact; fact."
-            name = item.statement.partition(_NAME_END)[0]
+            name = item.statement.partition(". ")[0]
             # The line of a table's row is hard to read, unlike the fact that it states.
             sources = (place.member if place.text.lstrip().startswith("|") else place.text for place in item.places)
             facts = list(dict.fromkeys(" ".join(source.split()).rstrip(".。") for source in sources))

@@ -49,7 +49,6 @@ _LEAST_SHARE = 0.6
 """The share of the question's words that the text above a list must cover for its items to be the answer."""
 _UNITS_SEARCHED_FOR_LISTS = 30
 _MOST_ITEMS, _LONGEST_LIST = 12, 300
-_TRAILING_MARKS = " \t;；,，。."
 _COUNT_QUESTION = re.compile(
     r"几(?:[名位人家条项]|个(?!工作日|[月周]|星期|小时|季度))(?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")
 _LISTED_NOUN = re.compile(r"哪些(?P<noun>[^\W\d_]{2})")
@@ -289,7 +288,7 @@ def _listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple
             continue
         texts_seen.add(above)
         items = _column(question, unit, finder) if unit.row else unit.items
-        values = [" ".join(without_markup(item).split()).rstrip(_TRAILING_MARKS) for item in items]
+        values = [" ".join(without_markup(item).split()).rstrip(" \t;；,，。.") for item in items]
         joined = ("；" if question.language == "zh" else "; ").join(values)
         # 哪些专业 is not answered by a list under 航空学院 that does not say what it lists.
         lacks_noun = noun is not None and unit.row is None and noun["noun"] not in above

@@ -34,7 +34,6 @@ _NOUNS = {
     "location": "plant office warehouse branch store 城市 地址 工厂",
 }
 """The headers of columns and lists of things, by the type that schemas have for them."""
-_HEADER_ENDINGS = (" name", " title", "名称", "姓名")  # the endings that a header adds to the noun for its cells
 _TIME_HEADERS = frozenset(label_key(header) for header in (
     "year", "fiscal year", "financial year", "quarter", "month", "date", "period", "as of", "since", "from",
     "valid from", "until", "valid until",
@@ -43,7 +42,6 @@ _TIME_HEADERS = frozenset(label_key(header) for header in (
 _BOUND_HEADER = re.compile(r"since|from|until|至$", re.IGNORECASE)
 """Headers without which a cell would say another time: "until: 2020" is not "2020"."""
 _NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")  # what lists, prompts and addresses contain
-_LIST_SEPARATOR = "、"
 _AMBIGUOUS_HEADERS = WORDS["ambiguous headers"]
 """Words that mean no type in a table, though the schema has them as cues: a record label, farmland."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
@@ -167,7 +165,7 @@ class _FactsOfRows:
                              and self._names(cell.value))
             relation = self._headers.relation(cell.header, row_type) if may_be_entity else None
             if relation is not None:
-                for item in cell.value.split(_LIST_SEPARATOR):
+                for item in cell.value.split("、"):
                     if relation.type == "" or not item[:1].islower():
                         self._entities[item, relation.type] = None
                     head, tail = (item, name) if relation.backward else (name, item)
@@ -280,7 +278,7 @@ class _SchemaHeaders:
     def _type_of_header(self, words: str) -> str:
         """Return the type that a header or heading as a whole, or the noun at its end, refers to, or ""."""
         phrase = label_key(words)
-        for ending in _HEADER_ENDINGS:  # "Customer Name" is a column of customers
+        for ending in (" name", " title", "名称", "姓名"):  # "Customer Name" is a column of customers
             if phrase.endswith(ending) and phrase != ending:
                 phrase = phrase.removesuffix(ending).strip()
                 break

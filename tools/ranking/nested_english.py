@@ -49,7 +49,11 @@ def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequ
     """
     question = _REFERENCE.sub("(answer)", question).strip()
     steps, place = [Step(question)], dict[int, int]()
-    texts = _unfold_question(question, parser)
+    texts = list[str]()
+    is_short = 0 < len(question.split()) <= _LONGEST
+    if is_short and not SUMMARY_CUES.search(question) and analyse(question).language == "en":
+        texts = _NestedQuestion(parser.parse(question)).steps()
+    texts = texts if 1 < len(texts) <= _MOST else []  # else it is not nested
     for number, text in enumerate(() if _is_misread(texts, names_in) else texts, 1):
         waits_for = [int(earlier) for earlier in _REFERENCE.findall(text)]
         follows = tuple(dict.fromkeys(place[earlier] for earlier in waits_for if earlier in place))
@@ -60,15 +64,6 @@ def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequ
             place[number] = len(steps)
             steps.append(Step(own_words, follows))
     return tuple(steps)
-
-
-def _unfold_question(question: str, parser: Parser) -> list[str]:
-    """Return the steps of a question in the order in which they can be answered; none if it is not nested."""
-    is_short = 0 < len(question.split()) <= _LONGEST
-    if not is_short or SUMMARY_CUES.search(question) or analyse(question).language != "en":
-        return []
-    steps = _NestedQuestion(parser.parse(question)).steps()
-    return steps if 1 < len(steps) <= _MOST else []
 
 
 def _is_misread(texts: Sequence[str], names_in: Callable[[str], Sequence[object]]) -> bool:

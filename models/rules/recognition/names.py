@@ -65,7 +65,6 @@ _SHORT_BODY_ENDINGS = tuple("部院会厅署处办所队社店行校")
 _TRADES = WORDS["trades"]
 """Words that end the short name of a company: 瑞达包装."""
 _PLACE_ENDINGS = ("省", "市", "县", "区", "镇", "乡", "村", "州", "路", "街", "号", "岛", "河", "江", "湖", "山")
-_COMMON_NOUNS = WORDS["common nouns"]
 _SITE_ENDINGS = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")  # 东部 in 浙江省东部
@@ -327,7 +326,7 @@ def _is_chinese_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
     if not 2 <= len(name) <= _LONGEST_CHINESE_NAME or not any(c.isalpha() for c in name):  # noqa: PLR2004
         return False
-    if _BETWEEN_TWO_NAMES.search(name) or name in _COMMON_NOUNS | _SITE_NOUNS:
+    if _BETWEEN_TWO_NAMES.search(name) or name in WORDS["common nouns"] | _SITE_NOUNS:
         return False
     if "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004 - 某科技公司, 三校
         return False
