@@ -197,9 +197,8 @@ def entity_of(kb: KnowledgeBase, node: str, document_of_chunk: dict[str, str]) -
     graph = kb.graph
     entity = graph.entity(node)
     attributes = {name: tuple(values) for name, values in graph.descriptive_values(node).items()}
-    times = dict[str, dict[str, str]]()
-    for name, values in graph.validities(node).items():
-        times[name] = {value: validity.note() for value, validity in values.items()}
+    times = {name: {value: validity.note() for value, validity in values.items()}
+             for name, values in graph.validities(node).items()}
     documents = {document_of_chunk[chunk] for chunk in graph.entity_support(node) if chunk in document_of_chunk}
     return Entity(id=node, name=entity.name, type=entity.type, names=tuple(graph.names(node)), attributes=attributes,
                   times=times, documents=tuple(sorted(documents)))

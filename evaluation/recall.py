@@ -25,8 +25,6 @@ Values = NDArray[np.float64]
 _LEAST_RANKED, _RESAMPLES = 100, 2000
 # A fixed seed makes reports reproducible, and lets compared rows share their resamples.
 _SEED = 20240917
-# The 2.5 and 97.5 percentiles are the ends of the 95 % interval.
-_INTERVAL_ENDS = (0.025, 0.975)
 # The most resampled counts in memory at once: 8 MB.
 _MOST_CELLS = 1_000_000
 Percent = dict[str, float]
@@ -226,7 +224,7 @@ def intervals(values: Values) -> Values:
         resamples = min(resamples_at_once, _RESAMPLES - start)
         # How often each row was drawn is enough, because the order of the draws does not matter.
         means.append(random.multinomial(rows, np.full(rows, 1 / rows), size=resamples) @ values / rows)
-    return np.asarray(np.quantile(np.concatenate(means), _INTERVAL_ENDS, axis=0).T)
+    return np.asarray(np.quantile(np.concatenate(means), (0.025, 0.975), axis=0).T)  # the ends of the 95 % interval
 
 
 class QuestionRecord(Frozen):

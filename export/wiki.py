@@ -104,10 +104,9 @@ def _entity_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iter
         line += f"; also called {', '.join(map(_plain, others))}"
     yield f"{line}\n"
     yield from _section("Facts", [*_fact_lines(graph, node, paths)])
-    values = []
-    for attribute, sources_of_value in entity["attributes"].items():
-        for value, sources in sources_of_value.items():
-            values.append(f"- {_plain(attribute.replace('_', ' '))}: {_plain(value)}\n{_quotes(sources)}")
+    values = [f"- {_plain(attribute.replace('_', ' '))}: {_plain(value)}\n{_quotes(sources)}"
+              for attribute, sources_of_value in entity["attributes"].items()
+              for value, sources in sources_of_value.items()]
     yield from _section("Values", values)
     yield from _section("Documents", [f"- {_plain(document)}" for document in entity["documents"]])
     yield f"[Index](../{INDEX})\n"

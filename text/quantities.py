@@ -137,7 +137,8 @@ def parse_number(text: str) -> str:
     if _RAISED_TEN.search(text):  # a power, or ten with the mark of a note
         return ""
     folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(_RAISED.sub("", text))).strip(" .;。，")))
-    folded = _POWER_OF_TEN.sub(_plain_power, folded)
+    folded = _POWER_OF_TEN.sub(lambda power: _plain_number(  # "3 x 10^6"
+        Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-")))), folded)
     folded = _EUROPEAN_FIGURES.sub(lambda figures: figures[0].replace(".", "").replace(",", "."), folded)
     folded = _HAN_PERCENT.sub(r"\1%", folded)
     low = _AMOUNT.match(folded)
@@ -157,11 +158,6 @@ def parse_number(text: str) -> str:
         smaller_part = parse_number(rest_of_compound) if first_unit else ""
         return f"{_plain_number(_amount_value(low))} {first_unit} {smaller_part}" if smaller_part else ""
     return f"{_plain_number(_amount_value(low))} {unit}".rstrip()
-
-
-def _plain_power(power: re.Match[str]) -> str:
-    """Return the number that a power of ten such as "3 x 10^6" is, in plain figures."""
-    return _plain_number(Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-"))))
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:

@@ -50,7 +50,9 @@ class Excerpts:
         if not runs:
             return None
         start, end = runs[0][0][0], runs[-1][-1][1]
-        if self._is_cut(passage):
+        is_long = estimate_tokens(passage.text) > _SHORT and not any(map(SET_APART.match, passage.text.splitlines()))
+        self._wholes_left -= is_long
+        if is_long and (self._wholes_left < 0 or passage.score < _WHOLE_WEIGHT * self._best):
             weight, _, run = max((self._best_run(passage.text, run) for run in runs), key=lambda found: found[:2])
             if not weight and sum(map(len, runs)) < len(sentences):
                 return None
@@ -63,12 +65,6 @@ class Excerpts:
     def add(self, passage: Passage) -> None:
         """Record that a passage is shown."""
         self._shown.append((passage.document, passage.start, passage.start + len(passage.text)))
-
-    def _is_cut(self, passage: Passage) -> bool:
-        if estimate_tokens(passage.text) <= _SHORT or any(map(SET_APART.match, passage.text.splitlines())):
-            return False
-        self._wholes_left -= 1
-        return self._wholes_left < 0 or passage.score < _WHOLE_WEIGHT * self._best
 
     def _new_runs(self, passage: Passage, sentences: _Spans) -> Iterator[_Spans]:
         """Yield successive sentences that no shown passage has: neighbours overlap, and cuts of a passage differ."""

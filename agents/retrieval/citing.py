@@ -211,7 +211,11 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
     """Yield (document, start, words) for each quote that is found in its source and can support the claim."""
     for quote, item in quoted_items(claim, items):
         if item.kind == "passage":
-            located = _locate_quote(quote, item, documents, field=_metadata_of(claim, item))
+            # A quote without words may be of the longest field of metadata above the passage that the claim repeats.
+            claim_words = _content_stems(claim.text)
+            fields = [field for field in item.about.split("; ")
+                      if (value := _content_stems(field.partition(": ")[2])) and value <= claim_words]
+            located = _locate_quote(quote, item, documents, field=max(fields, key=len, default=""))
             if located and is_support(located[2], claim.text, f"{item.title} {item.heading}"):
                 yield located
             continue
@@ -220,14 +224,6 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
             if _document_text(documents, place.document, place.start, len(place.text)) == place.text and is_support(
                     place.text, claim.text, f"{item.title} {item.statement}"):
                 yield place.document, place.start, place.text
-
-
-def _metadata_of(claim: Claim, item: Passage) -> str:
-    """Return the longest field of metadata above a passage whose value a claim contains; "" if there is none."""
-    claim_words = _content_stems(claim.text)
-    fields = [field for field in item.about.split("; ") if (value := _content_stems(field.partition(": ")[2]))
-              and value <= claim_words]
-    return max(fields, key=len, default="")
 
 
 def _places_for(claim: Claim, item: Passage) -> list[Place]:

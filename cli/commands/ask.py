@@ -155,10 +155,9 @@ def _print_citation(citation: dict[str, Any], answer: str) -> None:
     citation_id = citation["id"]
     page = f", page {citation['page']}" if citation["page"] else ""
     place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
-    if re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{citation_id}\]$", answer, re.MULTILINE):
-        source = f"[dim]{place}[/dim]"
-    else:
-        source = f"[dim]{place}:[/dim] {on_a_line(' '.join(citation['quote'].split()))}"
+    is_quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{citation_id}\]$", answer, re.MULTILINE)
+    quote = on_a_line(" ".join(citation["quote"].split()))
+    source = f"[dim]{place}[/dim]" if is_quoted else f"[dim]{place}:[/dim] {quote}"
     number = f"  [dim]\\[{citation_id}][/dim]"
     if not out.is_terminal:
         out.print(f"{number} {source}")

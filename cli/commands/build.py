@@ -205,10 +205,8 @@ def _group_by_kind(lines: Sequence[str]) -> list[str]:
         words = [word.rstrip("s,") for word in line.partition(": ")[2].split()]
         kind = " ".join(word for word in words if not word.replace(",", "").isdigit())
         lines_of_kind.setdefault(kind, []).append(line)
-    grouped = []
-    for first, *others in lines_of_kind.values():
-        grouped.append(f"{first} ({len(others):,} more documents like it)" if others else first)
-    return grouped
+    return [f"{first} ({len(others):,} more documents like it)" if others else first
+            for first, *others in lines_of_kind.values()]
 
 
 def _is_any_unreadable(lines: Sequence[str]) -> bool:

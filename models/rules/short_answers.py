@@ -337,7 +337,10 @@ def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> tupl
         answers = [item.unit for item in found if (item.unit.passage, item.unit.asked) == (best.passage, best.asked)]
         answer = min(answers, key=lambda unit: unit.start)
         match = _YES_OR_NO.match(answer.text)
-        return (match["verdict"], answer) if match and _is_same_question(question, best.asked) else None
+        words, other_words = set(question.words_of(question.text)), set(question.words_of(best.asked))
+        is_same = (_figures(question.text) == _figures(best.asked)
+                   and len(words & other_words) >= _SAME_QUESTION_SHARE * len(words | other_words))
+        return (match["verdict"], answer) if match and is_same else None
     least_covered = _CHINESE_DENIAL_SHARE if question.language == "zh" else _DENIAL_SHARE
     has_condition = _CONDITION.search(question.text) or _CONDITION.search(best.text)
     if found[0].covered < least_covered or has_condition:
@@ -351,10 +354,3 @@ def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> tupl
     denied_verbs = {content_words(match["verb"] or match["other"]) for match in _DENIAL.finditer(best.text)}
     denies_asked = any(verb and asked.issuperset(verb) for verb in denied_verbs)
     return ("No", best) if denies_asked and finder.share(question, best.text)[0] >= _DENIAL_SHARE else None
-
-
-def _is_same_question(question: Question, other: str) -> bool:
-    """Return True if a question of a text has the figures of the question that is asked, and most of its words."""
-    words, other_words = set(question.words_of(question.text)), set(question.words_of(other))
-    shared, all_words = words & other_words, words | other_words
-    return _figures(question.text) == _figures(other) and len(shared) >= _SAME_QUESTION_SHARE * len(all_words)

@@ -88,10 +88,8 @@ class Unit:
     @property
     def opening(self) -> str:
         """The sentence that introduces the unit's list or table; "" if there is none."""
-        if self.row:
-            introduction = next((one for one in reversed(self.all_units[: self.index]) if not one.row), None)
-        else:
-            introduction = next(iter(self._list_around()), None)
+        before = (one for one in reversed(self.all_units[: self.index]) if not one.row)
+        introduction = next(before if self.row else iter(self._list_around()), None)
         if introduction is None or introduction.is_item or introduction.section != self.section:
             return ""
         return introduction.text
