@@ -31,7 +31,8 @@ def unknown_table(name: str, tables: Sequence[TableInfo]) -> SqlError:
 def unknown_column(name: str, tables: Sequence[TableInfo], known: Sequence[TableInfo] = ()) -> SqlError:
     """Return the error for a column that none of a statement's tables has, with those that they have.
 
-    Of the `known` tables, it names relations and attributes that are called like one of these tables.
+    Of the `known` tables, it names those of the graph (kind "relation", also of attributes) that are called like one of
+    these tables.
     """
     if not tables:
         return SqlError(f"no column {name!r}")

@@ -105,6 +105,10 @@ def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iter
                    f"WHERE word <> '' GROUP BY word HAVING count(*) >= {_NEARLY_ALL * table.rows}")
             yield from (f"SELECT '{table.name}', '{name}'" for name, found in called.items()
                         if len(found) >= _OFTEN_SELF * table.rows)
+            # "layout: book" in all of them: a value that tells none from another says what they are.
+            yield from (f"SELECT '{table.name}', '{column.frequent[0][0]}'" for column in table.columns
+                        if column.kind == "text" and column.frequent and column.frequent[0][0].isalpha()
+                        and column.frequent[0][1] >= _NEARLY_ALL * table.rows)
 
 
 def find_values(connection: duckdb.DuckDBPyConnection, database: str, words: Collection[str]) -> list[FoundValue]:

@@ -96,3 +96,15 @@ def test_the_oldest_is_said_to_have_the_earliest_date(decisions):
 @pytest.mark.parametrize("question", DECLINED)
 def test_a_question_that_names_no_field_is_no_query(decisions, question):
     assert ask_tables(decisions, question) is None
+
+
+def test_a_value_that_all_documents_have_says_what_they_are(tmp_path, hashed_embedder):
+    head = "---\nlayout: book\ntitle: {}\ntype: {}\npublisher: {}\n---\nText.\n"
+    books = {f"{name}.md": head.format(name.title(), kind, publisher)
+             for name, kind, publisher in (("ash", "nonfiction", "Ace Books"), ("birch", "fiction", "Ace Books"),
+                                           ("cedar", "nonfiction", "Knopf"), ("dorn", "nonfiction", "Viking Books"),
+                                           ("elm", "fiction", "Tor"))}
+    index = made(tmp_path, books, hashed_embedder)
+    answers = [ask_tables(index, question) for question in (
+        "What percentage of all the books is nonfiction?", "How many books are fiction?")]
+    assert [answer.short if answer else "" for answer in answers] == ["60%", "2"]
