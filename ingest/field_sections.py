@@ -42,6 +42,10 @@ _MOST_REPEATED = 1 / 3  # the largest share of lines with a name that stands in 
 _LONGEST_ITEM = 300  # characters above fields that may name their record; more is prose
 _NAME, _SECTION = "Name", "Section"
 _HEAD = 100_000  # the characters of a text at whose beginning its head is looked for
+_RST_FIELD = re.compile(r":(?P<name>[^\W\d_][^:\n]{0,39}):(?:[ \t]+(?P<value>[^\n]*))?")
+_OVERLINED = re.compile(r"\s*+(?:(?:\.\. _?[^\n:]{1,200}|:orphan):[ \t]*\n\s*+){0,3}(?:(?P<line>[=*#~-]{3,}+)\n)?"
+                        r"(?P<title>[^\n]{1,300})\n(?(line)(?P=line)|={3,})[ \t]*\n")
+"""A title between two lines, perhaps below its labels, as reStructuredText has it."""
 _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
 _HEADING_BELOW = re.compile(r"^(?:#{1,6}[ \t]|==)", re.M)  # of Markdown or a wiki, or the line below one
@@ -313,10 +317,12 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
 
     Field names are in lower case, as documents write "Author" and "author". Without a head the text stays as it is.
     """
-    title = _TITLE.match(text)
+    title = (overlined := _OVERLINED.match(text)) or _TITLE.match(text)
     begin = title.end() if title else 0
     head = text[begin:begin + _HEAD]
-    start, (fields, end) = 0, _table_fields(head)
+    start, (fields, end) = 0, _rst_fields(head)
+    if not fields:
+        fields, end = _table_fields(head)
     if not fields:
         fields, end = _line_fields(head)
     if not fields:
@@ -327,7 +333,28 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
     unnamed = (line for line, shown in zip(head[start:end].split("\n"), hide_unnamed_items(head)[start:end].split("\n"),
                                            strict=True) if line.strip() and not shown.strip())
     rest = text[:begin + start] + "".join(f"{line}\n" for line in unnamed) + text[begin + end:].lstrip("\n")
-    return dict(zip(names, fields.values(), strict=True)), rest
+    own_title = {"title": overlined["title"].strip()} if overlined else {}
+    return own_title | dict(zip(names, fields.values(), strict=True)), rest
+
+
+def _rst_fields(text: str) -> tuple[dict[str, str], int]:
+    """Return the field list in reStructuredText with which a text begins, and where it ends.
+
+    A name that is repeated has a list of values. A file that ends in .txt may be one, and is not read by docutils.
+    """
+    values: dict[str, list[str]] = {}
+    name, end = "", len(text) - len(text.lstrip("\n"))
+    for line in text[end:].split("\n"):
+        if found := _RST_FIELD.fullmatch(line):
+            name = one_line(found["name"]).lower()
+            values.setdefault(name, []).append(_without_markup(found["value"] or ""))
+        elif name and line.strip() and line[0] in " \t":  # goes on with the value above
+            values[name][-1] += f" {_without_markup(line)}"
+        else:
+            break
+        end += len(line) + 1
+    fields = {name: joined for name, listed in values.items() if (joined := LIST_MARK.join(filter(None, listed)))}
+    return (fields, end) if len(fields) >= _FEWEST_AT_HEAD and any(map(FORM_FIELDS.search, fields)) else ({}, 0)
 
 
 def _line_fields(text: str) -> tuple[dict[str, str], int]:

@@ -45,6 +45,16 @@ def test_heads_of_other_formats(name, text, tmp_path):
     assert document.metadata == FIELDS
 
 
+@pytest.mark.parametrize("above", [
+    ".. _rfc7:\n\n======\nFees: A\n======\n\n", ":orphan:\n\n.. fees:\n\n*****\nFees: A\n*****\n"])
+def test_a_text_file_may_begin_with_the_fields_of_restructured_text(above, tmp_path):
+    fields = ":Date: 2006/02/06\n:Author: Ada Blum\n:Contact:\n:Author: Bo Ek\n:Status: Draft,\n   on hold\n"
+    document = only(write(tmp_path / "a.txt", f"{above}{fields}\nDescription: fees rise.\n\nWhy\n---\n\nThey rise.\n"))
+    assert (document.title, document.metadata["date"]) == ("Fees: A", "2006/02/06")
+    assert (document.metadata["author"], document.metadata["status"]) == ("Ada Blum; Bo Ek", "Draft, on hold")
+    assert ":Author:" not in document.text
+
+
 def test_lines_with_an_address_each_are_items(tmp_path):
     """As in the proposals of many projects; a title or sentence that goes on below stays one text."""
     document = only(write(tmp_path / "a.mediawiki", (
