@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -101,7 +102,18 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
         if mention is None:
             return None
         mentions.append(mention)
-    return Reading(table, words, tuple(sorted(mentions, key=lambda mention: mention.first)), heads)
+    mentions.sort(key=lambda mention: mention.first)
+    if any(mention.kind == "mentioned" for mention in mentions) or _has_rival_values(mentions, columns):
+        return None
+    return Reading(table, words, tuple(mentions), heads)
+
+
+def _has_rival_values(mentions: Sequence[Mention], columns: Mapping[str, ColumnInfo]) -> bool:
+    """Return True if two values of one column that is no list stand side by side: a cell has one of them at most."""
+    # "Targets MapServer 7.0" means no version that is "(Targeting MapServer 8.0)".
+    return any(first.kind == second.kind == "value" and first.last == second.first
+               and any(columns[name].kind != "list" for name in set(first.columns) & set(second.columns))
+               for first, second in pairwise(mentions))
 
 
 def rarely_filled(table: TableInfo, column: ColumnInfo) -> bool:
