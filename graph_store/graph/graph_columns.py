@@ -181,8 +181,7 @@ class GraphColumns:
     @cached_property
     def adjacent(self) -> Lists:
         """For each entity the other entities with which it shares a triple, ascending."""
-        is_loop = self.triples[:, 0] == self.triples[:, 2]
-        pairs = self.triples[~is_loop][:, [0, 2]]
+        pairs = self.triples[self.triples[:, 0] != self.triples[:, 2]][:, [0, 2]]
         entities, neighbours = np.concatenate([pairs, pairs[:, ::-1]]).T
         order = sort_rows(entities, neighbours)
         order = order[find_firsts(entities[order], neighbours[order])]

@@ -105,7 +105,6 @@ class Sources:
 
 
 def _entity_node(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
-    """Return the node of an entity (see `make_node_link`)."""
     times = graph.value_times(node)
     validities = graph.validities(node) if times else {}  # most entities have no times
     time_notes = {attribute: {value: validity.note() for value, validity in sorted(values.items())}
@@ -119,7 +118,6 @@ def _entity_node(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str
 
 
 def _triple_edge(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
-    """Return the edge of the triple in a row (see `make_node_link`)."""
     head, relation, tail = edge
     support, times = graph.support_of(row), graph.times_of(row)
     dates: dict[str, str] = {}

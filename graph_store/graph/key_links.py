@@ -105,7 +105,9 @@ def _find_keys(columns: GraphColumns, facts: NDArray[np.int32]) -> list[_KeyFiel
         texts = [columns.texts[value] for value in values.tolist()]
         # Each entity has one value, and each value belongs to one entity.
         is_unique = len(np.unique(owners)) == len(np.unique(values)) == len(field_facts)
-        if not is_unique or len(texts) < _LEAST_KEYS or not all(map(_looks_like_key, texts)):
+        look_like_keys = all(
+            len(text) <= _LONGEST_KEY and " " not in text and any(map(str.isdigit, text)) for text in texts)
+        if not is_unique or len(texts) < _LEAST_KEYS or not look_like_keys:
             continue
         # Numbers may be quantities: they are keys if the field's or the entities' names say so.
         names = [columns.texts[name] for name in columns.names[owners].tolist()]
@@ -115,10 +117,6 @@ def _find_keys(columns: GraphColumns, facts: NDArray[np.int32]) -> list[_KeyFiel
                 or _ends_identifying(columns.texts[attributes[0]])):
             keys.append(_KeyField(int(attributes[0]), owners, values, numeric=all(map(str.isdecimal, texts))))
     return sorted(keys, key=lambda key: -len(key.owners))
-
-
-def _looks_like_key(text: str) -> bool:
-    return len(text) <= _LONGEST_KEY and " " not in text and any(map(str.isdigit, text))
 
 
 def _ends_identifying(field: str) -> bool:

@@ -137,9 +137,10 @@ class _PersonNames:
             document = document_of.get(columns.texts[chunk], "")
             if not document or not is_person[entity]:
                 continue
-            if not _is_short(self._names[entity]):
+            words, address = self._names[entity].split(), _form_of_address(self._names[entity])
+            if len(words) != (2 if address else 1) or not words[-1][0].isupper():
                 self._add_full(document, entity)
-            elif entity not in with_facts and _form_of_address(self._names[entity]) not in _OF_MARRIED_WOMEN:
+            elif entity not in with_facts and address not in _OF_MARRIED_WOMEN:
                 self.short[document, entity].append(row)
 
     def _add_full(self, document: str, entity: int) -> None:
@@ -165,12 +166,6 @@ def _form_of_address(name: str) -> str:
     first, _, others = name.partition(" ")
     address = first.rstrip(".").lower()
     return address if others and address in HONORIFICS else ""
-
-
-def _is_short(name: str) -> bool:
-    """Return True for a single word, or one behind a form of address, with a capital letter."""
-    words = name.split()
-    return len(words) == (2 if _form_of_address(name) else 1) and words[-1][0].isupper()
 
 
 def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> GraphColumns:

@@ -147,8 +147,7 @@ def _repeat_for_all_times(untimed: Statements, timed: Statements) -> Statements:
     counts = np.maximum(ends - starts, 1)  # a statement of a fact without any time stays one row, with time 0
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)  # 0, 1, ... for each statement
     places = np.where(np.repeat(ends > starts, counts), np.repeat(starts, counts) + within, len(fact))
-    repeated = Statements(*(np.repeat(column, counts) for column in untimed))
-    return repeated._replace(when=when[places])
+    return Statements(*(np.repeat(column, counts) for column in untimed))._replace(when=when[places])
 
 
 ENTITIES, FACTS, VALUES = GRAPH_TABLES = ("entities", "facts", "attribute_values")
@@ -227,7 +226,6 @@ def _make_facts(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Ta
 
 
 def _make_values(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Table:
-    """Return the table of attribute values: a row for each value and time."""
     columns, values, timed = graph.columns, graph.columns.values, graph.columns.value_times
     keys, facts = _number_values(graph)
     untimed_facts, timed_facts = facts[:len(values.entity)], facts[len(values.entity):]

@@ -179,19 +179,16 @@ def _join_parts(parts: Sequence[_Part], names: NameSpace, several: Collection[st
         for key, column in zip(_header_keys(part.table.columns), part.table.columns, strict=True):
             titles.setdefault(key, column)
     for number, (key, column) in enumerate(titles.items(), 1):
-        cells = [cell for part in parts for cell in _cells_of(part.table, key)]
+        cells = list[str]()
+        for part in parts:
+            keys = _header_keys(part.table.columns)
+            cells += [row[keys.index(key)] if key in keys else "" for row in part.table.rows]
         table.columns.append(SourceColumn(columns.take(column, f"column_{number}"), column, cells))
     if len({part.table.title for part in parts}) > 1:
         sections = [part.table.title for part in parts for _ in part.table.rows]
         table.columns.append(SourceColumn(columns.take(SECTION, SECTION), SECTION, sections))
     table.places = [Place(part.document, *span) for part in parts for span in part.table.spans]
     return table
-
-
-def _cells_of(table: SourceTable, key: tuple[str, int]) -> list[str]:
-    keys = _header_keys(table.columns)
-    place = keys.index(key) if key in keys else None
-    return ["" if place is None else row[place] for row in table.rows]
 
 
 def _choose_title(parts: Sequence[_Part], several: Collection[str]) -> str:

@@ -159,7 +159,12 @@ class RecordTracer:
         """
         parts = trace_statement(query, self._tables)
         texts = [(part, self._text_with_full_names(part.query)) for part in parts]
-        unlimited = [(part, self._text_without_limit(part.query)) for part in parts]
+        unlimited = list[tuple[TracedQuery, str]]()
+        for part in parts:  # rows that the limit hides fit the conditions as well
+            whole = part.query.copy()
+            for clause in ("order", "limit", "offset"):
+                whole.set(clause, None)
+            unlimited.append((part, self._text_with_full_names(whole)))
         tables = dict.fromkeys(ids.table for part in parts for ids in part.ids)
         records = max((_count_records(connection, table, unlimited) for table in tables), default=0)
         left_out = [missing for part in parts for column in part.used
@@ -175,13 +180,6 @@ class RecordTracer:
         return result.model_copy(update={
             "records": records, "left_out": tuple(left_out), "citations": tuple(citations.values()),
             "row_citations": tuple(cited[row].id if row else None for row in of_rows)})
-
-    def _text_without_limit(self, query: exp.Select) -> str:
-        """Return a query's text without its limit, as rows that the limit hides fit the conditions as well."""
-        whole = query.copy()
-        for clause in ("order", "limit", "offset"):
-            whole.set(clause, None)
-        return self._text_with_full_names(whole)
 
     def _text_with_full_names(self, query: exp.Query) -> str:
         return text_of(with_full_names(query, self._tables)[0])
@@ -230,10 +228,9 @@ class RecordTracer:
         rows.set("order", None)
         rows.set("expressions", [exp.alias_(exp.column(column.id_column, column.alias, quoted=True), "id", quoted=True),
                                  exp.alias_(value, "value", quoted=True), exp.alias_(text, "text", quoted=True)])
-        query = self._text_with_full_names(rows)
         empty, untyped = connection.execute(
             "SELECT count(DISTINCT id) FILTER (WHERE text IS NULL), count(DISTINCT id) FILTER (WHERE text IS NOT NULL) "  # noqa: S608
-            f"FROM ({query}) WHERE value IS NULL").fetchall()[0]
+            f"FROM ({self._text_with_full_names(rows)}) WHERE value IS NULL").fetchall()[0]
         return LeftOut(column=column.info.name, empty=empty, untyped=untyped) if empty or untyped else None
 
 

@@ -22,7 +22,6 @@ from .logical_tables import (
     DOCUMENT,
     HIDDEN,
     OWN_FIELDS,
-    LogicalTable,
     NameSpace,
     Place,
     SqlColumn,
@@ -68,8 +67,19 @@ class TableSource(NamedTuple):
 def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> None:
     """Write all tables and the catalogue to the empty database that a connection uses."""
     names = NameSpace([DOCUMENTS, *GRAPH_TABLES])
-    infos = [_write_records(connection, table) for table in make_logical_tables(source.tables, names)]
-    infos.append(_write_documents(connection, source.documents))
+    infos = []
+    for table in make_logical_tables(source.tables, names):
+        own_names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
+        columns = list(make_typed_columns(table.columns, own_names))
+        columns.append(make_text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
+        infos.append(_write_table(connection, table.name, table.title, "records", columns, table.places))
+    # The table of all documents, with the fields of their metadata.
+    columns = [make_text_column(name, name, [str(document[place]) for document in source.documents])
+               for place, name in enumerate(OWN_FIELDS)]
+    fields = join_fields([metadata for *_, metadata in source.documents])
+    columns += make_typed_columns(fields, NameSpace([*OWN_FIELDS, *(field.name for field in fields)]))
+    places = [Place(document, 0, 0) for document, *_ in source.documents]
+    infos.append(_write_table(connection, DOCUMENTS, DOCUMENTS, "documents", columns, places))
     infos += write_graph(connection, source.graph, source.chunks, names)
     write_value_words(connection, infos, source.chunks)
     listed = orjson.dumps([info.model_dump() for info in infos]).decode()
@@ -90,23 +100,6 @@ def read_catalogue(connection: duckdb.DuckDBPyConnection, base: str = "") -> tup
     """Return the catalogue of the tables that a connection has as `MAIN`, or of one of several knowledge bases."""
     row = connection.execute(f'SELECT infos FROM "{database_of(base)}".main.{_CATALOGUE}').fetchone()  # noqa: S608
     return tuple(map(TableInfo.model_validate, orjson.loads(row[0]))) if row else ()
-
-
-def _write_records(connection: duckdb.DuckDBPyConnection, table: LogicalTable) -> TableInfo:
-    names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
-    columns = list(make_typed_columns(table.columns, names))
-    columns.append(make_text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
-    return _write_table(connection, table.name, table.title, "records", columns, table.places)
-
-
-def _write_documents(connection: duckdb.DuckDBPyConnection, documents: Documents) -> TableInfo:
-    """Write the table of all documents with the fields of their metadata."""
-    columns = [make_text_column(name, name, [str(document[place]) for document in documents])
-               for place, name in enumerate(OWN_FIELDS)]
-    fields = join_fields([metadata for *_, metadata in documents])
-    columns += make_typed_columns(fields, NameSpace([*OWN_FIELDS, *(field.name for field in fields)]))
-    places = [Place(document, 0, 0) for document, *_ in documents]
-    return _write_table(connection, DOCUMENTS, DOCUMENTS, "documents", columns, places)
 
 
 def _write_table(connection: duckdb.DuckDBPyConnection, name: str, title: str, kind: TableKind,

@@ -109,9 +109,12 @@ class _Tracer:
         joins = traced.query.args.get("joins") or ()
         nodes = [part.this for part in (traced.query.args.get("from_"), *joins) if part is not None]
         for node in nodes:
-            derived = _find_derived(node, visible)
-            if derived is not None:
-                self._trace_subquery(node, derived, traced, others)
+            if isinstance(node, exp.Subquery):
+                if not isinstance(node.unnest(), exp.Query):
+                    raise Untraceable("it has joins in brackets")
+                self._trace_subquery(node, _Derived(node, visible), traced, others)
+            elif isinstance(node, exp.Table) and not node.args.get("db") and node.name.lower() in visible:
+                self._trace_subquery(node, visible[node.name.lower()], traced, others)
             elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
                 alias = node.alias or node.name
                 sources[alias.lower()] = self._trace_table(node, alias, traced)
@@ -171,15 +174,6 @@ def _see_own_ctes(query: exp.Query, visible: Mapping[str, _Derived]) -> Mapping[
     for cte in query.ctes:
         visible = {**visible, cte.alias.lower(): _Derived(cte.this, visible)}
     return visible
-
-
-def _find_derived(node: exp.Expr, visible: Mapping[str, _Derived]) -> _Derived | None:
-    """Return what a source is if it is a subquery or a common table expression."""
-    if isinstance(node, exp.Subquery):
-        if not isinstance(node.unnest(), exp.Query):
-            raise Untraceable("it has joins in brackets")
-        return _Derived(node, visible)
-    return visible.get(node.name.lower()) if isinstance(node, exp.Table) and not node.args.get("db") else None
 
 
 def _put_in_place(node: exp.Expr, source: exp.Expr, alias: str) -> None:

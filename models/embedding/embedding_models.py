@@ -103,7 +103,6 @@ class Engine:
 
 @functools.cache
 def _load_engine() -> Engine:
-    """Load the model of the package once in a process."""
     weights = package_folder(PACKAGE, REQUIREMENT) / WEIGHTS
     verify_file(weights, SHA256, REQUIREMENT)
     return Engine(weights)
@@ -177,7 +176,6 @@ def load_embedder(settings: Settings) -> Embedder:
 
 
 def _load_without_instructions(settings: Settings) -> Embedder:
-    """Load the model that the settings name, without their instructions."""
     name, batch = default_name(settings), settings.embedding_batch
     if is_served(settings):
         if name == AUTO_EMBEDDING_MODEL:

@@ -142,7 +142,6 @@ class ChatClient:
 
     def _in_form(self, chat: BaseChatModel, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
                  ) -> Runnable[Any, AIMessage]:
-        """Return the model to call for a form of request."""
         if isinstance(chat, BaseChatOpenAI):
             # In `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
             # usage of an answer that does not fit, is cut or filtered.
@@ -157,7 +156,6 @@ class ChatClient:
 
 
 def _with_format(parameters: Mapping[str, Any], form: Form, json_schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a request with its `response_format`."""
     if form == "text":
         return dict(parameters)
     schema = {part: value for part, value in json_schema.items() if part != "title"}

@@ -44,10 +44,6 @@ _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mod
 _LOG = logging.getLogger("banyan.llm")
 
 
-def _ignore_feedback(_: bool) -> None:
-    """Ignore feedback."""
-
-
 class Reply(NamedTuple):
     """The reply to one call, and its tokens."""
 
@@ -59,7 +55,7 @@ class Reply(NamedTuple):
     """Why the model declined to answer, if the endpoint reports that."""
     finish: str = "stop"
     """Why the answer ended, as the endpoint reports it: "stop", "length", "content_filter" ..."""
-    judged: Callable[[bool], None] = _ignore_feedback
+    judged: Callable[[bool], None] = lambda _: None
     """Call it with whether the answer could be used: the endpoint learns which form of request to send."""
 
 
@@ -87,8 +83,7 @@ def chosen_parameters(settings: Settings) -> dict[str, Any]:
 
 def host_of(settings: Settings) -> str:
     """Return the endpoint's host, or the provider that the name of the settings' model begins with."""
-    host = urlsplit(settings.llm_base_url or "").netloc
-    return host or settings.llm_model.partition(":")[0]
+    return urlsplit(settings.llm_base_url or "").netloc or settings.llm_model.partition(":")[0]
 
 
 def name_of(settings: Settings) -> str:

@@ -67,8 +67,7 @@ class NumberedLines:
             pieces = list(_pieces(request.text))
             is_same_document = index > 0 and _document_name(request) == _document_name(requests[index - 1])
             repeated = _count_repeated(previous_pieces, pieces) if is_same_document else 0
-            shown_pieces = _with_dates(request, pieces)
-            for piece, shown in zip(pieces[repeated:], shown_pieces[repeated:], strict=True):
+            for piece, shown in zip(pieces[repeated:], _with_dates(request, pieces)[repeated:], strict=True):
                 self.lines.append(NumberedLine(len(self.lines) + 1, index, piece, shown))
             previous_pieces = pieces
 
@@ -285,7 +284,10 @@ class _Conversion:
                 parts[index].entities.append(entity)
         extractions = []
         for index, (part, names) in enumerate(zip(parts, names_in_facts, strict=True)):
-            elsewhere = sorted(name for name in names if self._is_elsewhere(name, index))
+            others = [self._texts[other] for other in self._requests_of_same_document(index)]
+            absent = [name for name in names if _normalise_words(name) not in self._texts[index]]
+            elsewhere = sorted(name for name in absent if any(
+                _normalise_words(name) in text for text in (self._instructions[index], *others)))
             extractions.append(Extraction(entities=tuple(part.entities), triples=tuple(part.triples),
                                           attributes=tuple(part.attributes), elsewhere=tuple(elsewhere)))
         return extractions
@@ -307,20 +309,16 @@ class _Conversion:
                 yield _FactRow(line, head, label, [tail for tail in tails if tail.strip()], condition)
 
     def _requests_of_same_document(self, index: int) -> list[int]:
-        """Return the indices of the other requests of the same document."""
         own = self._lines.requests[index]
         return [other for other, request in enumerate(self._lines.requests)
                 if other != index and (request.document, request.title) == (own.document, own.title)]
 
-    def _is_elsewhere(self, name: str, index: int) -> bool:
-        """Return True if a name is not in a request's text, but in another one of its document or the instructions."""
-        wanted = _normalise_words(name)
-        return wanted not in self._texts[index] and any(wanted in text for text in (
-            self._instructions[index], *(self._texts[other] for other in self._requests_of_same_document(index))))
-
     def _located_tails(self, row: _FactRow) -> Iterator[_LocatedTail]:
         """Yield the tails of a row, each with the request and the line that state it."""
-        row_index = row.line.request if row.line else self._request_with_most_names([row.head, *row.tails])
+        names = [_normalise_words(name) for name in (row.head, *row.tails)]
+        # Without a line, the request whose text has the most of the row's names, the first of several.
+        row_index = row.line.request if row.line else max(
+            range(len(self._texts)), key=lambda index: sum(name in self._texts[index] for name in names))
         for tail in row.tails:
             wanted = _normalise_words(tail)
             candidates = (row_index, *self._requests_of_same_document(row_index))
@@ -328,19 +326,13 @@ class _Conversion:
             evidence = self._line_with(wanted, index, row.line).text if row.line else ""
             yield _LocatedTail(index, tail, evidence)
 
-    def _request_with_most_names(self, names: Sequence[str]) -> int:
-        """Return the index of the request whose text has the most of some names, the first of several."""
-        wanted = [_normalise_words(name) for name in names]
-        return max(range(len(self._texts)), key=lambda index: sum(name in self._texts[index] for name in wanted))
-
     def _line_with(self, words: str, request: int, cited: NumberedLine) -> NumberedLine:
         """Return the line of a request that has the words: the cited one or the next below, else the first; or `cited`.
 
         The items of a list stand in the line that a row cites or below it, each in a line of its own.
         """
         lines = [line for line, text in self._line_words if line.request == request and words in text]
-        first = lines[0] if lines else cited
-        return next((line for line in lines if line.number >= cited.number), first)
+        return next((line for line in lines if line.number >= cited.number), lines[0] if lines else cited)
 
     def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
         """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""

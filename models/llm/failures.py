@@ -170,7 +170,6 @@ def find_cause(words: str) -> Cause | None:
 
 
 def _error_chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, and the errors that it was raised from."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

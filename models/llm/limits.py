@@ -160,7 +160,6 @@ class LimitedCalls(Generic[_Client]):
                 return cast("_T", answer)
 
     async def _client_of_loop(self) -> _Client:
-        """Return the client of the running event loop."""
         async with self._connecting.of_this_loop():
             clients = self._clients.of_this_loop()
             if not clients:

@@ -286,7 +286,6 @@ class _MergedSchema:
 
 
 def _candidate_text(candidate: Candidate) -> str:
-    """Return a candidate for the prompt: its kind, name and types."""
     subjects, objects = ("|".join(types) or ANY for types in (candidate.subject_types, candidate.object_types))
     types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
     return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}"

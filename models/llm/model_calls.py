@@ -82,8 +82,7 @@ class ModelCalls:
             middle = len(batch) // 2
             return [*await ask(batch[:middle]), *await ask(batch[middle:])]
 
-        answers = await in_parallel(ask, batches, self._settings.llm_concurrency)
-        return [*chain.from_iterable(answers)]
+        return [*chain.from_iterable(await in_parallel(ask, batches, self._settings.llm_concurrency))]
 
 
 def open_client(settings: Settings) -> SendIn:
@@ -145,7 +144,6 @@ def try_out(settings: Settings, wanted: str = '{"ready": true}') -> Trial:
 
 
 async def _send_trial(settings: Settings, wanted: str) -> Reply:
-    """Send the request of `try_out`, and return the reply."""
     schema = _COUNTING_SCHEMA if wanted == COUNTING else _TRIAL_SCHEMA
     return await open_client(settings)([("user", f"Reply with this JSON object and nothing else: {wanted}")],
                                        schema, Capability(name_of(settings)))

@@ -49,7 +49,6 @@ class Shape(Generic[T]):
 
 
 def _shape(name: str, model: type[_M], read: Callable[[_M], T], bounded: Mapping[str, Any] | None = None) -> Shape[T]:
-    """Return the shape of a model's answer."""
     schema = _strict_schema(model)
     return Shape({"title": name, **schema, "properties": {**schema["properties"], **(bounded or {})}},
                  lambda data: read(model.model_validate(data)))

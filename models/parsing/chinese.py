@@ -70,7 +70,8 @@ class Tagger:
 
         Only parts of the same length are read together, because the model would read padding as text.
         """
-        pieces_of_spans = [_cut_span(*span) for span in spans]
+        pieces_of_spans = [[(first, min(first + _LONGEST_PIECE, end)) for first in range(start, end, _LONGEST_PIECE)]
+                           for start, end in spans]
         pieces_by_length: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         for start, end in dict.fromkeys(chain.from_iterable(pieces_of_spans)):  # each once
             pieces_by_length[end - start].append((start, end))
@@ -92,11 +93,6 @@ class Tagger:
         length = np.full(len(texts), ids.shape[1], np.int64)
         scores = self._session.run(None, {"token_ids": ids, "length": length})[0]
         return [[self._tags[number] for number in path] for path in viterbi(scores, self._transitions)]
-
-
-def _cut_span(start: int, end: int) -> list[tuple[int, int]]:
-    """Return a span in parts that the model reads at once."""
-    return [(first, min(first + _LONGEST_PIECE, end)) for first in range(start, end, _LONGEST_PIECE)]
 
 
 def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> NDArray[np.intp]:

@@ -183,7 +183,6 @@ def _recognising_parts(pipeline: "Language") -> Sequence[str]:
 
 
 def _run_parts(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> list["Doc"]:
-    """Run some parts of a pipeline over documents together."""
     from thinc.backends import context_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
 
     if context_ops.get() is None:  # else thinc looks through the installed packages in each context
