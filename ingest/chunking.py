@@ -93,8 +93,7 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
 def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
     if fits(text, max_tokens):
         if text.strip():
-            start = len(text) - len(text.lstrip())
-            yield Section("", start, len(text.rstrip()))
+            yield Section("", len(text) - len(text.lstrip()), len(text.rstrip()))
         return
     cutter = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
     parts = list(_find_sections(text))
@@ -152,8 +151,7 @@ def _cut_long_sentence(text: str, start: int, end: int, cutter: re.Pattern[str])
     """Yield the pieces of a sentence that is too long, cut at white space where possible."""
     while match := cutter.match(text, start, end):
         stop = match.end()
-        is_inside_word = stop < end and not text[stop - 1].isspace()
-        if is_inside_word:
+        if stop < end and not text[stop - 1].isspace():  # inside a word
             words, *last = match[0].rsplit(maxsplit=1)
             if 2 * len(words) > len(match[0]):
                 stop -= len("".join(last))

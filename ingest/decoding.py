@@ -244,8 +244,7 @@ def _guess_encoding(data: bytes, sample: bytes) -> Guess | None:
         counts = _Counts.of(text)
         for language in _ENCODINGS[encoding].split():
             # A language written in letters has function words: it costs more the fewer of them it explains.
-            has_words = most and language in _LETTERS
-            missing = most - hits[encoding, language] if has_words else 0
+            missing = most - hits[encoding, language] if most and language in _LETTERS else 0
             word_cost = _OTHER_WORDS * missing / max(most, _FEWEST_WORDS)
             costs[encoding] = min(costs[encoding], word_cost + counts.cost(encoding, language))
     best = min(costs, key=costs.__getitem__, default="")  # of equal ones the first
@@ -271,8 +270,7 @@ class _Counts(NamedTuple):
 
     def cost(self, encoding: str, language: str) -> float:
         """Return how unusual the text is for a language, on average of its characters beyond ASCII."""
-        cost = sum(number * _character_cost(character, encoding, language)
-                   for character, number in self.letters.items())
+        cost = sum(count * _character_cost(letter, encoding, language) for letter, count in self.letters.items())
         for (left, right), number in self.pairs.items():
             is_mixed = language in _SCRIPTS and (left.isascii() or right.isascii())
             cost += number * (_CAPITAL * (left.islower() and right.isupper()) + _MIXED * is_mixed)
@@ -288,8 +286,7 @@ def _character_cost(character: str, encoding: str, language: str) -> float:
         if small in frequent:
             return 0.0
         standard, first, last = _FIRST_LEVEL.get(encoding, ("ascii", 1, 0))
-        first_byte = character.encode(standard, "ignore")[:1]
-        is_common = bytes([first]) <= first_byte <= bytes([last])
+        is_common = bytes([first]) <= character.encode(standard, "ignore")[:1] <= bytes([last])
         if character in _SIGNS or is_common or unicodedata.name(character, "").startswith(script):
             return 1.0
     elif small in _LETTERS[language]:

@@ -83,7 +83,6 @@ def fetch(address: Address, limits: Limits) -> Fetched:
                                      max_connections=1) as pool:
             for _ in range(_REDIRECTS + 1):
                 _check_url(url)
-                # At most the time until the deadline for each step.
                 wait = min(_WAIT, max(deadline - time.monotonic(), 0.1))
                 with pool.stream("GET", url.partition("#")[0], headers=_HEADERS,
                                  extensions={"timeout": dict.fromkeys(_STEPS, wait)}) as response:

@@ -195,14 +195,24 @@ class _BlockReader:
         end = line.start + len(line.text.rstrip())
         block, found = self._block, _match_field(line.text)
         if block is not None and _indent_of(line.text) > block.set_in:
-            last_words = next(reversed(block.fields.get(block.last, ())), "")
-            block.extend(*_continuation_of(line.text, last_words), end)
+            before, mark = next(reversed(block.fields.get(block.last, ())), ""), mark_length(line.text)
+            last_word = before[before.rfind(" ") + 1:]
+            # An address ends an item: people are written one a line with theirs, and links one a line.
+            is_address = (last_word.endswith(">") and "@" in last_word) or ("://" in before and last_word == before)
+            block.extend(_without_markup(line.text[mark:]), LIST_MARK if mark or is_address else " ", end)
             return
         if found is None or (block is not None and self._is_of_another_record(block, found)):
             self._end_block(line)
         if found is None:
             return
-        block = self._block or self._begin_block(line, is_listed=found["mark"] is not None)
+        block = self._block
+        if block is None:
+            block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text),
+                          is_listed=found["mark"] is not None)
+            if self._item is not None and self._item.set_in < block.set_in:
+                block.item = self._item
+            self.blocks.append(block)
+            self._block, self._item, self._heading_start = block, None, -1
         block.is_loose = block.is_loose or (self._is_apart and block.end > 0)
         block.add(found["name"], found["value"], end)
 
@@ -211,14 +221,6 @@ class _BlockReader:
         if not block.is_listed and len(block.fields) == 1 and not block.fields[block.last]:
             return True  # above it is only a line such as "The order:"
         return self._is_apart and (label_key(found["name"]) in block.fields or (block.is_listed and not found["mark"]))
-
-    def _begin_block(self, line: Line, *, is_listed: bool) -> Block:
-        block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text), is_listed)
-        if self._item is not None and self._item.set_in < block.set_in:
-            block.item = self._item
-        self.blocks.append(block)
-        self._block, self._item, self._heading_start = block, None, -1
-        return block
 
 
 def hide_unnamed_items(head: str) -> str:
@@ -241,15 +243,6 @@ def _match_field(line: str) -> re.Match[str] | None:
 
 def _indent_of(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _continuation_of(line: str, before: str) -> tuple[str, str]:
-    """Return the words of a line that continues a value, and what separates them from `before`, the line above."""
-    mark = mark_length(line)
-    last_word = before[before.rfind(" ") + 1:]
-    # An address ends an item: people are written one a line with theirs, and links one a line.
-    begins_item = mark or (last_word.endswith(">") and "@" in last_word) or ("://" in before and last_word == before)
-    return _without_markup(line[mark:]), LIST_MARK if begins_item else " "
 
 
 def _without_markup(value: str) -> str:

@@ -59,8 +59,7 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
     read = read_markdown("\n\n".join(filter(str.strip, texts)).encode(errors="replace"), limits)
-    omitted = (read.omitted, list_counts({"code output": pictures}))
-    return read._replace(omitted=", ".join(filter(None, omitted)))
+    return read._replace(omitted=", ".join(filter(None, (read.omitted, list_counts({"code output": pictures})))))
 
 
 def _output(output: Mapping[str, Any]) -> str:

@@ -42,8 +42,7 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
     if not isinstance(given, list):
         raise IngestError('`documents` is a list of {"id", "title", "text"}: fix the input')
     if len(given) > limits.documents:
-        raise IngestError(f"{len(given):,} documents, more than {limits.documents:,}: give the "
-                          "rest in another run")
+        raise IngestError(f"{len(given):,} documents, more than {limits.documents:,}: give the rest in another run")
     documents: dict[str, Document] = {}
     for number, item in enumerate(given):
         document = _check_document(number, item, limits)

@@ -274,8 +274,7 @@ def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], n
 
 def _number_columns(block: TableBlock, rows: Sequence[SheetRow]) -> set[int]:
     """Return the columns of a block in which numbers or dates stand below a text in the first of some rows."""
-    return {at for at in block.columns
-            if names_values([row.cells[at] if at < len(row.cells) else "" for row in rows])}
+    return {at for at in block.columns if names_values([row.cells[at] if at < len(row.cells) else "" for row in rows])}
 
 
 def _row_cells(row: SheetRow, columns: Sequence[int]) -> list[str]:
@@ -330,8 +329,7 @@ def _head_grid(block: TableBlock, merged: Merged) -> list[GridRow]:
         grid[:2] = _spread_titles(grid)
     extra = [[GridCell(text) for text in row.cells[block.columns[-1] + 1:]] for row in rows]
     grid = [[*row, *more] for row, more in zip(grid, extra, strict=True)]
-    width = max(map(len, grid))
-    return [*([GridCell(next(filter(None, row.cells)))] * width for row in titles), *grid]
+    return [*([GridCell(next(filter(None, row.cells)))] * max(map(len, grid)) for row in titles), *grid]
 
 
 def _spread_titles(grid: Sequence[GridRow]) -> list[GridRow]:
@@ -343,10 +341,9 @@ def _spread_titles(grid: Sequence[GridRow]) -> list[GridRow]:
                  and not any(is_value(cell.text) for cell in below)
                  and all(is_value(rows[0][at].text) for at in spanned))
     top: list[GridCell] = []
-    for at, cell in enumerate(above):
-        is_spanned = is_header and not cell.text
-        before = top[-1] if top else below[at]
-        top.append(before if is_spanned else cell)
+    for cell in above:
+        before = top[-1] if top else below[0]
+        top.append(before if is_header and not cell.text else cell)
     return [top, below]
 
 

@@ -181,8 +181,7 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
             yield from _records(file, partial(read_listed, reading()), limits, report)
         else:
             read_plain = PLAIN.get(suffix)
-            content = (read_content(read_plain, read_bytes(file.real, limits), limits) if read_plain
-                       else reading())
+            content = read_content(read_plain, read_bytes(file.real, limits), limits) if read_plain else reading()
             if suffix in _WITH_HEAD and not (read_plain and content.metadata):  # no front matter
                 fields, text = split_head(clean_text(content.text))
                 further = {name: value for name, value in fields.items() if name != "title"}

@@ -82,8 +82,7 @@ def _title_of_text(text: str, first: Heading | None) -> str:
         return ""
     opens_section = first.level > 1 or _NUMBERED.match(first.title)
     above = _TITLE_LINE.match(text) if opens_section else None
-    is_above = above is not None and above.end() <= first.start
-    if above and is_above:
+    if above and above.end() <= first.start:
         return " ".join((above["bold"] or above["plain"]).split())
     if first.level == 1 or is_telling(first.title):
         return first.title
@@ -209,8 +208,7 @@ def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
         below, below_is_code = lines[at + 1] if at + 1 < len(lines) else ("", False)
         begins_paragraph = at == 0 or not lines[at - 1][0].strip()
         may_be_title = len(line) <= _LONGEST_TITLE and not line.startswith("    ") and not _NO_TITLE.match(line)
-        if (begins_paragraph and may_be_title and not is_code and not below_is_code
-                and _UNDERLINE.fullmatch(below)):
+        if begins_paragraph and may_be_title and not is_code and not below_is_code and _UNDERLINE.fullmatch(below):
             yield f"{'#' if '=' in below else '##'} {line.strip()}"
             at += 2
         else:

@@ -75,8 +75,7 @@ class ReadingProcess:
                 answer = self._waiting.submit(cast("IO[bytes]", process.stdout).readline)
             if not line:
                 raise UnreadableError("the process that read it ended, perhaps because it needed more than "
-                                      f"{self._limits.memory_mb:,} MB of memory: split it, "
-                                      "or convert it to text")
+                                      f"{self._limits.memory_mb:,} MB of memory: split it, or convert it to text")
             unless_answered.pop_all()
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:

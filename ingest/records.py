@@ -188,8 +188,7 @@ def _csv_rows(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]
 
 def _find_delimiter(begin: str) -> str:
     """Return the delimiter that splits the most rows in a row into the same number of values, above one."""
-    # A sample ends inside a line.
-    text = begin if len(begin) < _SAMPLE else begin[:begin.rfind("\n") + 1] or begin
+    text = begin if len(begin) < _SAMPLE else begin[:begin.rfind("\n") + 1] or begin  # a sample ends inside a line
 
     def longest_run(delimiter: str) -> tuple[int, int]:
         """Return the number of rows in the longest run with the same number of values, and this number."""
@@ -284,8 +283,7 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
     """Return a JSON value as a record; raise ValueError if it is not one, or is nested too deeply."""
     check_depth(value, limits.json_depth)
     if not isinstance(value, dict):
-        raise BadRecordError(f"a record is an object with `text`, not {_kind_of_value(value)}: write "
-                             '{"text": "..."}')
+        raise BadRecordError(f'a record is an object with `text`, not {_kind_of_value(value)}: write {{"text": "..."}}')
     text = value.get("text")
     if text is None:
         raise BadRecordError(f"no `text`, only {', '.join(f'`{name}`' for name in [*value][:10]) or 'nothing'}: add it")

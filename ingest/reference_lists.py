@@ -173,11 +173,10 @@ def _read_title(text: str, start: int, *, is_after_year: bool = False) -> tuple[
     """Return the title that begins at or behind a place, and where it ends; "" and that place without a certain one."""
     if found := _QUOTED.match(text, start) or _UNQUOTED.match(text, start):
         return next(filter(None, found.groups())).strip(" ,."), found.end()
+    begin = start
     if not is_after_year:
         mark = _TITLE_NEXT.match(text, start)
         begin = mark.end() if mark else len(text)
-    else:
-        begin = start
     sentence = _SENTENCE.match(text, begin)
     title = _EDITION.sub("", sentence["title"].strip()) + sentence["end"].strip(".,") if sentence else ""
     is_title = len(_LONG_WORD.findall(title)) > 1 and not _IN_NO_TITLE.search(title)
@@ -206,8 +205,7 @@ class Works:
 
     def fields_of(self, title: str, text: str) -> dict[str, str]:
         """Return author, year and the like of a document, by a DOI on its first page or by its title."""
-        found = _DOI.findall(text[:_FIRST_PAGE])
-        dois = [find_doi(part) for doi in found for part in (doi, doi.partition("\n")[0])]
+        dois = [find_doi(part) for doi in _DOI.findall(text[:_FIRST_PAGE]) for part in (doi, doi.partition("\n")[0])]
         row = next((self._by_doi[doi] for doi in dois if doi and doi in self._by_doi),
                    self._by_title.get(label_key(title), {}) if title else {})
         return {name: row[name] for name in ("author", "year", "venue", "doi") if row.get(name)}

@@ -155,7 +155,7 @@ def place_tables(text: str, tables: Sequence[SourceTable]) -> tuple[str, list[So
             before = places[-1][1] if places else 0
             places.append(spans.get((number, at), (before, before)))
         texts = "".join((table.title, *table.columns, *map("".join, table.rows)))
-        is_clean = texts.isascii() and texts.isprintable()  # most are, and cleaning takes long
-        cleaned = table if is_clean else _with_change(table, clean_text)
+        # Most tables are clean, and cleaning takes long.
+        cleaned = table if texts.isascii() and texts.isprintable() else _with_change(table, clean_text)
         placed.append(cleaned.model_copy(update={"spans": tuple(places)}))
     return "".join([*parts, text[end:]]), sorted(placed, key=lambda table: table.spans[:1])

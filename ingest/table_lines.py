@@ -143,8 +143,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     numbers = list(filter(_PLAIN_NUMBER.fullmatch, names))
     counts_columns = len(numbers) >= _FEWEST_COUNTED and _is_counted_up(numbers)
     pairs = list(zip(names, columns, strict=True))
-    if not counts_columns and not all(_may_be_name(name, below, is_alone=len(names) == _PAIR)
-                                      for name, below in pairs):
+    if not counts_columns and not all(_may_be_name(name, below, is_alone=len(names) == _PAIR) for name, below in pairs):
         return False
     if any([*map(str.strip, row)] == names for row in rows[1:]):  # a header that is repeated
         return True
@@ -157,8 +156,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 def _may_be_name(name: str, below: Sequence[str], *, is_alone: bool) -> bool:
     """Return True if a text can be the name of a column with some cells; `is_alone` if the table has two columns."""
-    is_number_of_things = is_alone and _COUNTED.fullmatch(name) is not None
-    if not is_value(name) and not is_number_of_things:
+    if not is_value(name) and not (is_alone and _COUNTED.fullmatch(name)):
         return True
     are_years = bool(below) and all(map(_YEAR.fullmatch, below))
     if _YEAR.fullmatch(name) or are_years:  # a year may name what was measured in it, but no further years
@@ -193,8 +191,7 @@ def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) ->
     if header:
         return len(header) == _PAIR and label_key(header[0]) in _PROPERTY and label_key(header[1]) in _VALUE
     names, values = ([row[at] for row in sample if at < len(row) and row[at]] for at in range(_PAIR))
-    are_records = len(set(names)) < len(names) or (len(values) > 1 and _are_of_one_kind(values))
-    return not are_records
+    return len(set(names)) == len(names) and (len(values) <= 1 or not _are_of_one_kind(values))
 
 
 def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:

@@ -38,9 +38,8 @@ class Round(Frozen):
 class Inquiry(Frozen):
     """All that a reasoner reads to answer a question or to look further.
 
-    `terms` are the relations and attributes that the question may mean. `tools` are the
-    lookups that are switched on. `dropped` are the numbers, from 1, of items that no longer fit the budget. `is_last`
-    means that no lookups are left.
+    `terms` are the relations and attributes that the question may mean. `tools` are the lookups that are switched on.
+    `dropped` are the numbers, from 1, of items that no longer fit the budget. `is_last` means that no lookups are left.
     """
 
     question: str

@@ -28,8 +28,8 @@ def normalise(text: str) -> str:
     """Fold case (NFKC), width, white space and the forms of quotes, for comparing only; drop invisible characters."""
     if text.isascii() and text.isprintable():  # a shortcut with the same result, ten times as fast
         return " ".join(text.lower().split())
-    folded = unicodedata.normalize("NFKC", UNSEEN.sub("", text.translate(_QUOTES)))
-    return _SPACES.sub(" ", folded.casefold()).strip()
+    folded = unicodedata.normalize("NFKC", UNSEEN.sub("", text.translate(_QUOTES))).casefold()
+    return _SPACES.sub(" ", folded).strip()
 
 
 @lru_cache(10_000)

@@ -157,8 +157,7 @@ def _read_extra_body(given: Any) -> dict[str, Any]:
 def effort_of(efforts: str, step: str) -> str:
     """Return a step's effort from a setting such as "extract=low,answer=medium": its own, that of all steps, or ""."""
     by_step = dict(_read_efforts(efforts))
-    effort_of_all = by_step.get("", "")
-    return by_step.get(step, effort_of_all)
+    return by_step.get(step, by_step.get("", ""))
 
 
 def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:

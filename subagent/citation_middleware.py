@@ -21,8 +21,7 @@ your final answer on a line of its own, and end the line with the words of the r
 and in double square brackets: She was born in Ulm. [[born in Ulm on 14 March 1879]]
 If the results do not answer, say so, and what they do say, likewise with quotes."""
 _QUOTE = re.compile(r"\[\[((?:[^\[\]]|\[[^\[\]]*+\])++)\]\]")
-_LONGEST_QUOTE = 200
-"""Characters of a quote that are repeated to the model."""
+_LONGEST_QUOTE = 200  # Characters of a quote that are repeated to the model
 
 
 class _Source(NamedTuple):
@@ -119,8 +118,7 @@ def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> Mo
     if answer is None:
         return response
     text, citations = _cite_sources(answer.text, sources)
-    shown = answer_message(text, citations, name=answer.name)
-    checked = answer.model_copy(update={"content": shown.content})
+    checked = answer.model_copy(update={"content": answer_message(text, citations, name=answer.name).content})
     return replace(response, result=[*response.result[:-1], checked])
 
 
@@ -136,8 +134,7 @@ def _cite_sources(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict
             omitted_count += 1
             continue
         numbers = [citations.setdefault(place, len(citations) + 1) for place in dict.fromkeys(supporting)]
-        marks = "".join(f"[{number}]" for number in numbers)
-        lines.append(f"{statement} {marks}".rstrip())
+        lines.append(f"{statement} {''.join(f'[{number}]' for number in numbers)}".rstrip())
     if omitted_count and citations:
         lines.append(left_out_note(omitted_count, lines[0]))
     titles = {source.document: source.title for source in sources}

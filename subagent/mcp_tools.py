@@ -293,8 +293,7 @@ class Tools:
     ) -> answers.Candidates:
         """Show what the documents ask for and the schema does not have: elements that wait for a decision."""
         with self._open_for_reading(ctx, knowledge_base) as snapshot:
-            support = support_in(snapshot.kb, self._resources.settings)
-            waiting = snapshot.kb.schema_control.list_candidates(support)
+            waiting = snapshot.kb.schema_control.list_candidates(support_in(snapshot.kb, self._resources.settings))
         return answers.Candidates(total=len(waiting), candidates=tuple(waiting[:limit]))
 
     def decide_schema(
@@ -354,8 +353,7 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
     Raises:
         KnowledgeBaseNameError: `knowledge_base` cannot be a knowledge base's name.
     """
-    default = check_name(knowledge_base) if knowledge_base else ""
-    tools = Tools(resources, default, permits, sees, turn, share)
+    tools = Tools(resources, check_name(knowledge_base) if knowledge_base else "", permits, sees, turn, share)
     with _preserve_root_logging():
         server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
                                            instructions=_INSTRUCTIONS, subscriptions=False)

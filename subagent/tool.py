@@ -44,8 +44,7 @@ from .tool_answers import AskedQuestion, RetrievedPassage
 _ACCEPTED_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # The graph limits itself. Without this, it would inherit the caller's limit, which counts the caller's steps.
 _STEPS = 10_000
-_TIMEOUT = 300.0
-"""Seconds to wait for a sign of life from a remote server."""
+_TIMEOUT = 300.0  # Seconds to wait for a sign of life from a remote server
 
 
 class Asker(ABC):

@@ -122,8 +122,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
         value = parse(text)
         records = _list_records(value)
         if not records or not all(map(is_row, records)):
-            return Content("", records=[(number, _record_fields(number, record, limits))
-                                        for number, record in enumerate(records)])
+            return Content("", records=[(at, _record_fields(at, record, limits)) for at, record in enumerate(records)])
         check_depth(value, limits.json_depth)
     except ValueError as error:  # not JSON, or nested too deeply
         raise UnreadableError(str(error)) from error

@@ -66,8 +66,7 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
     elif part.get_content_maintype() == "multipart":  # its boundary is missing
         yield str(payload)
     elif kind in _TEXTS:
-        name = part.get_filename()
-        if name:
+        if name := part.get_filename():
             yield f"# {name}"
         yield _part_text(part)
     else:
@@ -109,8 +108,7 @@ def _with_earlier(text: str) -> str:
     lines = [line for line in rest.split("\n") if line.strip()]
     if not found["line"] and sum(line.startswith(">") for line in lines) < _MOSTLY * len(lines):
         return text  # with answers between the quoted lines
-    before = text[:begin].rstrip()
-    return f"{before}\n\n# Earlier mail{f': {name}' if name else ''}\n\n{_MARK.sub('', rest)}"
+    return f"{text[:begin].rstrip()}\n\n# Earlier mail{f': {name}' if name else ''}\n\n{_MARK.sub('', rest)}"
 
 
 def _decode_detected(data: bytes) -> str:

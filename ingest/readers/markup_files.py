@@ -1,8 +1,7 @@
 """Read reStructuredText.
 
-docutils parses it and writes it as HTML, which is read as any other page. It leaves out directives and roles
-that it does not know. Here the argument and content of each unknown directive are read, and the words of each unknown
-role.
+docutils parses it and writes it as HTML, which is read as any other page. It leaves out directives and roles that it
+does not know. Here the argument and content of each unknown directive are read, and the words of each unknown role.
 """
 
 import re
@@ -21,10 +20,9 @@ from ..decoding import decode
 from ..reading import Content, Limits
 from .web_pages import read_html
 
-_SETTINGS = {
-    "_disable_config": True, "file_insertion_enabled": False, "raw_enabled": False, "input_encoding": "unicode",
-    "report_level": 5, "halt_level": 5, "line_length_limit": sys.maxsize, "syntax_highlight": "none",
-    "docinfo_xform": False, "language_code": "en"}
+_SETTINGS = {"_disable_config": True, "file_insertion_enabled": False, "raw_enabled": False, "language_code": "en",
+             "report_level": 5, "halt_level": 5, "line_length_limit": sys.maxsize, "syntax_highlight": "none",
+             "docinfo_xform": False, "input_encoding": "unicode"}
 _PAGE = {"_disable_config": True, "embed_stylesheet": False, "stylesheet_path": None, "output_encoding": "unicode",
          "math_output": "LaTeX", "toc_backlinks": False, "footnote_references": "brackets"}
 # The head of a Python proposal: fields as in a mail, without the colon before their names.

@@ -227,7 +227,12 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
             raise UnreadableError(PASSWORD)
         content = parse_xml(archive, "content.xml")
         styles = parse_xml(archive, "styles.xml") if "styles.xml" in archive.namelist() else ET.Element("none")
-        about = _read_meta(parse_xml(archive, "meta.xml")) if "meta.xml" in archive.namelist() else {}
+        meta = parse_xml(archive, "meta.xml") if "meta.xml" in archive.namelist() else ET.Element("none")
+    about: dict[str, str] = {}
+    for element in meta.iter():
+        name, text = local_name(element), (element.text or "").strip()
+        if name in _META and text:
+            about.setdefault(_META[name], text[:10] if "date" in name else text)
     body = content.find("{*}body")
     body = content if body is None else body
     counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
@@ -241,16 +246,6 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
     page.append(body)
     read = read_html(ET.tostring(page, "utf-8", method="html"))
     return Content(read.text, read.title, about, omitted=list_counts(dict(sorted(counts.items()))))
-
-
-def _read_meta(root: ET.Element) -> dict[str, str]:
-    """Return the title and the metadata in the part of an OpenDocument file that has them."""
-    fields: dict[str, str] = {}
-    for element in root.iter():
-        name, text = local_name(element), (element.text or "").strip()
-        if name in _META and text:
-            fields.setdefault(_META[name], text[:10] if "date" in name else text)
-    return fields
 
 
 def _rename_to_html(body: ET.Element, raised: Set[str]) -> None:

@@ -60,12 +60,11 @@ def _group_rules(lines: Sequence[Box], words: Sequence[PageWord]) -> Iterator[Se
     for line in lines:
         if line.x1 - line.x0 < _NARROWEST:
             continue
-        group = next((group for group in groups if abs(group[0].x0 - line.x0) <= NEAR
-                      and abs(group[0].x1 - line.x1) <= NEAR), None)
-        if group is None:
-            groups.append([line])
-        else:
+        if group := next((group for group in groups if abs(group[0].x0 - line.x0) <= NEAR
+                          and abs(group[0].x1 - line.x1) <= NEAR), None):
             group.append(line)
+        else:
+            groups.append([line])
     for group in groups:
         # A line that has a caption right above it begins another table.
         starts = [at for at, line in enumerate(group) if at == 0 or find_caption(
@@ -152,11 +151,8 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
 
 def _has_whole_lines(rows: Sequence[TextLine], width: float) -> bool:
     """Return True if most lines reach from one side of their columns to the other, as those of paragraphs do."""
-    whole = 0
-    for row in rows:
-        parts = parts_of(row)
-        filled = sum(part[-1].box.x1 - part[0].box.x0 for part in parts)
-        whole += filled > _WHOLE_LINE * width and len(parts) <= _FEW_PARTS
+    lines = [[part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)] for row in rows]  # the widths of their parts
+    whole = sum(sum(widths) > _WHOLE_LINE * width and len(widths) <= _FEW_PARTS for widths in lines)
     return whole > len(rows) / 2
 
 
@@ -166,8 +162,7 @@ def _header_end(rows: Sequence[TextLine], rules: Sequence[float], columns: Seque
         return rules[0]
     for rule in rules[1:-1]:
         header = [_header_cells(row, columns, is_last=False) for row in rows if row[0].center[1] < rule]
-        named = [any(row[at].text for row in header) for at in range(len(columns))]
-        if sum(named) >= len(columns) / 2:
+        if sum(any(row[at].text for row in header) for at in range(len(columns))) >= len(columns) / 2:
             return rule
     return rules[1]
 

@@ -311,11 +311,10 @@ def rows_of(words: Iterable[PageWord]) -> list[TextLine]:
     """Return words as lines from top to bottom, whatever the order in which the file draws them."""
     rows: list[TextLine] = []
     for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):
-        row = next((row for row in reversed(rows[-3:]) if is_level(row[0], word)), None)
-        if row is None:
-            rows.append([word])
-        else:
+        if row := next((row for row in reversed(rows[-3:]) if is_level(row[0], word)), None):
             row.append(word)
+        else:
+            rows.append([word])
     return [sorted(row, key=lambda word: word.box.x0) for row in rows]
 
 
@@ -335,11 +334,9 @@ def _straight_lines(drawn: Any, shown: _ShownPage) -> Iterator[Box]:
         xs, ys = zip(*piece, strict=True)
         box = shown.box(min(xs), min(ys), max(xs), max(ys))
         if box.bottom - box.top <= _THIN:
-            middle = (box.top + box.bottom) / 2
-            yield Box(box.x0, middle, box.x1, middle)
+            yield Box(box.x0, (box.top + box.bottom) / 2, box.x1, (box.top + box.bottom) / 2)
         elif box.x1 - box.x0 <= _THIN:
-            middle = (box.x0 + box.x1) / 2
-            yield Box(middle, box.top, middle, box.bottom)
+            yield Box((box.x0 + box.x1) / 2, box.top, (box.x0 + box.x1) / 2, box.bottom)
         else:
             for (x0, y0), (x1, y1) in pairwise(piece):
                 if min(abs(x1 - x0), abs(y1 - y0)) <= _THIN / 10:

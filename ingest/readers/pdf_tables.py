@@ -78,8 +78,7 @@ def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundT
     captions = [(find_caption(outside, table.box)[0], caption_below(outside, table.box)) for table in tables]
     first = min(range(len(tables)), key=lambda at: tables[at].box.top, default=None)
     if first is None or captions[first][0] or not captions[first][1]:
-        return [table._replace(caption=above or below)
-                for table, (above, below) in zip(tables, captions, strict=True)]
+        return [table._replace(caption=above or below) for table, (above, below) in zip(tables, captions, strict=True)]
     # The first table has its caption below it, so a caption above another one may be that of the table before.
     all_below = {below for _, below in captions}
     return [table._replace(caption=below if below or above in all_below else above)

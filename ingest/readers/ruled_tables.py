@@ -203,11 +203,9 @@ def _is_data(grid: Sequence[GridRow]) -> bool:
     filled_names = sum(bool(cell.text) for cell in body[depth - 1])
     has_empty_header = depth > 0 and not is_continued and filled_names < _FILLED * len(body[0])
     whole_rows = sum(not any(left is right for left, right in pairwise(row)) for row in rows)
-    is_irregular = whole_rows < _REGULAR * len(rows)
-    if has_paragraphs or has_empty_header or is_irregular:
+    if has_paragraphs or has_empty_header or whole_rows < _REGULAR * len(rows):  # the last: irregular
         return False
     columns = [[cell.text for cell in column if cell.text] for column in zip(*rows, strict=True)]
     is_filled = sum(map(bool, columns)) > 1 and sum(map(len, columns)) >= _FILLED * len(rows) * len(columns)
-    has_labels = any(sum(bool(_LABEL.match(text)) for text in column) > _LABELS * len(column)
-                     for column in columns[1:])
+    has_labels = any(sum(bool(_LABEL.match(text)) for text in column) > _LABELS * len(column) for column in columns[1:])
     return is_filled and not has_labels

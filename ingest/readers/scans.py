@@ -33,8 +33,7 @@ def read_image(data: bytes, limits: Limits) -> Content:
     """Return the text in an image file; if the file has several pictures, each one is a page.
 
     Raises:
-        UnreadableError: the file is not a picture or too large, its script is unknown, or text recognition is switched
-            off.
+        UnreadableError: the file is not a picture or too large, its script is unknown, or text recognition is off.
     """
     if limits.ocr == "off":
         raise UnreadableError("a picture, and BANYAN_OCR is off: remove it")
@@ -109,8 +108,7 @@ def _upright_words(pieces: Sequence[tuple[str, np.ndarray]]) -> list[PageWord]:
 
     Each piece has its text and four corners (x, y), clockwise from the beginning of its upper edge.
     """
-    edges = [corners[1] - corners[0] for _, corners in pieces]
-    tilt = median(math.atan2(y, x) for x, y in edges)
+    tilt = median(math.atan2(y, x) for x, y in (corners[1] - corners[0] for _, corners in pieces))
     turn_back = np.array([[math.cos(tilt), -math.sin(tilt)], [math.sin(tilt), math.cos(tilt)]])
     words: list[PageWord] = []
     for text, corners in pieces:

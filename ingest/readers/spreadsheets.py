@@ -202,8 +202,7 @@ class CellFormat(NamedTuple):
 
     def write(self, value: float) -> str:
         """Return a number as the cell shows it, such as "12.5%" or "-$1200", in plain figures."""
-        number = abs(Decimal(f"{value:.15g}")) * (100 if self.is_percent else 1)
-        text = format(number, "f")
+        text = format(abs(Decimal(f"{value:.15g}")) * (100 if self.is_percent else 1), "f")
         text = (text.rstrip("0").rstrip(".") if "." in text else text).zfill(self.figures)
         # Three decimals of an amount could be read as thousands: "1.125 €".
         text += "0" if (self.before or self.after) and _THOUSANDTHS.fullmatch(text) else ""
@@ -330,8 +329,7 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
     targets = {link.get("Id"): link.get("Target", "") for link in parse_xml(archive, _WORKBOOK_LINKS)}
     parts: dict[str, str] = {}
     for sheet in parse_xml(archive, _WORKBOOK).iterfind(".//{*}sheet"):
-        link = next((value for name, value in sheet.attrib.items() if name.endswith("}id")), "")
-        target = targets.get(link, "")
+        target = targets.get(next((value for name, value in sheet.attrib.items() if name.endswith("}id")), ""), "")
         parts[sheet.get("name", "")] = target[1:] if target.startswith("/") else f"xl/{target}"
     return parts
 
@@ -352,9 +350,8 @@ def _open_document_cells(archive: zipfile.ZipFile, sheet: str) -> Iterator[tuple
             after_row += int(about.get("number-rows-repeated") or 1)
         else:
             begin, column = column, column + int(about.get("number-columns-repeated") or 1)
-            kind, currency = about.get("value-type"), about.get("currency")
-            is_percent = kind == "percentage"
-            if current == sheet and (is_percent or (kind == "currency" and currency)):
+            is_percent, currency = about.get("value-type") == "percentage", about.get("currency")
+            if current == sheet and (is_percent or (about.get("value-type") == "currency" and currency)):
                 shown = CellFormat(after="%" if is_percent else f" {currency}", is_percent=is_percent)
                 yield from ((at, place, NumberFormat(shown, shown)) for at in range(row, after_row)
                             for place in range(begin, column))

@@ -20,12 +20,10 @@ from ..reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count
 from .archives import local_name, open_archive, parse_xml
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
-_PARAGRAPHS = frozenset({
-    "p", "ul", "ol", "dl", "table", "blockquote", "pre", "figure", "hr", "section", "article", "aside", "header",
-    "footer", "main", "nav", "form"})
-_LINES = frozenset({
-    "div", "li", "dt", "dd", "tr", "caption", "figcaption", "option", "legend", "address", "details",
-    "summary"})
+_PARAGRAPHS = frozenset({"p", "ul", "ol", "dl", "table", "blockquote", "pre", "figure", "hr", "section", "article",
+                         "aside", "header", "footer", "main", "nav", "form"})
+_LINES = frozenset({"div", "li", "dt", "dd", "tr", "caption", "figcaption", "option", "legend", "address", "details",
+                    "summary"})
 _CELLS = ["td", "th"]
 _BLOCKS = _PARAGRAPHS | _LINES | {"td", "th"}
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space stays
@@ -112,19 +110,14 @@ def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
         removed.update(map(id, (tag, *tag.descendants)))
         tag.replace_with(" ")
     mains = soup.select("main, [role=main]")
-    if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2:
-        _remove_around(mains[0])
-    return sum(id(tag) in removed for tag in struck)
-
-
-def _remove_around(main: Tag) -> None:
-    """Remove what is around the main part of a page, except its head and a footer with an address."""
-    part = main
-    while part.parent is not None and part.name != "body":
+    part = mains[0] if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2 else None
+    while part is not None and part.parent is not None and part.name != "body":
+        # Remove what is around the main part, except the head and a footer with an address.
         for tag in [child for child in part.parent.children if isinstance(child, Tag) and child is not part]:
             if tag.name != "head" and not (tag.name == "footer" and tag.select(_CONTACT)):
                 tag.extract()
         part = part.parent
+    return sum(id(tag) in removed for tag in struck)
 
 
 def _short_text(tag: Tag) -> str:
@@ -266,9 +259,8 @@ def _read_table(table: Tag, heading: str) -> str:
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
     grid = place_cells(rows_of_table(table))
-    if len(grid) <= 1 or max(map(len, grid)) <= 1:
-        return ""
-    if max(len(cell.text) for row in grid for cell in row) > _LONGEST_CELL:
+    if len(grid) <= 1 or max(map(len, grid)) <= 1 or (
+            max(len(cell.text) for row in grid for cell in row) > _LONGEST_CELL):
         return ""
     caption = write_raised(" ".join(table.caption.get_text(" ").split())) if table.caption else ""
     return "\n".join(grid_lines(grid, heading, caption))

@@ -15,8 +15,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 MAX_BYTES = 100 * 1024 * 1024
 """The largest file. Parsed, it takes about ten times its size in memory. A question file of the usual benchmarks has up
 to 60 MB, a schema less than 1 MB."""
-MAX_DEPTH = 64
-"""The deepest nesting of JSON; legitimate files have fewer than ten levels."""
+MAX_DEPTH = 64  # levels of nesting in JSON; legitimate files have fewer than ten
 
 
 class SizeError(ValueError):
