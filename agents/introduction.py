@@ -37,6 +37,7 @@ _MOST_CONSIDERED = 200
 _LONGEST_NAME = 40
 """Characters of a name in an example question."""
 _ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "这些文档讲什么？"}
+_SENTENCE_ENDS = (".", "!", "?", "。")
 _SAID: dict[Language, str] = {"en": "What is said about {}?", "zh": "关于{}有哪些内容？"}
 _MENTIONED: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到了{}？"}
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
@@ -229,8 +230,9 @@ def _describe_tables(index: GraphIndex) -> Iterator[str]:
     shown = 0
     for table in sorted(tables, key=lambda table: (-table.rows, table.name)):
         columns = [column.title for column in table.columns if column.name not in {DOCUMENT, SECTION}]
-        # A column called "-" or "?" shows that the first row was no header: such a table says nothing here.
-        if shown < _TABLES and all(any(map(str.isalnum, title)) for title in columns):
+        # A column called "-" or by a sentence shows that the first row was no header: such a table says nothing here.
+        if shown < _TABLES and all(any(map(str.isalnum, title)) and not title.endswith(_SENTENCE_ENDS)
+                                   for title in columns):
             shown += 1
             more = " …" if len(columns) > _COLUMNS else ""
             yield f"{table.title}: {table.rows:,} × {', '.join(columns[:_COLUMNS])}{more}"
@@ -255,15 +257,16 @@ def _describe_people(index: GraphIndex) -> Iterator[str]:
         people, counts = np.unique(index.triples[index.of_relation(name), 2], return_counts=True)
         by_count = sorted(zip(people.tolist(), counts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
         shown = [f"{index.labels_of(row).name} ({count:,})" for row, count in by_count[:_PEOPLE]]
-        yield f"{name}: {', '.join(shown)}"
+        yield f"{name.replace('_', ' ')}: {', '.join(shown)}"
 
 
 def _main_rows(index: GraphIndex) -> list[int]:
     """Return the rows of the entities that the most passages name in running text, one of each name.
 
     A name within another one, such as "Lydia" in "Lydia Bennet", is most often the same person's. Those in fields of
-    people are left out, because `_describe_people` shows them.
+    people are left out, because `_describe_people` shows them, and so is the title of the only document.
     """
+    only_title = index.document_titles[0] if len(index.document_titles) == 1 else ""
     row_by_name: dict[str, int] = {}
     in_fields = set[int]()
     for field in _fields_of_people(index):
@@ -271,7 +274,7 @@ def _main_rows(index: GraphIndex) -> list[int]:
     for row in index.ranked[:_MOST_CONSIDERED].tolist():
         name = index.labels_of(row).name
         is_repeated = any(has_name(name, other) or has_name(other, name) for other in row_by_name)
-        if row not in in_fields and not is_repeated and is_named_in_text(index, row):
+        if row not in in_fields and not is_repeated and name != only_title and is_named_in_text(index, row):
             row_by_name[name] = row
         if len(row_by_name) == _ENTITIES:
             break

@@ -37,6 +37,7 @@ _WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
 _NO_BEGINNING = re.compile(r"[-*•]|(?:It|They|He|She|These|Those|But|And|Also|However|This (?:also|further))\b|"
                            r"[A-Z][\w.-]+(?: [A-Z][\w.-]*)*(?:,| [\[(])")
 """The beginning of an item of a list, of a sentence that goes on from another one, and of a list of names."""
+_ITALICS = re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,100})(?<=\S)_(?!\w)")
 _MARK = re.compile(r"\A[-*•]\s+")
 _OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b", re.IGNORECASE)
 """What sentences about a file say, and not about its subject."""
@@ -119,7 +120,7 @@ def _openings(documents: Sequence[Document], *, beginnings: bool = False) -> Ite
         start, words = max(candidates, default=(first_line_start, first_line), key=lambda sentence: (
             len(title_words.intersection(content_words(sentence[1]))), -sentence[0]))
         if words:
-            said = " ".join(without_markup(_MARK.sub("", words)).split()) if candidates else ""
+            said = " ".join(_ITALICS.sub(r"\1", without_markup(_MARK.sub("", words))).split()) if candidates else ""
             yield DocumentSummary(document=document.id, title=document.title or document.id, start=start,
                                   end=start + len(words), said=said), words
 

@@ -88,18 +88,31 @@ def test_minutes_say_who_was_there_and_tables_what_they_hold(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()
     for day in ("2024-03-01", "2024-04-05"):
-        (folder / f"{day}.md").write_text(f"# Meeting {day}\n\n## Attending\n\n* AL: Ann Lee (Mill Trust) - chair\n"
+        (folder / f"{day}.md").write_text(f"# Meeting {day}\n\n## Members attending\n\n"
+                                          "* AL: Ann Lee (Mill Trust) - chair\n"
                                           "* Bo Karl\n\n## Agenda\n\n"
-                                          "We talked about the mill.\n", "utf-8")
+                                          "We talked about the _mill_.\n", "utf-8")
     (folder / "mills.csv").write_text("Mill,Stones\nAster,2\nBirch,3\nCedar,2\n", "utf-8")
+    (folder / "tunes.md").write_text("| Hear this tune, click here. | x |\n|---|---|\n| Ash | 1 |\n| Elm | 2 |\n"
+                                      "| Oak | 1 |\n")
     with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
         build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(folder)]}, context=BuildContext())
         found = introduction.introduce(resources, "kb")
-    assert found.people == ("attending: Ann Lee (2), Bo Karl (2)",)
+    assert found.people == ("members attending: Ann Lee (2), Bo Karl (2)",)
     assert found.tables == ("mills: 3 × Mill, Stones",)
     assert found.dates == ("2024-03-01", "2024-04-05")
-    assert found.titles == ("Meeting 2024-03-01", "Meeting 2024-04-05", "mills")
+    assert found.titles == ("Meeting 2024-03-01", "Meeting 2024-04-05", "mills", "tunes")
     assert {one.said for one in found.openings} == {"We talked about the mill."}, "not who was there"
+
+
+def test_the_title_of_the_only_document_is_not_what_it_mentions_most(tmp_path):
+    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
+        put(made, "one", "The Mill Sonata is by Carl Berg. Carl Berg wrote The Mill Sonata in Radom.",
+            title="The Mill Sonata",
+            entities={"The Mill Sonata": "Work", "Carl Berg": "Person"})
+        finish(made)
+        examples = introduction.suggest_questions(index := GraphIndex(made), introduction._main_rows(index))
+    assert [question for question in examples if "Sonata" in question] == []
 
 
 def test_a_relation_is_no_field_of_people(tmp_path):
