@@ -88,7 +88,6 @@ class AskedParts:
         return measure.kind != "column" or (says_top and self.columns_for(measure, is_number))
 
     def _pass_over(self, place: int) -> None:
-        """Read a mention as a word that says nothing."""
         self.mentions[place] = replace(self.mentions[place], kind="neutral")
         self.use(self.mentions[place])
 
@@ -133,8 +132,7 @@ class AskedParts:
 
     def link_after(self, mention: Mention) -> Mention | None:
         """Return the word directly behind a mention that joins it with another: "to", "and", "or"; None without one."""
-        behind = self.directly_behind(mention)
-        if behind is None:
+        if (behind := self.directly_behind(mention)) is None:
             return None
         is_link = behind.kind in {"through", "or", "than"} or self.words(behind) in {"to", "and", "und", "和"}
         return behind if is_link else None

@@ -87,12 +87,10 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     for value in index.sql.find_values(value_queries(question)):
         values[value.table].append(value)
     own_names = {word for title in index.sql.titles.get("documents", ()) for word in keys_of(title)}
-    is_of_documents = not own_names.isdisjoint(keys_of(question))
-    kinds = {"documents"} if is_of_documents else {"documents", "records"}
+    kinds = {"documents", "records"} if own_names.isdisjoint(keys_of(question)) else {"documents"}
     tables = sorted((table for table in index.sql.tables() if table.rows and table.kind in kinds),
                     key=lambda table: (-table.rows, table.kind == "documents"))
-    answers = list(_answers(index, tables, question, values))
-    if not answers:
+    if not (answers := list(_answers(index, tables, question, values))):
         return None
     table, answer = answers[0]
     of_same_kind = {other.short if other else None for other_table, other in answers if other_table.kind == table.kind}
@@ -124,8 +122,7 @@ def _folders_of(index: GraphIndex) -> frozenset[str]:
 
 def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: Plan) -> Plan:
     """Return a plan that leaves out the rows of documents that are out of date for a question, and says so."""
-    documents = outdated_rows(index, table, question)
-    if not documents:
+    if not (documents := outdated_rows(index, table, question)):
         return plan
     statuses = "; ".join(f"without {document}, {index.versions.status(document, is_later=True)}"
                          for document in documents)

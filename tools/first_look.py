@@ -82,8 +82,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         is_on_whole = SUMMARY_CUES.search(question) and (_OF_DOCUMENTS.search(question) or not named)
         reports = look_up_reports(retriever, terms, CommunityLookup(), question,
                                   int(tokens * _REPORTS_SHARE)) if is_on_whole else []
-        has_rows = any(item.kind == "row" for block in reports for item in block.items)
-        if not reasons and has_rows:
+        if not reasons and any(item.kind == "row" for block in reports for item in block.items):
             return reports
         blocks += reports
     graph_blocks = list[Block]()
@@ -149,8 +148,7 @@ def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Blo
     # The short answer is the only cell of the first row.
     if (mentioning := list_mentioning(index, question, tokens)) is not None:
         return [mentioning]
-    asked = ask_tables(index, question)
-    if asked is None:
+    if (asked := ask_tables(index, question)) is None:
         return []
     block = block_of(index.sql, asked.result, tokens, understood=asked.understood)
     items = [item.model_copy(update={"cells": (asked.short,) if number == 0 and asked.short else ()})

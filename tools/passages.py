@@ -44,8 +44,8 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
     if lookup.documents:
         allowed = index.documents_with(lookup.documents)
         if not allowed:
-            wanted = " or ".join(lookup.documents)
-            return [Block(title=lookup.query, note=f"No document has {wanted} in its id or title")]
+            note = f"No document has {' or '.join(lookup.documents)} in its id or title"
+            return [Block(title=lookup.query, note=note)]
     limit = _RANKED if allowed is None else len(index.chunks)
     ranking = retriever.rank_passages(lookup.query, limit, switches=switches, documents=allowed)
     if near and allowed is None:
@@ -168,5 +168,5 @@ def _repeats_shown(words: frozenset[str], shown_words: frozenset[str]) -> bool:
     if len(words) - len(shown_words) > most_new:  # true of many, and faster than comparing the words
         return False
     new = words - shown_words
-    return (len(new) <= most_new and not any(word[0].isupper() or not word.isalpha() for word in new))
+    return len(new) <= most_new and not any(word[0].isupper() or not word.isalpha() for word in new)
 

@@ -170,8 +170,7 @@ class ComparedRows(QuestionTarget):
 
     def _groups_of_size(self) -> Plan | None:
         """Read "Which authors wrote more than five books?"."""
-        number = self._parts.counted_rows()
-        if number is None:
+        if (number := self._parts.counted_rows()) is None:
             return None
         sign = self._parts.preceding(number, *SIGNS, gap=0)
         self._parts.use(self._parts.preceding(number, "only", gap=0))
@@ -197,8 +196,7 @@ class ComparedRows(QuestionTarget):
 
     def _ranking(self) -> Plan | None:
         """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
-        degrees = self._parts.unused(*DEGREES)
-        if not degrees:
+        if not (degrees := self._parts.unused(*DEGREES)):
             return None
         if len(degrees) > 1:
             raise UnclearError(degrees[1])
@@ -210,8 +208,7 @@ class ComparedRows(QuestionTarget):
         distinct = self._parts.following(degree, "distinct", gap=0)  # "the most different species"
         counted = self._parts.following(distinct, "column", gap=0) if distinct is not None else None
         self._parts.use(distinct, counted)
-        group = self._ranked_group(degree)
-        if group is None:
+        if (group := self._ranked_group(degree)) is None:
             return self._extreme(degree, limit)
         self._parts.take("who")
         for mention in self._parts.unused("group"):  # "sorted by status: which are the most common, how many has each"

@@ -302,7 +302,6 @@ def unit_of_column(column: ColumnInfo) -> str:
 
 
 def _figure(number: Mention, column: ColumnInfo) -> str:
-    """Return a number in the unit of a column."""
     figure, _, unit = number.name.partition(" ")
     if keys_of(unit) and set(keys_of(unit)) <= set(keys_of(column.title)):
         unit = ""  # "more than 3 years" of years of service

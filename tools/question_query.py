@@ -114,8 +114,7 @@ class QuestionQuery(ComparedRows):
             return self._count_of(self._parts.column_of(people[0]), group, is_distinct=True)
         has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
         if (noun is None and has_number) or is_distinct or not self._parts.are_counted():
-            column = self._number_column()
-            if column is None:
+            if (column := self._number_column()) is None:
                 raise UnclearError(self._table.name)
             return self._numbers_of(column)
         if self._named_documents() or self._is_numbered():

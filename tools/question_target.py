@@ -134,7 +134,6 @@ class QuestionTarget:
         return [mention for mention in self._parts.unused("column") if heads or not mention.is_head]
 
     def _take_heads(self) -> None:
-        """Use the words that are what the rows are called."""
         self._parts.use(*(mention for mention in self._parts.unused("column") if mention.is_head))
 
     def _number_column(self) -> ColumnInfo | None:

@@ -81,8 +81,7 @@ class ConditionReader(MeasureReader):
                 groups[-1][1].append(mention)
             else:
                 groups.append((column, [mention]))
-        conditions = [self._value_condition(self._parts.columns[column], mentions) for column, mentions in groups]
-        return references + conditions
+        return references + [self._value_condition(self._parts.columns[column], same) for column, same in groups]
 
     def _is_alternative(self, group: tuple[str, list[Mention]], column: str, mention: Mention) -> bool:
         """Return True if a value is an alternative to the values before it, False if it is a condition of its own."""
@@ -110,8 +109,7 @@ class ConditionReader(MeasureReader):
             return None
         column = self._parts.column_of(before, is_list)
         shown = self._parts.text(mention)
-        by = self._parts.by_after(before)
-        if by is not None:
+        if (by := self._parts.by_after(before)) is not None:
             sql = self._is_listed_sql(column, documents[0], mention)
             return self._condition(column, sql, f"{column.title} of {shown} has it", mention, before, by)
         if column.name not in mention.columns:

@@ -100,8 +100,8 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = (), *,
     Raises:
         UnknownDocumentError: there is no such document.
     """
-    wanted = ids or list(documents.titles())
-    return [summary for summary, _ in _openings([documents.get(key) for key in wanted], beginnings=beginnings)]
+    found = [documents.get(key) for key in ids or documents.titles()]
+    return [summary for summary, _ in _openings(found, beginnings=beginnings)]
 
 
 def _openings(documents: Sequence[Document], *, beginnings: bool = False) -> Iterator[_Opening]:
@@ -110,8 +110,7 @@ def _openings(documents: Sequence[Document], *, beginnings: bool = False) -> Ite
     document_counts = Counter(
         words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})
     for document, sentences in zip(documents, all_sentences, strict=True):
-        unique = [(start, words) for start, words in sentences if document_counts[normalise(words)] == 1]
-        candidates = unique or sentences
+        candidates = [one for one in sentences if document_counts[normalise(one[1])] == 1] or sentences
         if beginnings:
             candidates = [one for one in candidates if not _NO_BEGINNING.match(one[1])][:1]
         title_words = set(content_words(document.title))

@@ -171,8 +171,7 @@ class Retriever:
 def _rerank(reranker: Reranker, question: str, texts: Sequence[str],
             ranking: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
     """Reorder the first passages of a ranking, those with these texts; ties keep their order."""
-    count = len(texts)
-    if not count:
+    if not (count := len(texts)):
         return list(ranking)
     ranks = np.arange(1, count + 1)
     scores = -np.asarray(reranker.scores(question, texts))

@@ -40,8 +40,7 @@ def repair_query(sql: str, tables: Sequence[TableInfo]) -> Repaired | None:
     `list_contains`.
     """
     bare = sql.strip("`; \n\t").removeprefix("sql\n").strip()
-    tree = _parse_query(bare)
-    if tree is None:
+    if (tree := _parse_query(bare)) is None:
         return None
     repair = _Repair({table.name.casefold(): table for table in tables})
     repair.apply(tree)
@@ -58,8 +57,7 @@ def wanted_values(sql: str, tables: Sequence[TableInfo]) -> list[WantedValue]:
 
 def replace_values(sql: str, tables: Sequence[TableInfo], meant: Mapping[WantedValue, str]) -> str:
     """Return a query that compares columns with other texts: for each of some, the one that is meant."""
-    tree = _parse_query(sql)
-    if tree is None:
+    if (tree := _parse_query(sql)) is None:
         return sql
     for value, literal in list(_compared_texts(tree, tables)):
         if value in meant:
@@ -134,8 +132,7 @@ class _Repair:
     def read_tables(self, tree: exp.Expr) -> None:
         """Note which tables the query reads, by their aliases and names."""
         for table in tree.find_all(exp.Table):
-            info = self.tables.get(table.name.casefold())
-            if info:
+            if info := self.tables.get(table.name.casefold()):
                 self._aliases[table.alias_or_name.casefold()] = info
 
     def owner_of(self, column: exp.Column) -> tuple[TableInfo, ColumnInfo] | None:
@@ -164,8 +161,7 @@ class _Repair:
         name = node.name
         if name.casefold() in {*map(str.casefold, names), *self._made}:
             return True
-        meant = _nearest_known(name, names)
-        if meant:
+        if meant := _nearest_known(name, names):
             if isinstance(node, exp.Table) and not node.alias:  # columns may be called by the wrong name of their table
                 node.set("alias", exp.TableAlias(this=node.this.copy()))
             node.set("this", exp.to_identifier(meant, quoted=True))

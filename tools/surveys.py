@@ -287,5 +287,4 @@ def _list_step_items(index: GraphIndex, number: int, relation: str, triples: Seq
 
 
 def _find_neighbours(index: GraphIndex, row: int) -> set[int]:
-    ends = index.triples[index.columns.incident[row]][:, [0, 2]]
-    return set(ends.reshape(-1).tolist()) - {row}
+    return set(index.triples[index.columns.incident[row]][:, [0, 2]].reshape(-1).tolist()) - {row}

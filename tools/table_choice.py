@@ -47,8 +47,7 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     rows of the others. The order is by the words that names and values share with the question, by the vectors of the
     names, and by the documents of the nearest passages; the table of documents is the second if it shares a word.
     """
-    tables = _shown_tables(retriever.index)
-    if not tables:
+    if not (tables := _shown_tables(retriever.index)):
         return []
     tables = [_titled(retriever.index, table) for table in tables]
     scores = _scores(retriever, tables, question)
@@ -139,8 +138,7 @@ def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) ->
              for table in largest]
     for table, vector in zip(largest, retriever.embed(names), strict=True):
         scores[table.name] += query.trust * round(float(np.dot(vector, query.vector)), 4)
-    chunks = retriever.index.chunks
-    near = Counter(chunks[retriever.index.chunk_row[key]].document_id
+    near = Counter(retriever.index.chunks[retriever.index.chunk_row[key]].document_id
                    for key, _ in retriever.rank_passages(question[:LONGEST], _PASSAGES))
     for table in tables:
         votes = sum(near[document] for document, _ in _documents_of(table))

@@ -98,8 +98,7 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     for at in sorted(unread, key=lambda at: words[at].text.islower()):
         if _is_glossed(question, words, at, mentions):
             continue
-        mention = _like_column(words[at].text, at, table)
-        if mention is None:
+        if (mention := _like_column(words[at].text, at, table)) is None:
             return None
         mentions.append(mention)
     mentions.sort(key=lambda mention: mention.first)

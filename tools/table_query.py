@@ -62,8 +62,7 @@ def _run_or_repair(engine: SqlEngine, sql: str, tables: Sequence[TableInfo]) -> 
     try:
         return engine.run(sql), []
     except SqlError:
-        repaired = repair_query(sql, tables)
-        if repaired is None:
+        if (repaired := repair_query(sql, tables)) is None:
             raise
     try:
         return engine.run(repaired.sql), [*repaired.changes]
@@ -236,10 +235,9 @@ def _cite_records(item: Passage, texts: Sequence[str], citations: Sequence[Citat
                   find_records: Callable[[], Sequence[Citation]]) -> Passage:
     """Return a row that cites the records that name it; without any record it can be read, but not cited."""
     naming = [citation for citation in citations if _names(citation.quote, texts)]
-    records = naming or find_records() or citations
+    records = (naming or find_records() or citations)[:_MOST_PLACES]
     if not records:
         return item
-    records = records[:_MOST_PLACES]
     places = tuple(Place(document=one.document, start=one.start, text=one.quote) for one in records)
     first = places[0]
     return item.model_copy(update={"document": first.document, "start": first.start, "text": first.text,

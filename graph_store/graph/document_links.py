@@ -220,8 +220,7 @@ def core_words(text: str) -> tuple[str, ...]:
 
 def version_of(text: str) -> tuple[int, ...]:
     """Return the version that a text names, as numbers; empty if it names none."""
-    match = _VERSION.search(text)
-    if match is None:
+    if (match := _VERSION.search(text)) is None:
         return ()
     number = next(filter(None, match.groups()))  # each form of a version has a group of its own
     return tuple(map(int, number.translate(_HAN_DIGITS).split(".")))

@@ -92,8 +92,7 @@ class Sources:
         spans: dict[tuple[str, int, int], tuple[str, set[str]]] = {}
         for time_words, places in (("", support), *(times or {}).items()):
             for chunk_id, (start, end, *_) in places.items():
-                chunk = self._chunks.get(chunk_id)
-                if chunk is None:
+                if (chunk := self._chunks.get(chunk_id)) is None:
                     continue  # another process has deleted it since the graph was read
                 span = chunk.document_id, chunk.start + int(start), chunk.start + int(end)
                 _, span_times = spans.setdefault(span, (chunk.text[int(start):int(end)], set()))

@@ -227,8 +227,7 @@ class KnowledgeGraph:
 
     def triple_row(self, key: EdgeKey) -> int:
         """Return a triple's row in the columns, or raise KeyError."""
-        row = self.find_triple(key)
-        if row is None:
+        if (row := self.find_triple(key)) is None:
             raise KeyError(key)
         return row
 

@@ -97,7 +97,6 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[int, int]]]:
 
 
 def _with_mentions(columns: GraphColumns, missed: Sequence[_Missed]) -> GraphColumns:
-    """Return the graph with further mentions."""
     old_texts = columns.texts
     columns = columns.with_texts(one.chunk for one in missed)  # which gives the names other numbers
     rows = [(one.entity, columns.number_of(old_texts[one.name]), columns.number_of(one.chunk), one.start,

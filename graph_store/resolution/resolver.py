@@ -133,8 +133,7 @@ class Resolver:
         def present_id(entity: str) -> str:
             return entity if entity in mentions else id_after_retyping.get(entity, entity)
 
-        return [decision.model_copy(update={"first": present_id(decision.first),
-                                            "second": present_id(decision.second)})
+        return [decision.model_copy(update={"first": present_id(decision.first), "second": present_id(decision.second)})
                 for decision in self._table.decisions()]
 
     def _find_pairs_across_scripts(self, around: Surroundings, resolution: Resolution) -> list[tuple[Pair, float]]:

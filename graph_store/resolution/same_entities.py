@@ -153,8 +153,7 @@ class Groups:
 
     def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
         name = self._around.names[entity]
-        return (entity not in self._around.keyed_documents, -len(self._around.support(entity)), len(name), name,
-                entity)
+        return (entity not in self._around.keyed_documents, -len(self._around.support(entity)), len(name), name, entity)
 
 
 @dataclass(frozen=True)
@@ -235,8 +234,7 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
         # "..., 6 September 1966, also known as ...": a date has no other name.
         is_date = any(around.folded_name(entity).date for entity in pair)
         return None if is_date or around.contradict(first, second) else _stated_tie(around, pair, statements)
-    match = around.match(first, second)
-    if match is None:
+    if (match := around.match(first, second)) is None:
         return None
     loose = match.loose or have_same_type is None
     weights = [around.weigh_shared(first, second)]
@@ -278,8 +276,7 @@ def _score(prior: float, weights: Iterable[float]) -> float:
 
 def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
     """Return the entity with the shorter name, then the other; of equal length, first the one in fewer chunks."""
-    first, second = sorted(
-        pair, key=lambda entity: (len(around.keys[entity]), len(around.support(entity)), entity))
+    first, second = sorted(pair, key=lambda entity: (len(around.keys[entity]), len(around.support(entity)), entity))
     return first, second
 
 

@@ -180,8 +180,7 @@ def _give_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> Itera
         is_full = bool(node.catalog)  # what stands for a relation, or what is traced
         if not isinstance(node.this, exp.Identifier) or is_full or _find_cte(node) is not None:
             continue
-        info = tables.get(node.name.lower())
-        if info is None:
+        if (info := tables.get(node.name.lower())) is None:
             raise unknown_table(node.name, list(tables.values()))
         if further := {name for name, value in node.args.items() if value} - _KNOWN_PARTS:
             raise SqlError(f"{' and '.join(sorted(further))} is not allowed behind the name of a table")

@@ -109,10 +109,7 @@ class SqlEngine:
 
 def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, most_rows: int,
                    fractions: Collection[str]) -> SqlResult:
-    """Run a query with full names, and return its first rows and how many there are.
-
-    `fractions` are the names of the columns whose numbers are not whole.
-    """
+    """Run a query with full names; `fractions` are the names of the columns whose numbers are not whole."""
     query = _name_columns(query)
     for call in list(query.find_all(exp.Sum, exp.Avg)):  # numbers with fractions are added by Kahan's sum
         if any(column.name.lower() in fractions for column in call.find_all(exp.Column)):

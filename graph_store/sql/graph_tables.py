@@ -128,8 +128,7 @@ class Times:
 
 
 def _read_when(words: str) -> When | None:
-    time = read_time(words)
-    if time is None:
+    if (time := read_time(words)) is None:
         return None
     qualifiers = (time.kind if time.kind in ("planned", "former") else "", time.qualifiers)
     # What held at a date did not end then.

@@ -53,8 +53,7 @@ class TableStore:
         """Return a connection that can only read the tables of a state of the ledger; in memory if there is no file."""
         from .table_file import TablesDamagedError, make_in_memory, open_file  # noqa: PLC0415
 
-        path = self.file(version)
-        if path is not None:
+        if (path := self.file(version)) is not None:
             try:
                 return open_file(path)
             except TablesDamagedError as error:

@@ -48,10 +48,8 @@ def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[Ta
         connection.executemany(f"INSERT INTO {_LEGENDS} VALUES (?, ?, ?)", sorted(set(legends)))  # noqa: S608
     # The words of all columns in one statement: reading the pattern takes longer than searching some cells.
     _write_words(connection, _VALUES, ("source", "field", "value", "legend"),
-                 _select_values(tables, has_legends=bool(legends)),
-                 f"{_SPLIT} AS word, * FROM found")
-    _write_words(connection, _TITLES, ("source", "title"),
-                 _select_titles(tables, chunks), "* FROM found")
+                 _select_values(tables, has_legends=bool(legends)), f"{_SPLIT} AS word, * FROM found")
+    _write_words(connection, _TITLES, ("source", "title"), _select_titles(tables, chunks), "* FROM found")
     connection.execute(f"DROP TABLE {_LEGENDS}")
 
 

@@ -101,8 +101,7 @@ class ChatClient:
                     return message
                 on_text = None  # the request is sent again, as a whole
             except self._errors as error:
-                name = endpoint.refused_parameter(error, sent, texts)
-                if name is None:
+                if (name := endpoint.refused_parameter(error, sent, texts)) is None:
                     raise
                 refused.add(name)
 
@@ -177,7 +176,6 @@ class _EndpointChat(ChatOpenAI):
 
 
 def _connect_endpoint(settings: Settings) -> BaseChatModel:
-    """Return the model of an OpenAI-compatible endpoint, over a client whose responses are bounded."""
     client = open_openai(settings)
     # The wait for each chunk goes by `llm_timeout`. LangChain's own limit would be `asyncio.wait_for`, which in
     # Python 3.11 loses a cancellation that arrives together with a chunk.
@@ -213,8 +211,7 @@ def _to_reply(messages: Messages, message: AIMessage) -> Reply:
     text = "\n".join(arguments) or str(message.text)
     refusal = str(message.additional_kwargs.get("refusal") or "")
     usage: Mapping[str, Any] = message.usage_metadata or {}
-    prompt_tokens = reported_count(usage, "input_tokens")
-    if not prompt_tokens:
+    if not (prompt_tokens := reported_count(usage, "input_tokens")):
         prompt_tokens = sum(estimate_tokens(content) for _, content in messages)
     finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or "stop"
     return Reply(text, prompt_tokens=prompt_tokens,

@@ -66,7 +66,8 @@ class NumberedLines:
         for index, request in enumerate(requests):
             pieces = list(_pieces(request.text))
             is_same_document = index > 0 and _document_name(request) == _document_name(requests[index - 1])
-            repeated = _count_repeated(previous_pieces, pieces) if is_same_document else 0
+            most = min(len(previous_pieces), len(pieces)) if is_same_document else 0  # how many lines may be repeated
+            repeated = next((count for count in range(most, 0, -1) if previous_pieces[-count:] == pieces[:count]), 0)
             for piece, shown in zip(pieces[repeated:], _with_dates(request, pieces)[repeated:], strict=True):
                 self.lines.append(NumberedLine(len(self.lines) + 1, index, piece, shown))
             previous_pieces = pieces
@@ -90,8 +91,7 @@ class NumberedLines:
         The line is None if no line has that number. The result is None if the cell does not begin with the number of a
         line, or if it is rather a name ("2019 election").
         """
-        match = _CITATION.fullmatch(cell)
-        if match is None:
+        if (match := _CITATION.fullmatch(cell)) is None:
             return None
         number, rest = int(match["number"]), match["rest"].strip(" \t\n,;:.|-–")
         if 0 < number <= len(self.lines):
@@ -118,14 +118,6 @@ def _pieces(text: str) -> Iterator[str]:
             if next_end is None or next_end - begin > _LONGEST_LINE:  # the next sentence or item does not fit
                 yield line[begin:end].strip()
                 begin = end
-
-
-def _count_repeated(previous: Sequence[str], pieces: Sequence[str]) -> int:
-    """Return how many lines at the beginning of a chunk repeat the end of the chunk before it."""
-    for count in range(min(len(previous), len(pieces)), 0, -1):
-        if previous[-count:] == pieces[:count]:
-            return count
-    return 0
 
 
 def _with_dates(request: ExtractionRequest, pieces: Sequence[str]) -> list[str]:
@@ -323,16 +315,12 @@ class _Conversion:
             wanted = _normalise_words(tail)
             candidates = (row_index, *self._requests_of_same_document(row_index))
             index = next((other for other in candidates if wanted in self._texts[other]), row_index)
-            evidence = self._line_with(wanted, index, row.line).text if row.line else ""
+            evidence = ""
+            if row.line:  # the items of a list stand in the line that a row cites or below it, each in its own line
+                lines = [line for line, text in self._line_words if line.request == index and wanted in text]
+                below = [line for line in lines if line.number >= row.line.number]
+                evidence = (below or lines or [row.line])[0].text
             yield _LocatedTail(index, tail, evidence)
-
-    def _line_with(self, words: str, request: int, cited: NumberedLine) -> NumberedLine:
-        """Return the line of a request that has the words: the cited one or the next below, else the first; or `cited`.
-
-        The items of a list stand in the line that a row cites or below it, each in a line of its own.
-        """
-        lines = [line for line, text in self._line_words if line.request == request and words in text]
-        return next((line for line in lines if line.number >= cited.number), lines[0] if lines else cited)
 
     def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
         """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""

@@ -61,8 +61,7 @@ _FIX_BY_CAUSE = {
     "filter": Fix("its content filter stopped the request", "use another model (BANYAN_LLM_MODEL) for this text",
                   of_endpoint=False),
     "credit": Fix("its credit is used up", "add credit or raise the quota where the key was issued", certain=True)}
-_REFUSED = Fix("it refused the request", "change what it names; docs/endpoints.md says what is sent",
-               of_endpoint=False)
+_REFUSED = Fix("it refused the request", "change what it names; docs/endpoints.md says what is sent", of_endpoint=False)
 _REDIRECTED = Fix("it redirects to another address, to which nothing is sent",
                   "set BANYAN_LLM_BASE_URL to the address that is meant", certain=True)
 _FIX_BY_STATUS = {

@@ -6,7 +6,6 @@ Importing this module takes about a second: only what is about to make a call im
 import asyncio
 import json
 import re
-import ssl
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -29,12 +28,8 @@ MAX_BODY = 32 * 1024 * 1024
 MAX_FILE = 16 * MAX_BODY
 """Bytes of a file with the answers of a batch."""
 _STATUS = re.compile(r"[45][0-9][0-9]")
-
-
-@once
-def _load_certificates() -> ssl.SSLContext:
-    """Load the certificates of all clients, which takes a tenth of a second."""
-    return httpx2.create_ssl_context()
+_load_certificates = once(httpx2.create_ssl_context)
+"""Loads the certificates of all clients, which takes a tenth of a second."""
 
 
 class ResponseRefused(httpx2.DecodingError):
@@ -136,8 +131,7 @@ def _status_in(body: bytes) -> int:
         reply = json.loads(body)
     except (ValueError, RecursionError):  # mostly a page of another server
         return httpx2.codes.NOT_FOUND
-    error = _error_in(reply)
-    if not error:
+    if not (error := _error_in(reply)):
         return httpx2.codes.OK
     code = str(error.get("code")) if isinstance(error, dict) else ""
     if _STATUS.fullmatch(code):

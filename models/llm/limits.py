@@ -148,24 +148,19 @@ class LimitedCalls(Generic[_Client]):
         limits = self._limits
         limits.breaker.check()
         with observed_call(self._model, limits.host, self._operation) as observed:
-            client = await self._client_of_loop()
+            async with self._connecting.of_this_loop():
+                if not (clients := self._clients.of_this_loop()):
+                    with limits.breaker.watch():
+                        clients.append(await asyncio.to_thread(self._connect))
             async with limits.turn(texts) as record_use:
                 permit()
                 observed.sent_at = time.perf_counter()
                 with limits.breaker.watch():
-                    answer: Any = await call(client)
+                    answer: Any = await call(clients[0])
                 observed.fields.update(prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens,
                                        cached_tokens=answer.cached_tokens)
                 record_use(answer.prompt_tokens + answer.completion_tokens)
                 return cast("_T", answer)
-
-    async def _client_of_loop(self) -> _Client:
-        async with self._connecting.of_this_loop():
-            clients = self._clients.of_this_loop()
-            if not clients:
-                with self._limits.breaker.watch():
-                    clients.append(await asyncio.to_thread(self._connect))
-            return clients[0]
 
 
 class LimitedEndpoint(LimitedCalls[SendIn]):

@@ -122,8 +122,7 @@ def _find_objects(text: str, answer: str, names: Collection[str]) -> Iterator[di
 def _scan_objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
     """Return the JSON objects in a text with their places, and the place of the first brace that opens none."""
     objects = list[tuple[dict[str, Any], int]]()
-    first_broken = len(text)
-    broken = 0
+    first_broken, broken = len(text), 0
     start, characters_left = text.find("{"), _MOST_READ_AGAIN
     while start >= 0 and broken < _MOST_BROKEN_OBJECTS and characters_left > 0:
         value, end = _decode_object(text, start)

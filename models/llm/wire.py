@@ -175,8 +175,7 @@ def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[t
     refused = list[tuple[str, str]]()
     for fields in given[:MOST_LOOKUPS]:
         try:
-            given_fields = {name: value for name, value in fields.items() if value is not None}
-            lookups.append(_LOOKUP.validate_python(given_fields))
+            lookups.append(_LOOKUP.validate_python({name: one for name, one in fields.items() if one is not None}))
         except ValidationError as error:
             errors.append(error)
             first = error.errors()[0]

@@ -120,8 +120,7 @@ def _words_of_tags(text: str, start: int, tags: Sequence[str]) -> list[Word]:
     words = []
     for begin, end in pairwise([*word_starts, len(tags)]):
         spaced_word = text[start + begin : start + end]
-        word = spaced_word.strip()
-        if word:
+        if word := spaced_word.strip():
             word_start = start + begin + spaced_word.index(word)
             words.append(Word(word_start, word_start + len(word), word, tags[begin].split("-")[0]))
     return words

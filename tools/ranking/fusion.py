@@ -127,8 +127,7 @@ def _add_seeds(seeds: defaultdict[int, float], index: GraphIndex, scores: Mappin
 def beta(query: Query) -> float:
     """Return how far a question is about named things rather than themes, 0 to 1 (UniAI-GraphRAG eq. 9)."""
     # The words by which names are matched, not index terms: a CJK name has different ones.
-    all_words = words(query.text)
-    if not all_words:
+    if not (all_words := words(query.text)):
         return 0.5
     plain = Counter(all_words) - Counter(word for name in query.names for word in name.name.split(" "))
     density = 1 - plain.total() / len(all_words)

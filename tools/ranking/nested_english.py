@@ -192,8 +192,7 @@ class _NestedQuestion:
         if helper is not None:
             before, after = self._text_between(start, helper.i), self._text_between(helper.i + 1, end)
             return " ".join(filter(None, (helper.text, before, after)))
-        subject = self._text_between(start, verb.i)
-        if not subject:
+        if not (subject := self._text_between(start, verb.i)):
             return self._text_between(start, end)
         support = "did" if verb.tag_ in {"VBD", "VBN"} else "does" if verb.tag_ == "VBZ" else "do"
         return f"{support} {subject} {verb.lemma_} {self._text_between(verb.i + 1, end)}".strip()
