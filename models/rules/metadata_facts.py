@@ -53,6 +53,8 @@ _LISTED_PERSON = re.compile(
     rf"(?P<name>[^\W\d_][\w.'’-]*(?: [‘'\"“]?[^\W\d_][\w.'’\"”-]*){{1,4}}|[{CJK}]{{2,4}})\**"
     r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
 """An item of a list: a name of two to five words, with its initials or a handle if they are there, then details."""
+_ABSENT = re.compile(r"\b(?:not (?:present|attending|in attendance)|absent|regrets|apologies|excused)\b", re.IGNORECASE)
+_ABSENT_PERSON = re.compile(rf"(?:^|[,;]\s?)[^,;()]{{1,60}}\((?:{_ABSENT.pattern})\)", re.IGNORECASE)
 _PEOPLE_ON_A_LINE = re.compile(
     r"^(?:[ \t]{0,8}[-*+•][ \t]{1,4})?\*{0,2}(?P<label>[^\W\d_][^\n:：*]{1,30}?)[ \t]?\*{0,2}[:：]\*{0,2}[ \t]{0,4}"
     r"(?P<people>[^\s*][^\n]{2,500}(?:\n[ \t]{1,8}(?![-*+•])[^\s:：][^\n:：]{0,200}){0,8})$", re.MULTILINE)
@@ -169,11 +171,15 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
     if not document:
         return
     for match in _PEOPLE_ON_A_LINE.finditer(text):
-        field = Cell(match["label"].strip(), _AND.sub(", ", " ".join(match["people"].split()).rstrip(".。")))
+        listed = _ABSENT_PERSON.sub("", " ".join(match["people"].split()))
+        field = Cell(match["label"].strip(), _AND.sub(", ", listed.rstrip(".。")))
         people = read_people(field) if label_key(field.header) not in _MAIL_FIELDS else []
         if len(people) > 1 and all(_is_cased(one.name) for one in people):
             yield Row(match.start(), match.end(), (Cell(DOCUMENT, document), field))
-    for label, items in lists_of_people(text, heading):
+    for label, listed_items in lists_of_people(text, heading):
+        # "Kari Jordan (not present)" may stand among those present.
+        items = [item for item in listed_items
+                 if _ABSENT.search(label) or not _ABSENT.search(text, item.start, item.end)]
         persons = [item.person for item in items if item.person and _is_cased(item.person["name"])]
         names = [f"{one['name']} ({one['handle']})" if one["handle"] else one["name"] for one in persons]
         if 1 < len(names) >= len(items) - 1:  # one odd line is left out: "rudd (@rudderman)"

@@ -167,3 +167,12 @@ def test_a_list_of_people_with_an_odd_line_is_one():
     text = "* Ann Lee (@alee)\n* rudd (@rudd)\n* Adam ‘rudd’ Blum\n* Bo Karl"
     (row,) = people_rows(text, "Meeting > Present", "Meeting (m.md)")
     assert row.cells[1].value.split("; ") == ["Ann Lee (@alee)", "Adam ‘rudd’ Blum", "Bo Karl"]
+
+
+@pytest.mark.parametrize(("text", "people"), [
+    ("## Attending\n\n- Kari Lee (not present)\n- Erin Ek (day one)\n- Tracy Dorn\n", "Erin Ek; Tracy Dorn"),
+    ("Present: Ann Lee, Bo Ek (absent), Cy Dorn\n", "Ann Lee, Cy Dorn"),
+    ("## Absent\n\n- Ann Lee\n- Bo Ek (excused)\n", "Ann Lee; Bo Ek")])
+def test_who_was_absent_is_not_among_those_present(text, people):
+    (row,) = people_rows(text, "", "Meeting (m.md)")
+    assert row.cells[1].value == people
