@@ -59,8 +59,7 @@ _CAPITAL, _MIXED, _INSIDE = 3.0, 3.0, 3.0
 """What is added for a capital behind a small letter, for two scripts in a word, and for a sign in a word."""
 _OTHER_WORDS = 2.0  # what is added to a letter's cost in a language without any of the function words found
 _CLOSE = 2.0  # the difference in the cost of all different letters below which another encoding is as likely
-_UNLIKELY, _NO_TEXT = 2.5, 4.5
-"""The cost of a letter from which the best guess is doubtful, and from which the bytes are no text."""
+_UNLIKELY, _NO_TEXT = 2.5, 4.5  # the costs of a letter from which a guess is doubtful, and the bytes are no text
 _FEWEST_WORDS = 2  # a single one may also be a word of another language
 _WORD = re.compile(r"[^\W\d_]+")
 

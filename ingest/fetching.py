@@ -24,7 +24,6 @@ from .records import RECORD_READERS
 _REDIRECTS = 5
 _WAIT = 20.0  # seconds to wait for the next byte
 _STEPS = ("connect", "read", "write", "pool")
-_SCHEMES = ("http", "https")
 _REDIRECTING = frozenset({301, 302, 303, 307, 308})
 _HEADERS = [("User-Agent", "banyan"), ("Accept", "*/*"), ("Accept-Encoding", "identity")]
 _ENDINGS = {
@@ -101,7 +100,7 @@ def fetch(address: Address, limits: Limits) -> Fetched:
 def _check_url(url: str) -> None:
     """Raise UnreadableError unless a URL is an http or https address without user and password."""
     parts = urlsplit(url)
-    if parts.scheme not in _SCHEMES or not parts.hostname:
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise UnreadableError(f"it leads to {url[:200]}, which is no http or https address: download it, and add "
                               "the file")
     if parts.username is not None or parts.password is not None:
@@ -151,7 +150,6 @@ def _name(response: httpcore.Response, url: str) -> str:
 
 
 def _headers(response: httpcore.Response) -> Message:
-    """Return the headers of a response, which tell its media type and its character set."""
     message = Message()
     for name, value in response.headers:
         message[name.decode("latin-1")] = value.decode("latin-1")

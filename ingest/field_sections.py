@@ -32,8 +32,7 @@ _FIELD = re.compile(rf"(?P<set_in>[ \t]{{0,12}})(?P<mark>[-*+•][ \t]{{1,4}})?{
                     r"(?:[ \t]?:(?:\*{1,2}|__)?(?:[ \t]|$)|：(?:\*{1,2}|__)?)(?P<value>[^\n]*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 _MOST_WORDS = 5  # of a field's name; a longer text before a colon begins a sentence
-_FEWEST, _FEWEST_ALONE = 2, 3
-"""The fewest fields of a record, and of one that is the only record of its kind in a document."""
+_FEWEST, _FEWEST_ALONE = 2, 3  # the fewest fields of a record, and of one that is alone of its kind in a document
 _MOST_FIELDS = DEFAULT_LIMITS.table_columns
 _SHARED = 0.5  # the share of a record's fields that the others of its kind have, too
 _MOST_KINDS = 50  # with a field in common that a record is compared with

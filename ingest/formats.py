@@ -17,6 +17,7 @@ from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
 
 Reader = Callable[[bytes, Limits], Content]
+"""A function that reads a file; it raises UnreadableError if the bytes are not text or not of its format."""
 _STYLE = re.compile(r"<style\b[^<]*</style>")  # which pandas writes above each table
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*(?P<end>{_TIME})[^\n]*+"
@@ -105,9 +106,6 @@ def read_subtitles(data: bytes, _: Limits) -> Content:
 
     Each line has one or more whole sentences, the time at which they begin, and their speaker if the file names one.
     Numbers, notes, styles and markup are left out. Text that a cue repeats from the one before it is left out, too.
-
-    Raises:
-        UnreadableError: the bytes are not text, or there is no cue with a time.
     """
     text = clean_text(decode(data))
     if text.strip() and not _CUE.search(text):
@@ -156,11 +154,7 @@ def _seconds(time: str) -> float:
 
 
 def read_latex(data: bytes, _: Limits) -> Content:
-    r"""Read a LaTeX file; one without `\begin{document}`, such as a chapter, is all text.
-
-    Raises:
-        UnreadableError: the bytes are not text, or their encoding cannot be detected.
-    """
+    r"""Read a LaTeX file; one without `\begin{document}`, such as a chapter, is all text."""
     source = _LATEX_COMMENT.sub("", clean_text(decode(data)))
     begin = source.find(_LATEX_BEGIN)
     body = source[begin + len(_LATEX_BEGIN):].partition(_LATEX_END)[0] if begin >= 0 else source

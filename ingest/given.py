@@ -23,7 +23,6 @@ from .table_lines import with_rows
 
 SOURCE = "given as text"
 _TABLES = TypeAdapter(list[SourceTable])
-_PARTS = (3, 4)  # head, relation, tail, and perhaps when it holds
 
 RecordedFormat = Literal["hipporag", "triples"]
 
@@ -174,7 +173,6 @@ def _read_hipporag(path: Path, _: Callable[[str, str], None], limits: Limits) ->
 
 
 def _read_triples(path: Path, fail: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
-    """Yield the records of a file of JSON lines; lines that are not JSON are reported."""
     for number, line in lines(path, limits):
         try:
             yield parse(line)
@@ -203,7 +201,7 @@ def _passage_document(record: Any, path: Path, number: int, form: RecordedFormat
     malformed: list[str] = []
     for triple in record.get("triples", ()):
         parts = [str(part).strip() for part in triple]
-        if len(parts) in _PARTS and all(parts[:3]):
+        if len(parts) in {3, 4} and all(parts[:3]):
             head, relation, tail, *time = parts
             triples.append(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500],
                                            time="".join(time)))

@@ -34,15 +34,12 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings that are read; case does not matter
-_LONGEST_NAME = 100
 _CHECKED_EVERY = 1000  # records between two checks whether the run was cancelled
 _OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org", ".mediawiki", ".wiki", ".adoc"})
 """Formats whose metadata are fields that people write, so a file may consist of them."""
-_WIKI = frozenset({".mediawiki", ".wiki", ".textile"})
-"""Formats whose bars and dashes are not those of Markdown's tables."""
+_WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
 _WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".odt", ".rtf"}
 """Formats whose head is found in their text; the readers of others find it."""
-_BIBLIOGRAPHIES = frozenset({".bib", ".ris"})
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 LICENCE = "Project Gutenberg license"
@@ -147,7 +144,7 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
         report_failure(on_failure, address.url, str(error))
         return
     with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
-        path = Path(folder) / PurePath(fetched.name).name[-_LONGEST_NAME:]
+        path = Path(folder) / PurePath(fetched.name).name[-100:]
         path.write_bytes(fetched.data)
         yield FoundFile(path, address.id, named=True, real=path.resolve(), url=address.id)
 
@@ -157,7 +154,7 @@ def _read_bibliographies(paths: Sequence[Path | Address], process: ReadingProces
     """Return the bibliographies among some files; one that cannot be read is reported in its turn."""
     folders = [path for path in paths if isinstance(path, Path)]
     files = [file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
-             if file.path.suffix.lower() in _BIBLIOGRAPHIES]
+             if file.path.suffix.lower() in {".bib", ".ris"}]
     contents: dict[Path, Content] = {}
     for file in sorted(files):
         with suppress(UnreadableError, OSError):

@@ -27,7 +27,6 @@ _TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3
 _NUMBERED = re.compile(r"\d{1,2}[.)、 ]|[一二三四五六七八九十]{1,3}、")
 _TAXONOMIES = ("taxonomies", "params", "extra")
 """Tables in the front matter of Hugo and Zola; their fields are fields of the document, too."""
-_FENCES = ("```", "~~~")
 _CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--")
 _UNDERLINE = re.compile(r" {0,3}(?:=++|-{2,}+)[ \t]*+")
 _NO_TITLE = re.compile(r"\s*+(?:[-*+>|#]|\d+[.)]\s|$)")
@@ -146,7 +145,7 @@ def _split_fences(text: str) -> Iterator[tuple[str, bool]]:
     fence, part = "", list[str]()
     for line in text.split("\n"):
         mark = line.lstrip()[:3]
-        if mark in _FENCES and not fence:
+        if mark in {"```", "~~~"} and not fence:
             if part:
                 yield "\n".join(part), False
             fence, part = mark, [line]
@@ -217,7 +216,6 @@ def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
 
 
 def _with_pipe_tables(text: str) -> str:
-    """Return a text with pipe tables in place of its HTML tables."""
     parts, at = list[str](), 0
     while (start := _TABLE.search(text, at)) and (end := _TABLE_END.search(text, start.end())):
         parts += [text[at : start.start()], _pipe_table(text[start.start() : end.end()])]

@@ -30,13 +30,9 @@ from .reading import MEGABYTE, Content, Limits, UnreadableError, read_content, s
 
 _PAGE_READ = b"\n"  # the answer after each page of a scan, whose pages have a deadline each
 _LOOK = 0.2  # seconds between two checks whether the run was cancelled
-_DEEPEST = 10_000
-"""The recursion limit: parsers recurse into nested structures, and only this process fails on a stack overflow."""
 _DRAWING_SECONDS, _DRAWING_MEMORY = 20, 2_048 * MEGABYTE  # the most time and memory for drawing one page
 _WIDTH, _LONGEST_SIDE = 1_000, 2_000  # the width of a picture of a page, and its largest width or height, in pixels
-_PART = 40
-"""The length of the beginning or the end of words, in letters, that is marked if a page has only a part of them."""
-_MARK_COLOUR = "#ffe27a"
+_PART = 40  # letters of the beginning or the end of words that are marked if a page has only a part
 
 
 class ReadingProcess:
@@ -117,7 +113,7 @@ def _serve_requests(limits: Limits) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     bound_memory(limits.memory_mb * MEGABYTE)
-    sys.setrecursionlimit(_DEEPEST)
+    sys.setrecursionlimit(10_000)  # parsers recurse into nested structures, and only this process fails on an overflow
 
     def answer(reply: bytes) -> None:
         signal.alarm(int(limits.seconds) + 10)  # ends this process if the run was killed
@@ -193,7 +189,7 @@ def _draw_page(file: str, page: int, words: str) -> None:
             box = (round(scale * (left - 1)), round(scale * (height - top - 1)), round(scale * (right + 1)),
                    round(scale * (height - bottom + 1)))
             part = picture.crop(box)  # its letters show through the colour
-            picture.paste(ImageChops.multiply(part, Image.new("RGB", part.size, _MARK_COLOUR)), box[:2])
+            picture.paste(ImageChops.multiply(part, Image.new("RGB", part.size, "#ffe27a")), box[:2])
     picture.save(sys.stdout.buffer, "PNG")
 
 

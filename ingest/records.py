@@ -29,7 +29,6 @@ _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _LONGEST_LIST = 2_000  # the most items of a list that is a single cell
 _SAMPLE, _ROWS = 64 * 1024, 50  # the characters and rows of a file that decide on its delimiter
-_DELIMITERS = ",;\t|"
 _DECLARED = re.compile(r'"?sep=(?P<delimiter>.)"?\r?', re.IGNORECASE)
 _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
 
@@ -198,7 +197,7 @@ def _find_delimiter(begin: str) -> str:
                 widths.append(len(row))
         return max(((sum(1 for _ in run), width) for width, run in groupby(widths) if width > 1), default=(0, 0))
 
-    return max(_DELIMITERS, key=longest_run)
+    return max(",;\t|", key=longest_run)
 
 
 def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:

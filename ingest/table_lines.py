@@ -23,8 +23,7 @@ from .source_tables import TOTALS, TableLine, TableRow, collect, mark_row
 
 _SAMPLE = 1000  # the rows that decide what a column contains
 _MOST_CELLS = 20_000_000
-_JUDGED = 100
-"""The cells of a column that are parsed as values, because parsing a cell takes much longer than writing it."""
+_JUDGED = 100  # the cells of a column that are parsed as values: parsing takes much longer than writing
 _LONGEST_HEADER = 100
 _LONGEST_NAME = 200
 _MOSTLY = 0.8  # the share of a column's cells that counts as most of them
@@ -41,8 +40,7 @@ _CLOCK = re.compile(r"(?:[01]?\d|2[0-3])[:.][0-5]\d(?::[0-5]\d)?(?: ?[ap]\.?m\.?
 _YEAR = re.compile(r"[12]\d{3}")
 _YEARS = re.compile(r"[12]\d{3}(?: ?[-–,;] ?(?:[12]\d{3}|present|today|now)| [12]\d{3})*")
 """Years and spans of years, such as "1971–1986 1994–2004" and "2015–2019, 2021–present"."""
-_COUNTED = re.compile(r"[1-9]\d{0,5} [a-z]+")
-"""A number of things, such as "40 people", which a table of two columns has as a value."""
+_COUNTED = re.compile(r"[1-9]\d{0,5} [a-z]+")  # such as "40 people", a value in a table of two columns
 _KIND = re.compile(r"(?P<weekday>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|"
                    r"(?:周|星期)[一二三四五六日])|(?P<address>(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+)",
                    re.IGNORECASE)
@@ -51,8 +49,7 @@ _LONGEST_CODE = 10
 _FEWEST_COUNTED = 5  # columns that are numbered in their header
 _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
 _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
-                     "column 1", "序号", "编号", "名次", "排名"})
-"""Headers of columns that only number the rows."""
+                     "column 1", "序号", "编号", "名次", "排名"})  # headers of columns that only number the rows
 _DESCRIBING = frozenset({"type", "kind", "category", "status", "unit", "required", "default", "value", "description",
                          "comment", "comments", "note", "notes", "meaning", "reason", "commentary", "rationale",
                          "definition", "example", "explanation", "remarks", "类型", "状态", "备注", "说明", "单位"})
@@ -128,11 +125,9 @@ def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
         else:
             fields = [[*row, "", ""][:_PAIR] for row in group if not isinstance(row, TableLine)]
             names, values = [name.strip().rstrip(":：").strip() for name, _ in fields], [value for _, value in fields]
-            cells = [Cell("Name", title)]
-            for (label, unit), value in zip(map(split_unit, names), values, strict=True):
-                if label and value:
-                    cells.append(Cell(label, f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value))
-            yield mark_row(_row_lines(cells), collect(title, names, [values]).get(0))
+            cells = [Cell(label, f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value)
+                     for (label, unit), value in zip(map(split_unit, names), values, strict=True) if label and value]
+            yield mark_row(_row_lines([Cell("Name", title), *cells]), collect(title, names, [values]).get(0))
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:

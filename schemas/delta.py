@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 ElementKind = Literal["entity_type", "relation", "attribute"]
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 Verdict = Literal["accept", "reject", "rename", "merge", "edit", "define"]
-MAX_REVIEW_BYTES = 10 * 1024 * 1024
-"""The largest review file; `schema review --save` writes about 1 KB for a candidate."""
+MAX_REVIEW_BYTES = 10 * 1024 * 1024  # of a review file; `schema review --save` writes about 1 KB for a candidate
 ACTION = "add_to_schema"
 _BOUNDS = {"relation": ("domain", "range"), "attribute": ("domain",), "entity_type": ()}
 _TYPE_SEPARATOR = re.compile(r"[|,;]")
@@ -149,7 +148,6 @@ def action_request(candidate: Candidate, description: str) -> "ActionRequest":
 
 
 def _action_arguments(candidate: Candidate) -> dict[str, Any]:
-    """Return the arguments of the action for a candidate, which a person can edit."""
     observed = {"domain": list(candidate.subject_types), "range": list(candidate.object_types)}
     return {"kind": candidate.kind, "name": candidate.name,
             **{side: observed[side] for side in _BOUNDS[candidate.kind]}, "merge_into": ""}
@@ -171,7 +169,6 @@ def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "rev
 
 
 def _read_decision(given: object, candidate: Candidate) -> Decision:
-    """Return the decision on a candidate that a person gave in LangChain's form, or raise ReviewError."""
     kind = given.get("type") if isinstance(given, dict) else None
     if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
         raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-MOST_NAMES = 100
-"""The most documents that a request can name one by one."""
+MOST_NAMES = 100  # documents that a request can name one by one
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 DocumentNames = Annotated[list[_Name], Field(max_length=MOST_NAMES, description=(
     "ids, titles or paths of the documents to answer from, or patterns such as `reports/*.pdf`; empty: all"))]

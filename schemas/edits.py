@@ -151,8 +151,7 @@ def trust_ranks(edits: Iterable[Edit], documents: Iterable[str]) -> dict[str, in
     return {document: next((edit.rank for edit in decided if edit.concerns(document)), 0) for document in documents}
 
 
-Types = Mapping[tuple[str, str], str]
-"""The type that a person gave an entity, by its canonical name and extracted type."""
+Types = Mapping[tuple[str, str], str]  # the type that a person gave, by canonical name and extracted type
 
 
 def decided_types(edits: Iterable[Edit]) -> dict[tuple[str, str], str]:

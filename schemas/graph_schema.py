@@ -12,11 +12,9 @@ from .naming import normalise
 ANY = "*"
 ROOT_TYPE = "Entity"
 OPEN_SCHEMA = "open"
-AUTO_SCHEMA = "auto"
-"""What asks for an inferred schema, and its name."""
+AUTO_SCHEMA = "auto"  # asks for an inferred schema, and is its name
 MAX_ELEMENT_NAME = 100
-MAX_ELEMENTS = 5000
-"""The most elements of each kind: ten times as many as the largest known ontologies."""
+MAX_ELEMENTS = 5000  # of each kind: ten times as many as the largest known ontologies have
 ValueKind = Literal["text", "number", "date"]
 Change = Literal["added", "removed", "changed"]
 
@@ -121,7 +119,6 @@ class GraphSchema(Frozen):
         return self
 
     def _check_inverse(self, relation: RelationType) -> None:
-        """Raise ValueError if a relation's inverse is missing, is the relation itself, or has another inverse."""
         if relation.inverse is None:
             return
         where, other = f"relation {relation.name!r}, inverse", self.relation_type(relation.inverse)

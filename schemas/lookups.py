@@ -7,10 +7,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 Tool = Literal["entity_search", "triple_search", "table_query", "dfs_search", "community_search", "passage_search"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 """The tools in the order in which prompts and agents see them; CONTRIBUTING.md says how to add one."""
-LONGEST = 1000
-"""Characters of one argument; a question has at most ten times as many."""
-LONGEST_SQL = 4000
-"""Characters of a query."""
+LONGEST = 1000  # characters of one argument; a question has at most ten times as many
+LONGEST_SQL = 4000  # characters of a query
 
 Text = Annotated[str, Field(max_length=LONGEST)]
 Wanted = Annotated[str, Field(min_length=1, max_length=LONGEST)]

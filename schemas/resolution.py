@@ -86,8 +86,7 @@ class AliasRow(Frozen):
     evidence: tuple[NameLink, ...] = ()
 
 
-Pair = tuple[str, str]
-"""The ids of two entities in ascending order."""
+Pair = tuple[str, str]  # the ids of two entities in ascending order
 
 
 def pair_of(first: str, second: str) -> Pair:

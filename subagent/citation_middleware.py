@@ -21,7 +21,7 @@ your final answer on a line of its own, and end the line with the words of the r
 and in double square brackets: She was born in Ulm. [[born in Ulm on 14 March 1879]]
 If the results do not answer, say so, and what they do say, likewise with quotes."""
 _QUOTE = re.compile(r"\[\[((?:[^\[\]]|\[[^\[\]]*+\])++)\]\]")
-_LONGEST_QUOTE = 200  # Characters of a quote that are repeated to the model
+_LONGEST_QUOTE = 200  # characters of a quote that are repeated to the model
 
 
 class _Source(NamedTuple):

@@ -41,26 +41,20 @@ from .tool import answer_text
 from .tool import search as find
 from .tool_answers import DocumentId
 
-Access = Literal["read", "ask", "write", "review"]
-"""The permission that a tool needs."""
+Access = Literal["read", "ask", "write", "review"]  # the permission that a tool needs
 Permits = Callable[[Any, Access], bool]
 """Checks a request's permission; the request is Starlette's `Request` over HTTP, None over standard input."""
-
 Sees = Callable[[Any, str], bool]
 """Checks whether a request may see the knowledge base with this name, whether or not it exists."""
-
 Turn = Callable[[Any], AbstractAsyncContextManager[Any]]
 """Returns a context manager to enter for a request's question or search."""
 Share = Callable[[Any, bool], AbstractAsyncContextManager[Any]]
 """Returns a context manager to enter for a request's tool that takes a thread, and, if True, changes something."""
 
 MAX_PASSAGES = 50
-MAX_TEXT = 20_000
-"""The most characters of a document to read at once."""
-MAX_LINES = 200
-"""The most documents or candidates to list at once."""
+MAX_TEXT = 20_000  # characters of a document to read at once
+MAX_LINES = 200  # documents or candidates to list at once
 MAX_DECISIONS = 100
-_MESSAGE = 200
 
 Kb = Annotated[str, Field(max_length=64, description="Name of the knowledge base; empty: the server's default, "
                                               "or the only one.")]
@@ -80,8 +74,7 @@ class Tools:
         self._asking = retrieval_graph(resources, checkpointer=False)
         self._building = construction_graph(resources)
         self._builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
-        # One build at a time for each knowledge base, by its name.
-        self._builds_of = defaultdict[str, anyio.CapacityLimiter](lambda: anyio.CapacityLimiter(1))
+        self._builds_of = defaultdict[str, anyio.CapacityLimiter](lambda: anyio.CapacityLimiter(1))  # one for each name
 
     def in_share(self, tool: Callable[..., Any], *, changes: bool = False) -> Callable[..., Any]:
         """Return a tool that waits for its client's share of threads, if it takes one."""
@@ -195,7 +188,7 @@ class Tools:
                         answer = data
                     else:
                         steps += 1
-                        message = " ".join(f"{data['step']}: {'; '.join(data['found'])}".split())[:_MESSAGE]
+                        message = " ".join(f"{data['step']}: {'; '.join(data['found'])}".split())[:200]
                         await ctx.report_progress(steps, None, message)
             return CallToolResult(content=[TextContent(type="text", text=answer_text(answer))],
                                   structured_content=answers.AskResult(**answer).model_dump(mode="json"))
@@ -251,7 +244,6 @@ class Tools:
             name = knowledge_base or self._default or self._resolve_name(ctx, "")  # it may not exist yet
             if not self._sees(ctx.request_context.request, name):
                 raise UnknownKnowledgeBaseError(name, self._resources.settings.home, seen=self._visible_names(ctx))
-
             context = await asyncio.to_thread(self._build_context, name)
             added = {"id": document, "text": text, **({"title": title} if title else {})}
             build_input: Any = {"knowledge_base": name, "documents": [added]}

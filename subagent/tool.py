@@ -42,9 +42,7 @@ from .tool_answers import AskedQuestion, RetrievedPassage
 
 # Names of functions and message authors that OpenAI-compatible endpoints accept.
 _ACCEPTED_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# The graph limits itself. Without this, it would inherit the caller's limit, which counts the caller's steps.
-_STEPS = 10_000
-_TIMEOUT = 300.0  # Seconds to wait for a sign of life from a remote server
+_STEPS = 10_000  # The graph limits itself; without this, it would inherit the caller's limit, which counts its steps.
 
 
 class Asker(ABC):
@@ -276,7 +274,6 @@ class BanyanRetriever(BaseRetriever):
         return self
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
-        """Return the best passages for a query as LangChain documents; LangChain calls this for `invoke`."""
         context = AskContext(documents=self.documents, where=self.where)
         return [Document(page_content=passage.chunk.text, id=passage.chunk.id, metadata=passage.fields())
                 for passage in _rank(self._opened, self.kb, query, self.k, context)]
@@ -296,7 +293,7 @@ class Remote(Asker):
 
     def __init__(self, url: str, kb: str, *, mode: Mode = "reject", context: AskContext | None = None,
                  graph: str = "retrieval", api_key: str | None = None, headers: Mapping[str, str] | None = None,
-                 timeout: float = _TIMEOUT) -> None:
+                 timeout: float = 300.0) -> None:
         """Set the address; nothing is sent yet.
 
         Args:

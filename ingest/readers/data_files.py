@@ -26,8 +26,7 @@ _OUTSIDE = re.compile(r"<!ENTITY\s{1,99}([\w.:-]{1,100})\s{1,99}(?:SYSTEM|PUBLIC
 _FOR_PROGRAMS = frozenset({"class", "style", "role", "lang", "version", "id"})
 _TITLES = frozenset({"title", "head", "heading", "article-title"})
 _PARAGRAPHS = frozenset({"p", "para", "description", "summary", "content", "text", "body", "note", "abstract", "li",
-                         "listitem"})
-"""Elements whose name says nothing about their words."""
+                         "listitem"})  # names of elements that say nothing about their words
 _DEEPEST_HEADING = 6
 _VENUES = ("journal", "journaltitle", "booktitle", "publisher", "school", "institution", "howpublished")
 _FURTHER_FIELDS = ("volume", "number", "pages", "keywords", "abstract", "url")
@@ -46,9 +45,6 @@ def read_xml(data: bytes, _: Limits) -> Content:
 
     The title is the first one in the file. Entities that name other files are counted in `unread`; expat rejects
     entities that expand to huge texts.
-
-    Raises:
-        UnreadableError: the bytes are not well-formed XML.
     """
     declared = _ENCODING.search(data[:200])
     # Decoded here, because expat garbles encodings of several bytes a character.
@@ -155,11 +151,7 @@ def _list_records(value: object) -> list[object]:
 
 
 def read_bib(data: bytes, limits: Limits) -> Content:
-    """Read a BibTeX file: each entry is a row with title, author, year and venue.
-
-    Raises:
-        UnreadableError: no entry of it can be read.
-    """
+    """Read a BibTeX file: each entry is a row with title, author, year and venue; UnreadableError if it has none."""
     with capture() as errors:
         read = parse_string(_STYLE.sub(r"\1", _COMMENT.sub("", decode(data))), "bibtex").entries
     entries = {key: entry for key, entry in read.items() if entry.fields or entry.persons}

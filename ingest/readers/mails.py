@@ -18,7 +18,6 @@ _QUOTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)(?P<who>(?!>)[^\n]{1,300}(?:\n(?!>)
 """The beginning of an earlier mail below an answer: the line that says who wrote it, or a line between dashes."""
 _MARK = re.compile(r"^(?:> ?)+", re.MULTILINE)
 _MOSTLY = 0.8  # the smallest share of quoted lines in an earlier mail
-_TEXTS = frozenset({"text/plain", "text/html"})
 
 
 def read_eml(data: bytes, _: Limits) -> Content:
@@ -65,7 +64,7 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
                     if (name := file.get_filename()))
     elif part.get_content_maintype() == "multipart":  # its boundary is missing
         yield str(payload)
-    elif kind in _TEXTS:
+    elif kind in {"text/plain", "text/html"}:
         if name := part.get_filename():
             yield f"# {name}"
         yield _part_text(part)

@@ -48,9 +48,6 @@ def read_rst(data: bytes, _: Limits) -> Content:
 
     The field list at the top is the metadata. The title is its field `title`, or else the document's title. Comments
     are left out. Raw HTML and included files are not read; `unread` counts them.
-
-    Raises:
-        UnreadableError: the bytes are not text, or their encoding cannot be detected.
     """
     text = decode(data)
     # Read the directives and roles that docutils does not know, too.

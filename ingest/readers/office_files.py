@@ -31,12 +31,9 @@ _MARGINS = re.compile(r"word/(header|footer)\d*\.xml")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _LEFT_OUT = {"picture": b"{\\pict", "header": b"{\\header", "footer": b"{\\footer", "footnote": b"{\\footnote",
-             "comment": b"\\annotation"}
-"""Parts that striprtf leaves out, each with the mark with which it begins."""
+             "comment": b"\\annotation"}  # what striprtf leaves out, each part with the mark at its beginning
 _NO_TITLE = re.compile(r"(?:microsoft )?powerpoint .*|(?:slide|folie|diapositiv[ae]|スライド|幻灯片) ?\d+",
-                       re.IGNORECASE)
-"""Titles that programs store by themselves."""
-_EMBEDDED = frozenset({MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT})
+                       re.IGNORECASE)  # titles that programs store by themselves
 _MANIFEST = "META-INF/manifest.xml"
 _DEEPEST_HEADING = 6
 _UNREAD = {"annotation": "comment", "object": "embedded object", "image": "picture"}
@@ -50,7 +47,6 @@ _RAISED_POSITIONS = ("super", *"123456789")  # a number is the share of the heig
 _TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "text-box": "div", "table": "table",
          "table-row": "tr", "table-cell": "td", **dict.fromkeys(_SKIPPED, "template")}
 """The tags of HTML by the elements of OpenDocument; the content of "template" is not shown."""
-_BLANKS = frozenset({"s", "tab", "line-break"})
 _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 
 
@@ -190,7 +186,7 @@ def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
         yield archives.chart_text(ET.fromstring(shape.chart.part.blob), heading)  # noqa: S314
     elif local_name(shape.element) == "pic":
         omitted["recording" if shape.shape_type is MSO_SHAPE_TYPE.MEDIA else "picture"] += 1
-    elif shape.shape_type in _EMBEDDED:
+    elif shape.shape_type in {MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT}:
         omitted["embedded file"] += 1
     for inner in getattr(shape, "shapes", ()):
         yield from _texts(inner, heading, omitted)
@@ -252,7 +248,7 @@ def _rename_to_html(body: ET.Element, raised: Set[str]) -> None:
     """Give the elements of an OpenDocument file the tags of HTML; texts of the styles `raised` are raised."""
     for element in list(body.iter()):
         name, tag = local_name(element), "span"
-        if name in _BLANKS:
+        if name in {"s", "tab", "line-break"}:
             element.text = " "
         elif name == "note":
             bodies = [_words(part) for part in element if local_name(part) == "note-body"]

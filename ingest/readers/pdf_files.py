@@ -37,8 +37,7 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _LONGEST_TITLE, _LISTED = 300, 10
 _FEWEST_CHARACTERS = 20
 _UNUSABLE, _RARE = 0.05, 0.4  # the largest shares of characters that no text has, and of rare letters
-_RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")
-"""Letters of Latin Extended-A and -B, and the rare Chinese of Extension A."""
+_RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")  # Latin Extended-A and -B, rare Chinese
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _FEWEST_LETTERS, _FEWEST_DIFFERENT, _FEWEST_FREQUENT = 200, 12, 0.25
 _FREQUENT = frozenset("etaoinsrETAOINSR")

@@ -18,7 +18,6 @@ from ..reading import END, RAISED, write_raised
 _ABOVE, _BELOW = 0.75, 0.25  # how far a line of text reaches above and below its baseline, as shares of its size
 CJK_LETTER = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]")
 _CJK_GAP = 0.4  # the narrowest space between CJK letters, and beside raised and lowered ones, as a share of the size
-_CLOSING = frozenset(".,;:)]")
 _COLUMN_GAP = 1.0  # a gap of this share of the size divides words even if PDFium sees no space
 _SAME_LINE = 0.4  # the smallest share of the lower of two words' heights in which words of a line overlap
 _RAISED, _RAISED_SIZE = 0.15, 0.9  # how far a raised figure is above the baseline, and its largest relative size
@@ -295,7 +294,7 @@ def line_text(line: Sequence[PageWord]) -> str:
             text += f" {word.text}"
         elif is_small and rise > _RAISED * before.size:
             text += f"{RAISED}{word.text}{END}"
-        elif is_between_cjk or (is_small and rise < 0) or word.text[0] in _CLOSING:
+        elif is_between_cjk or (is_small and rise < 0) or word.text[0] in ".,;:)]":
             text += word.text
         else:
             text += f" {word.text}"

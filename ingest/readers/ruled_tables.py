@@ -11,8 +11,7 @@ from ..grids import GridCell, GridRow, header_depth, is_single
 from .pdf_pages import CJK_LETTER, Box, DrawnPage, PageWord, line_text, parts_of, rows_of
 
 NEAR = 3.0  # the largest distance in points between ends of lines that meet, or columns of a table on two pages
-_MOST_CROSSINGS = 2_000
-"""The most crossings of vertical and horizontal lines; a drawing has more, and finding its cells takes long."""
+_MOST_CROSSINGS = 2_000  # of vertical and horizontal lines; a drawing has more, and finding its cells takes long
 _STANDS_OUT = 2.0  # the most points by which a word may extend over the edge of its cell
 _MOST_HOLES = 0.2  # the largest share of a table's places that may lack their lines
 _LONGEST_CELL = 1000

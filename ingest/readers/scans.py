@@ -127,8 +127,12 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
     group: list[TextLine] = []
     gutter: tuple[float, float] | None = None
     for row in rows:
-        free = _narrow(gutter, row) if gutter else None
-        if free is None:  # the row crosses the gutter, so it begins another group
+        free: tuple[float, float] | None = None  # the part of the gutter that the row leaves free
+        if gutter:
+            left, right = _split_row(row, gutter)
+            free = (max([gutter[0], *(word.box.x1 for word in left)]),
+                    min([gutter[1], *(word.box.x0 for word in right)]))
+        if free is None or free[0] >= free[1]:  # the row crosses the gutter, so it begins another group
             ordered += _read_columns(group, gutter)
             group = []
             free = (row[0].box.x1, row[1].box.x0) if len(row) > 1 else None
@@ -140,14 +144,6 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
 def _split_row(row: TextLine, gutter: tuple[float, float]) -> tuple[TextLine, TextLine]:
     middle = sum(gutter) / 2
     return [word for word in row if word.center[0] < middle], [word for word in row if word.center[0] >= middle]
-
-
-def _narrow(gutter: tuple[float, float], row: TextLine) -> tuple[float, float] | None:
-    """Return the part of a gutter that a row leaves free, None if it leaves none."""
-    left, right = _split_row(row, gutter)
-    begin = max([gutter[0], *(word.box.x1 for word in left)])
-    end = min([gutter[1], *(word.box.x0 for word in right)])
-    return (begin, end) if begin < end else None
 
 
 def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> list[TextLine]:

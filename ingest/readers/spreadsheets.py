@@ -35,8 +35,7 @@ _SHEET = re.compile(r"xl/worksheets/sheet\d*+\.xml")
 _REFERENCE = re.compile(rb'<(?:x:)?c r="([A-Z]{1,3})([0-9]{1,7})"')
 _COLUMN = re.compile("[A-Z]{1,3}")  # of a place such as "AB12"
 _WIDE, _HIGH = 100, 10_000  # empty columns or rows between a cell that lies far from all others and these
-_UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")
-"""A formula without a value: a program wrote it, and no spreadsheet calculated it."""
+_UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")  # a formula that no spreadsheet has calculated
 _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
 _MOST_COLUMNS = 16_384  # of a sheet
 _PERCENT_FORMATS = {9: "0%", 10: "0.00%"}

@@ -30,15 +30,13 @@ _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space st
 _NO_WIDTH = dict.fromkeys(map(ord, "\u200b\u2060\ufeff"))
 """Characters that only say where a line may break, or may not; no browser shows them."""
 _GAP = re.compile(r"[ \n\v\x1f]+")
-_MAX_META = 1000
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
          "article:published_time": "date", "description": "description", "keywords": "keywords"}
 _LONGEST_NUMBER = 6
 _LINE = "\v"  # marks where a line begins or ends; any number of consecutive marks is one line break
 _INDENT = "\x1f"  # marks one level of indentation, of a line inside an item of a list
 _LISTS = frozenset({"ul", "ol"})
-_DEEPEST_LIST = 20
-"""The most levels of indentation; on pages without end tags, the parser nests items in each other, too."""
+_DEEPEST_LIST = 20  # levels of indentation; on pages without end tags, the parser nests items, too
 _AFTER_MARK = re.compile(r"\x1e(?:[ \v\x1f]*+(?!(?:-|\d{1,6}\.) \x1e))?")
 """The separators between the mark of an item and its words; they stay if a list inside the item follows."""
 _LONGEST_CELL = 1000  # the longest cell of a table of data; a longer one is part of a page
@@ -66,9 +64,6 @@ def read_html(data: bytes, _: Limits | None = None) -> Content:
     preformatted text in fences. Tables of data are rows in the form of `text/table_rows.py`; other tables are lines
     with ` | ` between cells. The title is that of the page without the name of its site, or else its first `h1`. The
     metadata comes from its `meta` tags. Its pictures are not read but counted.
-
-    Raises:
-        UnreadableError: the bytes are not text, their encoding cannot be detected, or they are not HTML.
     """
     soup = parse_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     struck = _remove_unsaid_parts(soup)
@@ -86,7 +81,7 @@ def read_html(data: bytes, _: Limits | None = None) -> Content:
         elif (code := block.replace(_LINE, "\n").strip("\n")).strip():
             blocks.append(write_raised(f"```\n{code}\n```"))
     fields = {str(tag.get("name") or tag.get("property") or "").lower(): str(tag["content"])
-              for tag in soup.find_all("meta", content=True, limit=_MAX_META)}
+              for tag in soup.find_all("meta", content=True, limit=1000)}
     omitted = [count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")),
                list_counts({"struck-out text": struck})]
     return Content("\n\n".join(filter(None, blocks)), title,

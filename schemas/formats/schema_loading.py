@@ -28,8 +28,7 @@ from .small_files import parse_lines, read_text
 
 _ELEMENT_CLASSES: dict[str, type[SchemaElement]] = {
     "entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
-MAX_SCHEMA_BYTES = 10 * 1024 * 1024
-"""The largest schema file; the seeds have up to 20 KB, and prompts hold a few hundred elements."""
+MAX_SCHEMA_BYTES = 10 * 1024 * 1024  # the seeds have up to 20 KB, and prompts hold a few hundred elements
 _Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_ELEMENT_NAME)]
 
 
