@@ -259,9 +259,8 @@ class AskedParts:
         """Return True if a question asks which rows: "which lakes", "the deepest lake", "which one"."""
         words = [word.text.casefold() for word in self.reading.words]
         heads = [mention for mention in self.mentions if self.is_rows(mention) or mention.kind == "row_nouns"]
-        if any(self.asks(mention) or self._is_superlative(mention) for mention in heads):
-            return True
-        return not _WHICH_ONES.isdisjoint(pairwise(words))
+        return not _WHICH_ONES.isdisjoint(pairwise(words)) or any(
+            self.asks(mention) or self._is_superlative(mention) for mention in heads)
 
     def asks(self, mention: Mention) -> bool:
         """Return True if "which" or "what" stands before a mention, with no more than a number or a degree between."""
@@ -318,8 +317,7 @@ class AskedParts:
         if self.are_documents:
             return False
         texts = [column for column in self.table.columns if column.kind != "number" and column.name != "document"]
-        is_by_date = len(texts) == 1 and is_date(texts[0])
-        return is_by_date or any(
+        return (len(texts) == 1 and is_date(texts[0])) or any(
             is_number(column) and not column.unit and keys_of(column.title) in lexicon().labels["quantity"]
             for column in self.table.columns)
 

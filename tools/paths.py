@@ -49,8 +49,7 @@ def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] 
     # Unfinished chains: (start, last entity, all entities, path).
     unfinished: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
     paths = list[tuple[str, _Path]]()
-    step_count = 0
-    is_cut = False
+    step_count, is_cut = 0, False
     for _ in range(MAX_HOPS if ends is not None else _OPEN_HOPS):
         longer = []
         for start, last, visited, path in unfinished:

@@ -81,7 +81,6 @@ class MeasureReader:
     """Reads conditions on numbers and dates, and marks what says them as used."""
 
     def __init__(self, parts: AskedParts) -> None:
-        """Read from the parts of a question."""
         self._parts = parts
 
     def _condition(self, column: ColumnInfo, sql: str, text: str, *said: Mention | None, values: Sequence[str] = (),

@@ -49,7 +49,6 @@ class QuestionTarget:
     """The mentions and conditions of a question in a table, from which its query is assembled."""
 
     def __init__(self, parts: AskedParts, conditions: Sequence[Condition]) -> None:
-        """Assemble from the parts of a question that its conditions leave."""
         self._parts = parts
         self.conditions = conditions
         self._table = parts.table

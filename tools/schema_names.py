@@ -45,7 +45,6 @@ class LabelledTerms:
     """The terms of a graph, to be found in lookups and questions by the names and labels that a schema gives them."""
 
     def __init__(self, index: GraphIndex, schema: GraphSchema) -> None:
-        """Read the names and labels of all terms."""
         self.schema, self.terms = schema, terms_of(index)
         self._by_name: dict[str, list[int]] = {}
         self._by_cue: dict[str, list[int]] = {}

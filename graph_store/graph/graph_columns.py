@@ -169,8 +169,7 @@ class GraphColumns:
     @cached_property
     def incident(self) -> Lists:
         """For each entity the rows of the triples in which it is head or tail, ascending."""
-        heads = self.triples[:, 0]
-        tails = self.triples[:, 2]
+        heads, tails = self.triples[:, 0], self.triples[:, 2]
         rows = np.arange(len(self.triples))
         other_tails = heads != tails
         entities = np.concatenate([heads, tails[other_tails]])
@@ -236,8 +235,7 @@ def select_rows(table: _Table, rows: Rows | NDArray[np.bool_]) -> _Table:
 
 def distinct_rows(table: _Table, keys: int) -> _Table:
     """Sort a table by all columns, and keep one row, the first, for each combination of its first `keys` columns."""
-    rows = sort_rows(*table)
-    table = select_rows(table, rows)
+    table = select_rows(table, sort_rows(*table))
     return select_rows(table, find_firsts(*table[:keys]))
 
 
@@ -270,16 +268,14 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     # Texts are first numbered as they come; `sorted_number` has by this number the one in sorted order.
     known = _TextNumbers()
     no_time = known[""]
-    tables = [(_read_table(rows.mentions, _MENTION_COLUMNS, known), _MENTION_COLUMNS),
-              (_read_table(rows.facts, _FACT_COLUMNS, known), _FACT_COLUMNS),
-              (_read_table(rows.values, _VALUE_COLUMNS, known), _VALUE_COLUMNS)]
+    tables = [(_read_table(table, kinds, known), kinds) for table, kinds in (
+        (rows.mentions, _MENTION_COLUMNS), (rows.facts, _FACT_COLUMNS), (rows.values, _VALUE_COLUMNS))]
     texts = sorted(known)
     sorted_number = np.empty(len(texts), np.int32)
     sorted_number[[known[text] for text in texts]] = np.arange(len(texts), dtype=np.int32)
     mentions, facts, values = (
-        [sorted_number[column] if kind == "t" else column for column, kind in zip(columns, kinds.replace("-", ""),
-                                                                                  strict=True)]
-        for columns, kinds in tables)
+        [sorted_number[column] if kind == "t" else column
+         for column, kind in zip(columns, kinds.replace("-", ""), strict=True)] for columns, kinds in tables)
     mention_chunk, name, name_type, *mention_place = mentions
     fact_chunk, head, head_type, relation, tail, tail_type, fact_time, start, end, confidence = facts
     value_chunk, owner, owner_type, attribute, value, value_time, *value_place = values
@@ -291,8 +287,7 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     value_times = ValueTimeTable(owners, attribute, value, value_time, value_chunk, *value_place)
     return GraphColumns(
         texts=texts, ids=ids, types=types, names=_choose_names(mention_table, len(ids)), triples=triples,
-        mentions=mention_table,
-        support=keep_surest_rows(SupportTable(triple, fact_chunk, start, end, confidence)),
+        mentions=mention_table, support=keep_surest_rows(SupportTable(triple, fact_chunk, start, end, confidence)),
         triple_times=distinct_rows(select_rows(triple_times, fact_time != sorted_number[no_time]), 3),
         values=distinct_rows(ValueTable(owners, attribute, value, value_chunk, *value_place), 4),
         value_times=distinct_rows(select_rows(value_times, value_time != sorted_number[no_time]), 5))

@@ -132,8 +132,7 @@ def _triple_edge(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Source
 def _membership_edges(entities: Container[str], communities: Sequence[TreeCommunity]) -> Iterator[dict[str, Any]]:
     """Yield the edges of communities; the tree may be older than the graph, and name entities that are deleted."""
     for c in communities:
-        members = c.members if c.level == 0 else ()
-        for node in members:
+        for node in c.members if c.level == 0 else ():
             if node in entities:
                 yield {"kind": MEMBER_OF, "source": node, "target": c.id, "key": MEMBER_OF}
         if c.parent:

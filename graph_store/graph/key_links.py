@@ -113,8 +113,7 @@ def _find_keys(columns: GraphColumns, facts: NDArray[np.int32]) -> list[_KeyFiel
         names = [columns.texts[name] for name in columns.names[owners].tolist()]
         in_names = sum(text in name for text, name in zip(texts, names, strict=True))
         has_numbers = any(text.replace(".", "").replace(",", "").isdecimal() for text in texts)
-        if (not has_numbers or in_names >= _NEARLY_ALL * len(texts)
-                or _ends_identifying(columns.texts[attributes[0]])):
+        if not has_numbers or in_names >= _NEARLY_ALL * len(texts) or _ends_identifying(columns.texts[attributes[0]]):
             keys.append(_KeyField(int(attributes[0]), owners, values, numeric=all(map(str.isdecimal, texts))))
     return sorted(keys, key=lambda key: -len(key.owners))
 

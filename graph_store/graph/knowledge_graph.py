@@ -184,8 +184,7 @@ class KnowledgeGraph:
     def count_attributes(self) -> int:
         """Return the number of distinct attribute values that describe entities."""
         keys = self.columns.values[:3]
-        texts = self.columns.texts
-        names = self.columns.names
+        texts, names = self.columns.texts, self.columns.names
         return sum(is_descriptive(texts[names[entity]], texts[attribute], texts[value])
                    for entity, attribute, value in np.stack(keys, axis=1)[find_firsts(*keys)].tolist())
 

@@ -205,9 +205,8 @@ def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, 
 def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, schema: GraphSchema | None,
                      row_of_node: Mapping[str, int]) -> GraphColumns:
     """Return the graph whose triples join nodes, with persons' corrections and without deleted triples."""
-    heads = node_of[columns.triples[:, 0]]
-    relations = columns.triples[:, 1]
-    tails = node_of[columns.triples[:, 2]]
+    heads, relations, tails = columns.triples.T
+    heads, tails = node_of[heads], node_of[tails]
     holds = np.ones(len(heads), bool)
     corrected = np.stack([heads, relations, tails], axis=1)
     for (head, relation, tail), instead in edits.facts.items():
@@ -352,8 +351,7 @@ class LedgerGraph:
             made_of, now = self._made_of, (self._current_state(), self._schemas.version())
             if made_of is None or made_of == now:
                 return
-            rows_have_changed = made_of[0].position != now[0].position
-            if rows_have_changed:
+            if made_of[0].position != now[0].position:  # the rows have changed
                 self.unload()
             else:
                 self._graph, self._made_of = None, now

@@ -147,9 +147,8 @@ class Groups:
             pair, tie = next((pair, tie) for pair, tie in ties if (pair[0] in reached) != (pair[1] in reached))
             alias, partner = (pair[1], pair[0]) if pair[0] in reached else pair
             reached.add(alias)
-            evidence = tie.evidence or (around.mention(alias), around.mention(partner))
             yield AliasRow(id=alias, canonical=canonical, type=kind, partner=partner, rule=tie.rule, score=tie.score,
-                           evidence=evidence)
+                           evidence=tie.evidence or (around.mention(alias), around.mention(partner)))
 
     def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
         name = self._around.names[entity]
@@ -307,14 +306,13 @@ def _weaken_ambiguous(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pa
         if tie.loose and tie.score >= ASK_FROM:
             short, long = _shorter_first(around, pair)
             longer_names.setdefault(short, set()).add(long)
-    just_below_merge = MERGE_FROM - 10**-_DIGITS
     weakened = dict(ties)
     for pair, tie in ties.items():
         if tie.loose and tie.score >= MERGE_FROM:
             short, long = _shorter_first(around, pair)
             rivals = longer_names[short] - {long}
             if any((same := ties.get(pair_of(long, rival))) is None or same.score < MERGE_FROM for rival in rivals):
-                weakened[pair] = tie._replace(score=just_below_merge)
+                weakened[pair] = tie._replace(score=MERGE_FROM - 10**-_DIGITS)
     return weakened
 
 

@@ -71,10 +71,9 @@ _DATES = (
     "to_quarters to_years to_hours to_minutes to_seconds epoch epoch_ms today now current_date current_localtimestamp "
     "get_current_timestamp time_bucket julian")
 _LISTS = (
-    "list_contains list_has array_contains array_has list_has_any list_has_all array_has_any "
-    "array_has_all list_distinct list_unique list_sort list_reverse_sort array_length list_extract list_element "
-    "array_extract list_filter array_filter filter list_where flatten list_reverse array_reverse list_median list_mode "
-    "list_position "
+    "list_contains list_has array_contains array_has list_has_any list_has_all array_has_any array_has_all "
+    "list_distinct list_unique list_sort list_reverse_sort array_length list_extract list_element array_extract "
+    "list_filter array_filter filter list_where flatten list_reverse array_reverse list_median list_mode list_position "
     "list_indexof array_position list_slice array_slice list_intersect list_sum list_avg list_min list_max list_count "
     "list_first list_last list_any_value unnest cardinality struct_extract struct_extract_at")
 _CONDITIONS = "if ifnull nullif coalesce"
@@ -153,8 +152,7 @@ def join_names(query: exp.Expr) -> None:
 def with_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[exp.Query, list[TableInfo]]:
     """Return a query with the full names of its tables, and those that it reads; SqlError for an unknown one."""
     query = query.copy()
-    used = {table.name: table for table in _give_full_names(query, tables)}
-    return query, list(used.values())
+    return query, list({table.name: table for table in _give_full_names(query, tables)}.values())
 
 
 @_bounded_depth()

@@ -175,7 +175,6 @@ class EndpointEmbedder:
     """A model behind `/embeddings`, called with several batches at once within the limits of the process."""
 
     def __init__(self, settings: Settings) -> None:
-        """Ask the model once, for its dimension."""
         self.name = settings.embedding_model
         # The prefix says that the model is OpenAI's, if there is no address; the endpoint does not know it.
         self._sent_name = self.name if settings.embedding_base_url else self.name.removeprefix(OPENAI)

@@ -236,7 +236,6 @@ class _Conversion:
     """The conversion of one reply to the extraction of each request."""
 
     def __init__(self, reply: ExtractionReply, schema: GraphSchema, lines: NumberedLines) -> None:
-        """Read the rows of facts; see `ExtractionReply.convert`."""
         self._reply = reply
         self._lines = lines
         self._open = schema.open

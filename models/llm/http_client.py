@@ -113,16 +113,6 @@ async def reveal_error(response: httpx2.Response) -> None:
         response.status_code = _status_in(await response.aread())
 
 
-def _error_in(reply: object) -> Any:
-    """Return the error in a decoded body, of its first choice or else of the whole; None if there is none."""
-    if not isinstance(reply, dict):
-        return None
-    choices = reply.get("choices")
-    first_choice = choices[0] if isinstance(choices, list) and choices else None
-    of_choice = first_choice.get("error") if isinstance(first_choice, dict) else None
-    return of_choice or reply.get("error")
-
-
 def _status_in(body: bytes) -> int:
     """Return the HTTP status of a body: 200 for an answer, else that of its error, or one that fits it."""
     if not body.strip():
@@ -131,7 +121,11 @@ def _status_in(body: bytes) -> int:
         reply = json.loads(body)
     except (ValueError, RecursionError):  # mostly a page of another server
         return httpx2.codes.NOT_FOUND
-    if not (error := _error_in(reply)):
+    choices = reply.get("choices") if isinstance(reply, dict) else None
+    first_choice = choices[0] if isinstance(choices, list) and choices else None
+    of_choice = first_choice.get("error") if isinstance(first_choice, dict) else None
+    error = of_choice or (reply.get("error") if isinstance(reply, dict) else None)
+    if not error:
         return httpx2.codes.OK
     code = str(error.get("code")) if isinstance(error, dict) else ""
     if _STATUS.fullmatch(code):
@@ -171,7 +165,6 @@ class ServedModel:
         charged, paid_tokens = charge(), list[int]()
 
         async def ask(request: ServedRequest) -> dict[str, Any]:
-            """Send one request, charge its tokens, and return its answer."""
             _, texts = request
             answer = await self._calls.ask(texts, lambda: None, lambda client: self._send(client, path, request))
             paid_tokens.append(answer.prompt_tokens)

@@ -51,7 +51,6 @@ class Tagger:
     """A segmenter and tagger of text. It only reads its state, so several threads may share it."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        """Load the model from the files of `SHA256`."""
         import onnxruntime  # noqa: PLC0415 - only Chinese texts need it
 
         self._ids = {word.rstrip("\r"): int(number) for number, word in _key_value_rows(files["word.dic"])}

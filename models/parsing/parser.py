@@ -202,8 +202,7 @@ def _load_processor() -> "Ops":
 
 def _tokenize(pipeline: "Language", text: str) -> "Doc":
     """Tokenize a text, and mark the starts of its sentences."""
-    without_long_runs = _LONG_RUN.sub(lambda run: " " * len(run.group()), text)
-    doc = pipeline.make_doc(without_long_runs)
+    doc = pipeline.make_doc(_LONG_RUN.sub(lambda run: " " * len(run.group()), text))
     sentence_starts = [start for start, _ in split_sentences(text)]
     sentences_begun = first_token = 0  # how many sentences have begun, and the first token of the current one
     marks: list[int] = []  # of each token: 1 if a sentence starts with it, otherwise -1
@@ -212,10 +211,8 @@ def _tokenize(pipeline: "Language", text: str) -> "Doc":
         begun_at_end = bisect_left(sentence_starts, token.idx + len(token))
         begins_sentence = token.i == 0 or begun_at_end > sentences_begun
         sentences_begun = max(sentences_begun, begun_at_end)
-        if begins_sentence or token.i - first_token == _LONGEST_SENTENCE:
-            first_token = token.i
-            marks.append(1)
-        else:
-            marks.append(-1)
+        is_start = begins_sentence or token.i - first_token == _LONGEST_SENTENCE
+        first_token = token.i if is_start else first_token
+        marks.append(1 if is_start else -1)
     # At once: spaCy looks through the text for each sentence that is marked by itself.
     return doc.from_array(["SENT_START"], cast("Any", np.array(marks, np.int64).astype(np.uint64).reshape(-1, 1)))
