@@ -81,11 +81,8 @@ class Guess(NamedTuple):
 def open_file(path: Path) -> BinaryIO:
     """Open a regular file by its real path, as `Path.resolve` returns it.
 
-    What was opened is checked, so neither a link nor a pipe that takes the file's place meanwhile is read.
-
-    Raises:
-        UnreadableError: something else is at that path.
-        OSError: the file cannot be read.
+    What was opened is checked, so neither a link nor a pipe that takes the file's place meanwhile is read: that is an
+    UnreadableError. A file that cannot be opened is an OSError.
     """
     # Opening a pipe without O_NONBLOCK waits for somebody to write to it.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
@@ -100,12 +97,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """Return all bytes of a file.
-
-    Raises:
-        UnreadableError: the file is larger than the limit.
-        OSError: the file cannot be read.
-    """
+    """Return all bytes of a file; raise UnreadableError if it is larger than the limit, and OSError as `open_file`."""
     with open_file(path) as stream:
         data = stream.read(limits.file_bytes + 1)
     if len(data) > limits.file_bytes:
@@ -118,10 +110,8 @@ def decode(data: bytes, declared: str | None = None) -> str:
     """Return the text of a whole file, not yet cleaned.
 
     A byte-order mark gives the encoding. Without one it is UTF-8 if the bytes are valid UTF-8, else the encoding that
-    the file declares if they are valid in it, else the most likely one, which is noted if it is doubtful.
-
-    Raises:
-        UnreadableError: the bytes are not text, or their encoding cannot be detected.
+    the file declares if they are valid in it, else the most likely one, which is noted if it is doubtful. Bytes that
+    are not text, or whose encoding cannot be detected, are an UnreadableError.
     """
     encoding = _unicode_encoding(data)
     if encoding == "utf-8" and not _is_valid(data, "utf-8"):
@@ -134,13 +124,9 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
 
 def encoding_of(path: Path) -> Guess:
-    """Return the encoding of a text file of any size.
+    """Return the encoding of a text file of any size; errors are those of `decode` and `open_file`.
 
     Reading it raises UnicodeDecodeError at bytes that are not valid in that encoding.
-
-    Raises:
-        UnreadableError: the bytes are not text, or their encoding cannot be detected.
-        OSError: the file cannot be read.
     """
     # Read the file in blocks until it proves not to be UTF-8, or ends.
     decoder = codecs.getincrementaldecoder("utf-8")()

@@ -71,11 +71,7 @@ def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
 
 
 def fetch(address: Address, limits: Limits) -> Fetched:
-    """Fetch an address within the limits; up to five redirects are followed, to http and https only.
-
-    Raises:
-        UnreadableError: the address cannot or must not be fetched; the message says why.
-    """
+    """Fetch an address within the limits, or raise UnreadableError; up to five redirects are followed."""
     deadline, url = time.monotonic() + limits.seconds, address.url
     try:
         with httpcore.ConnectionPool(ssl_context=ssl.create_default_context(), network_backend=_Network(limits),

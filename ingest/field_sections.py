@@ -118,10 +118,7 @@ def field_tables(text: str, title: str) -> list[SourceTable]:
 
     The first column is the heading of the record's section, if each has its own, or the item of a list under which the
     fields are set in. A record alone counts if it has at least three fields and is no list, such as the form in a mail.
-
-    Args:
-        text: the document's text, as it is stored.
-        title: the document's title, for records that are under no other heading.
+    `text` is as it is stored, and `title` is that of records under no other heading.
     """
     if ":" not in text and "：" not in text:
         return []
@@ -216,7 +213,6 @@ class _BlockReader:
         block.add(found["name"], found["value"], end)
 
     def _is_of_another_record(self, block: Block, found: re.Match[str]) -> bool:
-        """Return True if a field begins another record than the block above it."""
         if not block.is_listed and len(block.fields) == 1 and not block.fields[block.last]:
             return True  # above it is only a line such as "The order:"
         return self._is_apart and (label_key(found["name"]) in block.fields or (block.is_listed and not found["mark"]))

@@ -301,7 +301,6 @@ def _split_titles(block: TableBlock) -> tuple[Sequence[SheetRow], Sequence[Sheet
 
 
 def _read_head(block: TableBlock, merged: Merged) -> GridTable:
-    """Return the titles, the header and the first rows of a block."""
     texts = [_row_cells(row, block.columns) for row in block.head]
     # In a grid of one column, each row would be a single cell that spans all columns, and so a line between rows.
     if max(map(len, texts)) <= 1:

@@ -131,10 +131,8 @@ def check_id(text: str) -> str:
     """Return a file's relative path, or the id that a record or a caller gives, in Unicode NFC as a document's id.
 
     Ids that look the same are the same: an id has no invisible characters and no line breaks, and no blanks at its
-    ends. Banyan never opens an id as a path, but people read it as one, so it must not contain `.` or `..`.
-
-    Raises:
-        DocumentIdError: the text cannot be an id.
+    ends. Banyan never opens an id as a path, but people read it as one, so it must not contain `.` or `..`. Any other
+    text is a DocumentIdError.
     """
     name = unicodedata.normalize("NFC", text)
     shown = ascii(text[:60]) if not text.isprintable() else repr(text[:60])
@@ -151,9 +149,5 @@ def check_id(text: str) -> str:
 
 
 def record_id(file: str, own: str) -> str:
-    """Return the id of a record that has an id of its own: `FILE/OWN`, which no file next to FILE can have.
-
-    Raises:
-        DocumentIdError: the id cannot be used.
-    """
+    """Return the id of a record with its own id: `FILE/OWN`, which no file beside FILE can have; see `check_id`."""
     return check_id(f"{file}/{check_id(own)}")

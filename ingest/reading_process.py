@@ -51,12 +51,7 @@ class ReadingProcess:
         self._waiting.shutdown()
 
     def read(self, path: Path) -> Content:
-        """Read a file and return its content.
-
-        Raises:
-            UnreadableError: the file cannot be read.
-            asyncio.CancelledError: the run was cancelled.
-        """
+        """Return the content of a file; raise UnreadableError, or asyncio.CancelledError if the run was cancelled."""
         if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603 - this module
                 [sys.executable, "-m", __name__, self._limits.model_dump_json()], stdin=subprocess.PIPE,
@@ -152,8 +147,7 @@ def bound_memory(most: int) -> None:
 async def draw_page(file: Path, page: int, words: str = "") -> bytes:
     """Return a picture (PNG) of a page of a PDF file, whose number counts from 1, with some words marked.
 
-    Raises:
-        UnreadableError: there is no such page, or it cannot be drawn within the limits.
+    It is an UnreadableError if there is no such page, or it cannot be drawn within the limits.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:

@@ -42,8 +42,7 @@ _COLLECTED: ContextVar[list[SourceTable] | None] = ContextVar("banyan_collected_
 def collected_tables(before: Iterable[SourceTable] = ()) -> Iterator[list[SourceTable]]:
     """Yield a list that gets each table that is written within the block, still without the places of its rows.
 
-    Args:
-        before: the tables with which the list begins, because their rows are marked in the text already.
+    It begins with the tables `before`, whose rows are marked in the text already.
     """
     tables = list(before)
     token = _COLLECTED.set(tables)
@@ -68,14 +67,8 @@ def _with_change(table: SourceTable, change: Callable[[str], str]) -> SourceTabl
 def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: int | None = None) -> dict[int, str]:
     """Collect a table as it stands in its source, and return the mark for each row that is a record, by its index.
 
-    Rows that sum up others are no records; see `_are_records`. Nothing is collected outside a block of
-    `collected_tables`.
-
-    Args:
-        title: the table's subject.
-        header: the names of the columns; rows may have more cells.
-        rows: the rows, and lines between them.
-        key: the column that names the rows, if one does.
+    Rows that sum up others are no records; see `_are_records`. `key` is the column that names the rows, if one does.
+    Rows may have more cells than the header. Nothing is collected outside a block of `collected_tables`.
     """
     collected = _COLLECTED.get()
     if collected is None:

@@ -156,8 +156,7 @@ def _action_arguments(candidate: Candidate) -> dict[str, Any]:
 def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "reviewer") -> Review:
     """Read the answer to an interrupt as a review: LangChain's `HITLResponse`, in the candidates' order, or `Review`.
 
-    Raises:
-        ReviewError: the answer cannot be read, or it has too few or too many decisions.
+    An answer that cannot be read, or has too few or too many decisions, is a ReviewError.
     """
     decisions = answer.get("decisions") if isinstance(answer, dict) else None
     if not isinstance(decisions, list) or not any(isinstance(one, dict) and "type" in one for one in decisions):

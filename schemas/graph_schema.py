@@ -147,11 +147,10 @@ class GraphSchema(Frozen):
         return next((a for a in self.attribute_types if a.name == name), None)
 
     def one_at_a_time(self) -> tuple[dict[str, tuple[bool, bool]], frozenset[str]]:
-        """Return the relations, and the attributes, that have one value at a time.
+        """Return the relations, and the names of the attributes, that have one value at a time.
 
-        Returns:
-            For each such relation whether a head has one tail at a time, and whether a tail has one head at a time, as
-            the relation, its inverse or its symmetry says; and the names of such attributes.
+        Each such relation has whether a head has one tail at a time, and whether a tail has one head at a time, as the
+        relation, its inverse or its symmetry says.
         """
         inverses = {r.name: r.inverse for r in self.relation_types if r.inverse}
         inverses |= {inverse: name for name, inverse in inverses.items()}

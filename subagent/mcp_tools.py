@@ -319,17 +319,9 @@ _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent
 _CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
-def _allow_all(*_: Any) -> bool:
-    return True
-
-
-def _start_at_once(*_: Any) -> AbstractAsyncContextManager[Any]:
-    return nullcontext()
-
-
 def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool = True, decides: bool = False,
-               permits: Permits = _allow_all, sees: Sees = _allow_all, turn: Turn = _start_at_once,
-               share: Share = _start_at_once) -> MCPServer[Any]:
+               permits: Permits = lambda *_: True, sees: Sees = lambda *_: True, turn: Turn = lambda _: nullcontext(),
+               share: Share = lambda *_: nullcontext()) -> MCPServer[Any]:
     """Create the MCP server with Banyan's tools, for `run_stdio_async` or `streamable_http_app`.
 
     Args:
@@ -341,9 +333,6 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         sees: called with a knowledge base's name to check whether the request may see it.
         turn: returns a context manager to enter for each question and search of a request.
         share: the same for the tools that take a thread.
-
-    Raises:
-        KnowledgeBaseNameError: `knowledge_base` cannot be a knowledge base's name.
     """
     tools = Tools(resources, check_name(knowledge_base) if knowledge_base else "", permits, sees, turn, share)
     with _preserve_root_logging():

@@ -59,7 +59,6 @@ class LocalAsker(Asker):
     """Asks the retrieval graph in this process, independent of the caller's checkpointer and context."""
 
     def __init__(self, resources: Resources, kb: str, context: AskContext) -> None:
-        """Check the name and build the graph."""
         self.knowledge_base = check_names(kb)
         self._context = context
         # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints.
@@ -228,11 +227,7 @@ class _RankedPassage(NamedTuple):
 
 def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None,
            ) -> list[RetrievedPassage]:
-    """Return at most `k` passages for a query, best first.
-
-    Raises:
-        BanyanError: the query, an option or the knowledge base cannot be used; the message says why.
-    """
+    """Return at most `k` passages for a query, best first; a BanyanError says what cannot be used."""
     return [RetrievedPassage(text=passage.chunk.text, **passage.fields())
             for passage in _rank(resources, kb, query, k, context or AskContext())]
 

@@ -40,11 +40,7 @@ _NEW_CHART = re.compile(r"(?:word|ppt|xl)/charts/chartEx\d*\.xml")
 
 
 def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
-    """Open a file as a zip archive; `kind` is the expected kind of file, for messages.
-
-    Raises:
-        UnreadableError: the file is not an archive, or is too large.
-    """
+    """Open a zip archive of limited size, or raise UnreadableError; `kind` is the expected kind, for messages."""
     try:
         archive = zipfile.ZipFile(BytesIO(data))
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:

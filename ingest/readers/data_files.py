@@ -107,9 +107,6 @@ def read_json(data: bytes, limits: Limits) -> Content:
         Records for `records.read_listed`: the number from 0, and either the id, title, text and metadata, or the reason
         why the record cannot be used. If no record has a `text`, the whole file is a table: one record without a
         number.
-
-    Raises:
-        UnreadableError: the file is not JSON, or has no records.
     """
     text = decode(data)
     if not text.strip():
@@ -163,7 +160,6 @@ def read_bib(data: bytes, limits: Limits) -> Content:
 
 
 def _bibtex_work(key: str, entry: Entry) -> Fields:
-    """Return an entry of a BibTeX file as the fields of a record, without LaTeX."""
     fields = {name.lower(): one_line(str(Text.from_latex(value))) for name, value in entry.fields.items()}
     authors: list[str] = []
     for person in entry.persons.get("author") or entry.persons.get("editor") or ():

@@ -147,8 +147,7 @@ def _style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
 def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> dict[str, int]:
     """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ.
 
-    Returns:
-        The number of the last page of each head that is more than a page number, by its text.
+    Return the number of the last page of each head that is more than a page number, by its text.
     """
     in_margins: dict[str, list[tuple[int, TextLine]]] = {}
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):

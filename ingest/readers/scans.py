@@ -30,11 +30,7 @@ _FEWEST_LINES = 3  # of a column
 
 
 def read_image(data: bytes, limits: Limits) -> Content:
-    """Return the text in an image file; if the file has several pictures, each one is a page.
-
-    Raises:
-        UnreadableError: the file is not a picture or too large, its script is unknown, or text recognition is off.
-    """
+    """Return the text in an image file; if the file has several pictures, each one is a page."""
     if limits.ocr == "off":
         raise UnreadableError("a picture, and BANYAN_OCR is off: remove it")
     texts: list[str] = []

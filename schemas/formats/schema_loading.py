@@ -53,13 +53,10 @@ def load_schema(name_or_path: str) -> GraphSchema:
 
 
 def parse_schema(text: str, where: str) -> GraphSchema:
-    """Parse a schema; `where` is the file's name.
+    """Parse a schema, or raise SchemaError, which names element and field; `where` is the file's name.
 
     A Text2KGBench ontology has the field `concepts`. Anything else is Banyan's own form, in which an unknown field is
     an error.
-
-    Raises:
-        SchemaError: the text cannot be decoded or is not a consistent schema; the message names element and field.
     """
     data = parse_lines(text, where, SchemaError)
     if not isinstance(data, Mapping):

@@ -23,11 +23,7 @@ class SizeError(ValueError):
 
 
 def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> str:
-    """Read a regular file in UTF-8; devices and pipes may never end.
-
-    Raises:
-        error: the file is missing, larger than `most` bytes, or not UTF-8.
-    """
+    """Read a regular file in UTF-8 of at most `most` bytes, or raise `error`; devices and pipes may never end."""
     if not path.is_file():
         raise error(f"there is no file {path}" if not path.exists() else
                     f"{path} is not a regular file: save its content to one")
