@@ -1,6 +1,6 @@
 """Cutting ranked passages to what a question asks about, so that more of them can be read for the same tokens."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from ..graph_store.index.lexical import LexicalIndex, index_terms
@@ -46,7 +46,11 @@ class Excerpts:
         """
         self._best = self._best or passage.score
         sentences = split_sentences(passage.text)
-        runs = [*self._new_runs(passage, sentences)]
+        shown = [(first - passage.start, last - passage.start) for document, first, last in self._shown
+                 if document == passage.document]
+        # Successive sentences that no shown passage has: neighbours overlap, and cuts of a passage differ.
+        runs = [[*run] for is_new, run in groupby(sentences, key=lambda span: not any(
+            first <= span[0] and span[1] <= last for first, last in shown)) if is_new]
         if not runs:
             return None
         start, end = runs[0][0][0], runs[-1][-1][1]
@@ -65,15 +69,6 @@ class Excerpts:
     def add(self, passage: Passage) -> None:
         """Record that a passage is shown."""
         self._shown.append((passage.document, passage.start, passage.start + len(passage.text)))
-
-    def _new_runs(self, passage: Passage, sentences: _Spans) -> Iterator[_Spans]:
-        """Yield successive sentences that no shown passage has: neighbours overlap, and cuts of a passage differ."""
-        shown = [(first - passage.start, last - passage.start) for document, first, last in self._shown
-                 if document == passage.document]
-        for is_new, run in groupby(sentences, key=lambda span: not any(
-                first <= span[0] and span[1] <= last for first, last in shown)):
-            if is_new:
-                yield [*run]
 
     def _best_run(self, text: str, spans: _Spans) -> tuple[float, int, _Spans]:
         """Return the successive sentences within an excerpt's tokens that have the most of the question's words."""

@@ -50,8 +50,7 @@ TOOL_DESCRIPTIONS: dict[Tool, str] = {
                    "name. The result says over how many records it is. An unknown name gets those that exist.",
     "dfs_search": "Find chains of facts that connect two entities, or that begin at one.",
     "community_search": "Read reports on a theme, or on the documents as a whole where no theme is given.",
-    "passage_search": "Find the passages of the documents that are most relevant to a query.",
-}
+    "passage_search": "Find the passages of the documents that are most relevant to a query."}
 Lease = Callable[[], AbstractContextManager[Retrievers]]
 _TOKENS = 1500
 """The budget of one lookup, estimated tokens, where the caller sets none."""

@@ -90,9 +90,8 @@ def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: S
     return [*first.items(), *(ranked for ranked in ranking if ranked[0] not in first)]
 
 
-def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], tokens: int,
-                  seen: Collection[str] = (), at_least: int = AT_LEAST, excerpts: Excerpts | None = None,
-                  ) -> list[Passage]:
+def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], tokens: int, seen: Collection[str] = (),
+                  at_least: int = AT_LEAST, excerpts: Excerpts | None = None) -> list[Passage]:
     """Return the first passages of a ranking that fit a budget, without those that repeat another.
 
     A passage that ends within a table or list is followed by the next chunk. Up to `at_least` passages may together

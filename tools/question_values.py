@@ -1,7 +1,7 @@
 """The conditions of a question on the rows of one table: values, words of texts, what is missing, numbers and dates."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import literal, quoted
@@ -218,8 +218,13 @@ class ConditionReader(MeasureReader):
         words_of = {mention.values[column.name][0]: self._parts.text(mention) for mention in mentions
                     if len(mention.values[column.name]) == 1}
         sql = _value_sql(column, values)
-        shown = " or ".join(self._shown_values(values, words_of, mentions))
-        text = f"{column.title} {'has' if is_list(column) else 'is'} {shown}"
+        shown: Sequence[str] = values
+        if set(words_of) == set(values):  # with the question's words if these differ
+            shown = [value if set(keys_of(value)) & set(keys_of(words)) else f"{value} ({words})"
+                     for value, words in words_of.items()]
+        elif len(values) > 2 * len(mentions):
+            shown = [f"…{self._parts.text(mention)}…" for mention in mentions]
+        text = f"{column.title} {'has' if is_list(column) else 'is'} {' or '.join(shown)}"
         condition = self._condition(column, sql, text, *mentions, *links, values=values, words=words_of)
         each = {self._parts.text(mention): _value_sql(column, mention.values[column.name]) for mention in mentions}
         # "Ada and Bo wrote" may mean together, or each of them.
@@ -228,16 +233,6 @@ class ConditionReader(MeasureReader):
         both = f"({') AND ('.join(different)})"
         return replace(condition, otherwise=condition.sql.replace(sql, both) if is_open else "",
                        alternatives=each if len(mentions) > 1 else {})
-
-    def _shown_values(self, values: Sequence[str], words_of: Mapping[str, str], mentions: Sequence[Mention],
-                      ) -> Sequence[str]:
-        """Return values as an answer shows them: with the question's words if these differ, "…word…" for many."""
-        if set(words_of) == set(values):
-            return [value if set(keys_of(value)) & set(keys_of(words)) else f"{value} ({words})"
-                    for value, words in words_of.items()]
-        if len(values) > 2 * len(mentions):
-            return [f"…{self._parts.text(mention)}…" for mention in mentions]
-        return values
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
         """Return the values of any of some mentions; neighbouring words of one value must all be in it."""

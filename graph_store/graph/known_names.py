@@ -7,7 +7,7 @@ that is said only once or twice names nobody. All this is a function of all rows
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -62,8 +62,14 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
                 start = -1 if (number, name) in known else _find_name(text, columns.texts[name])
                 if start >= 0:
                     missed.append(_Missed(entity, name, chunk.id, start))
-    columns = _without_common_words(_with_mentions(columns, missed), chunks_with_small)
-    return _without_unmentioned(_join_short_names(columns, document_of))
+    old_texts = columns.texts
+    columns = columns.with_texts(one.chunk for one in missed)  # which gives the names other numbers
+    rows = [(one.entity, columns.number_of(old_texts[one.name]), columns.number_of(one.chunk), one.start,
+             one.start + len(old_texts[one.name])) for one in missed]
+    added = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
+    joined: Any = (np.concatenate(pair) for pair in zip(columns.mentions, added, strict=True))
+    columns = replace(columns, mentions=distinct_rows(MentionTable(*joined), 3))
+    return _without_unmentioned(_join_short_names(_without_common_words(columns, chunks_with_small), document_of))
 
 
 def _entity_names(columns: GraphColumns) -> list[str]:
@@ -94,16 +100,6 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[int, int]]]:
         if (is_mixed or _SEVERAL_WORDS.fullmatch(name)) and not name.endswith(("'s", "’s")):
             by_key[max(_KEY.findall(name), key=len)].append((number, counts.most_common(1)[0][0]))
     return by_key
-
-
-def _with_mentions(columns: GraphColumns, missed: Sequence[_Missed]) -> GraphColumns:
-    old_texts = columns.texts
-    columns = columns.with_texts(one.chunk for one in missed)  # which gives the names other numbers
-    rows = [(one.entity, columns.number_of(old_texts[one.name]), columns.number_of(one.chunk), one.start,
-             one.start + len(old_texts[one.name])) for one in missed]
-    added = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
-    joined: Any = (np.concatenate(pair) for pair in zip(columns.mentions, added, strict=True))
-    return replace(columns, mentions=distinct_rows(MentionTable(*joined), 3))
 
 
 def _without_common_words(columns: GraphColumns, chunks_with_small: Mapping[str, int]) -> GraphColumns:

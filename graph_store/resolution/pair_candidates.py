@@ -151,8 +151,7 @@ def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
         right = next((name for name in names if text.startswith(name, right_start)
                       and not _inside_word(text, right_start + len(name))), "")
         # In "a house in Rome, also known as the Nest" the other name is not Rome's.
-        follows_preposition = _PREPOSITION.search(text[:left_end - len(left)])
-        if left and right and left != right and not follows_preposition:
+        if left and right and left != right and not _PREPOSITION.search(text[:left_end - len(left)]):
             yield Statement(left, right, left_end - len(left), right_start + len(right))
 
 

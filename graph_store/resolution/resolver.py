@@ -207,8 +207,7 @@ def _match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, nam
     if first == second:
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are one name of one type: there is nothing to "
                                   f"{verdict}")
-    together = graph.canonical(first) == graph.canonical(second)
-    if verdict == "split" and not together:
+    if verdict == "split" and graph.canonical(first) != graph.canonical(second):
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are two entities already: nothing is to do")
     if verdict == "merge" and not schema.open and not Surroundings(graph.mentions, schema, {}).same_type(first, second):
         types = [graph.mentions.entity(entity).type for entity in (first, second)]

@@ -189,7 +189,12 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements,
     """
     statements = _by_entities(around, said)
     all_ties = {pair: tie for pair in sorted(around.candidates | statements.keys())
-                if (tie := _tie(around, pair, statements.get(pair, ()))) is not None} | _certain_ties(around)
+                if (tie := _tie(around, pair, statements.get(pair, ()))) is not None}
+    # What documents state outright: one address, one name in one text, the key of a document.
+    all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.shared_contacts()
+                 if around.same_type(*pair) and not around.contradict(*pair)}
+    all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
+    all_ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
     ties = {pair: tie for pair, tie in all_ties.items() if tie.score >= ASK_FROM}
     judged = _apply_verdicts(around, _weaken_ambiguous(around, ties), judgements.verdicts)
     ties = _confirm(around, judged)
@@ -199,14 +204,6 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements,
                    if pair not in ties and (pair not in all_ties or all_ties[pair].score >= ASK_FROM)
                    and around.may_be_one(*pair)}
     return Resolution(groups.aliases(), _doubtful({**only_to_ask, **ties}, groups, judgements))
-
-
-def _certain_ties(around: Surroundings) -> dict[Pair, Tie]:
-    """Return the ties that documents state outright: one address, one name in one text, the key of a document."""
-    ties = {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.shared_contacts()
-            if around.same_type(*pair) and not around.contradict(*pair)}
-    ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
-    return ties | {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
 
 
 def _apply_verdicts(around: Surroundings, ties: dict[Pair, Tie],

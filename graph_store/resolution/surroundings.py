@@ -343,7 +343,6 @@ class Surroundings:
                     if other_name in value.casefold():
                         chunks |= span_in.keys()
             for edge in self._graph.incident(entity):
-                ends = {edge[0], edge[2]} - {entity}
-                if any(other_name in self.names[end].casefold() for end in ends):
+                if any(other_name in self.names[end].casefold() for end in {edge[0], edge[2]} - {entity}):
                     chunks |= self._graph.support(edge).keys()
         return self.documents(chunks)

@@ -139,8 +139,7 @@ class CrossEncoderReranker:
                 "CrossEncoder with safetensors weights; store it again, choose another with BANYAN_RERANKER, or "
                 "leave that empty.") from error
         # A model for single texts would get a final layer of random weights.
-        is_for_texts = architectures[0].endswith(("Model", "ForMaskedLM"))
-        if self._model.num_labels != 1 or is_for_texts:
+        if self._model.num_labels != 1 or architectures[0].endswith(("Model", "ForMaskedLM")):
             raise RerankerError(
                 f"The cross-encoder {name!r} ({architectures[0]}) gives {self._model.num_labels} numbers for a pair, "
                 "or was not trained to score pairs. Choose another with BANYAN_RERANKER, or leave that empty; the "
@@ -179,9 +178,8 @@ class EndpointEmbedder:
         # The prefix says that the model is OpenAI's, if there is no address; the endpoint does not know it.
         self._sent_name = self.name if settings.embedding_base_url else self.name.removeprefix(OPENAI)
         self._batch = settings.embedding_batch
-        self._served = _serve(
-            settings, "BANYAN_EMBEDDING", "embeddings", llm_base_url=settings.embedding_base_url,
-            llm_api_key=settings.embedding_api_key, llm_model=self.name)
+        self._served = _serve(settings, "BANYAN_EMBEDDING", "embeddings", llm_base_url=settings.embedding_base_url,
+                              llm_api_key=settings.embedding_api_key, llm_model=self.name)
         self.dimension = len(self._encode(["dimension"])[0])
         # The fingerprint has no address: an endpoint that moves serves the same vectors.
         self.fingerprint = f"endpoint:{self._sent_name}:{self.dimension}"
@@ -225,9 +223,8 @@ class EndpointReranker:
 
     def __init__(self, settings: Settings) -> None:
         self._model = settings.reranker
-        self._served = _serve(
-            settings, "BANYAN_RERANKER", "rerank", llm_base_url=settings.reranker_base_url,
-            llm_api_key=settings.reranker_api_key, llm_model=settings.reranker)
+        self._served = _serve(settings, "BANYAN_RERANKER", "rerank", llm_base_url=settings.reranker_base_url,
+                              llm_api_key=settings.reranker_api_key, llm_model=settings.reranker)
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
         """Score texts for a question; see `Reranker.scores`."""

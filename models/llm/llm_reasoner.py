@@ -201,8 +201,7 @@ class SchemaWriter(ModelCalls):
         text = number_items(map(_candidate_text, labels))
         language = prompt_language(self._settings, text)
         return await self._ask("group", lambda: (
-            render("group", language, labels=text, schema=schema_block(schema, language)),
-            wire.SAME_LABELS))
+            render("group", language, labels=text, schema=schema_block(schema, language)), wire.SAME_LABELS))
 
 
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:

@@ -54,7 +54,10 @@ def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequ
     if is_short and not SUMMARY_CUES.search(question) and analyse(question).language == "en":
         texts = _NestedQuestion(parser.parse(question)).steps()
     texts = texts if 1 < len(texts) <= _MOST else []  # else it is not nested
-    for number, text in enumerate(() if _is_misread(texts, names_in) else texts, 1):
+    named = [bool(names_in(_REFERENCE.sub(" ", text))) for text in texts]
+    # It is misread if a step without a reference has no known name, while a later one has.
+    is_misread = any(not named[at] and not _REFERENCE.search(text) and any(named[at:]) for at, text in enumerate(texts))
+    for number, text in enumerate(() if is_misread else texts, 1):
         waits_for = [int(earlier) for earlier in _REFERENCE.findall(text)]
         follows = tuple(dict.fromkeys(place[earlier] for earlier in waits_for if earlier in place))
         own_words = " ".join(_REFERENCE.sub(" ", text).split())
@@ -64,13 +67,6 @@ def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequ
             place[number] = len(steps)
             steps.append(Step(own_words, follows))
     return tuple(steps)
-
-
-def _is_misread(texts: Sequence[str], names_in: Callable[[str], Sequence[object]]) -> bool:
-    """Return True if a step without a reference has no known name, while a later one has."""
-    named = [bool(names_in(_REFERENCE.sub(" ", text))) for text in texts]
-    return any(not named[place] and not _REFERENCE.search(text) and any(named[place:])
-               for place, text in enumerate(texts))
 
 
 class _NestedQuestion:
