@@ -78,10 +78,9 @@ CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", 
         ".org")
 
 PARSED = {
-    **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"), ".epub": "web_pages.read_epub",
     ".pdf": "pdf_files.read_pdf", ".docx": "office_files.read_docx", ".pptx": "office_files.read_pptx",
-    ".xlsx": "spreadsheets.read_spreadsheet", ".xlsm": "spreadsheets.read_spreadsheet",
-    ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "web_pages.read_epub",
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "spreadsheets.read_spreadsheet"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
     **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "data_files.read_xml",

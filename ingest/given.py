@@ -126,8 +126,7 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
         on_failure: called for every record that cannot be used; the others are read.
         limits: the largest size of a hipporag file or a line, the deepest nesting, and the most records.
 
-    Raises:
-        IngestError: a file is missing, too large or in another format.
+    A file that is missing, too large or in another format is an IngestError.
     """
     sources: dict[str, str] = {}
 

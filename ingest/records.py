@@ -134,10 +134,7 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
 
     If its first line has a column `text`, each row is a document with an optional `id` and `title`; `report` is called
     for each row that cannot be read. Otherwise the whole file is one record, with one or more tables.
-
-    Raises:
-        UnreadableError: a row has too many columns, or a quote is not closed.
-        OSError: the file cannot be read.
+    An UnreadableError is a row with too many columns, or a quote that is not closed.
     """
     csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is too small for long documents
     encoding = encoding_of(path)
@@ -204,11 +201,7 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """Yield the records of a file with one JSON object on each line, one at a time; blank lines are skipped.
 
     If none of its first objects has a `text`, the whole file is a table and one record. `report` is called for each
-    line that cannot be read.
-
-    Raises:
-        UnreadableError: a line is larger than a document may be, or the file is not text.
-        OSError: the file cannot be read.
+    line that cannot be read. A line that is larger than a document may be, or no text, is an UnreadableError.
     """
     encoding = encoding_of(path)
     about = {UNREAD: encoding.note} if encoding.note else {}

@@ -59,9 +59,8 @@ def change_collected(change: Callable[[str], str]) -> None:
 
 
 def _with_change(table: SourceTable, change: Callable[[str], str]) -> SourceTable:
-    return SourceTable.model_construct(
-        title=change(table.title), columns=tuple(map(change, table.columns)), spans=table.spans,
-        rows=tuple(tuple(map(change, row)) for row in table.rows))
+    return SourceTable.model_construct(title=change(table.title), columns=tuple(map(change, table.columns)),
+                                       rows=tuple(tuple(map(change, row)) for row in table.rows), spans=table.spans)
 
 
 def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: int | None = None) -> dict[int, str]:

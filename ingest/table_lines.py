@@ -263,18 +263,16 @@ class _Columns:
             return None
         distinct = [at for at, cells in enumerate(columns)
                     if len(cells) >= (_MOSTLY if at else _GAPS) * len(sample) and _all_rows_differ(at, sample)]
-        texts = [at for at in distinct if at in described and max(map(len, columns[at])) <= _LONGEST_NAME
-                 and not self._is_describing(at)]
+        # Columns after the first that only describe the row, or are a question, do not name it.
+        describing = {at for at, header in enumerate(self._headers)
+                      if at and (header.endswith(("?", "？")) or label_key(header) in _DESCRIBING)}
+        texts = [at for at in distinct if at in described and at not in describing
+                 and max(map(len, columns[at])) <= _LONGEST_NAME]
         names = [at for at in texts if label_key(self._headers[at]).endswith(_NAMING)]
         numbers = [0] if distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0])) else []
         is_serial = numbers and _is_counted_up(columns[0]) and label_key(self._headers[0]).rstrip(".") not in _COUNTS
         candidates = (*names, *(numbers if is_serial else ()), *texts, *numbers)
         return next((at for at in candidates if _all_rows_differ(at, rows)), None)
-
-    def _is_describing(self, at: int) -> bool:
-        """Return True if a column after the first only describes what the row is about, or is a question."""
-        header = self._headers[at]
-        return at > 0 and (header.endswith(("?", "？")) or label_key(header) in _DESCRIBING)
 
 
 def _all_rows_differ(column: int, rows: Sequence[Sequence[str]]) -> bool:

@@ -98,8 +98,7 @@ class Passage(Frozen):
             name = self.document
         else:
             name = f"{self.document}: {self.title}"
-        named = f"{name} [{self.status}]" if self.status else name
-        place = " > ".join(filter(None, [named, self.heading]))
+        place = " > ".join(filter(None, [f"{name} [{self.status}]" if self.status else name, self.heading]))
         return f"{place} ({self.about})" if self.about else place
 
 

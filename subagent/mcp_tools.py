@@ -335,9 +335,12 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         share: the same for the tools that take a thread.
     """
     tools = Tools(resources, check_name(knowledge_base) if knowledge_base else "", permits, sees, turn, share)
-    with _preserve_root_logging():
-        server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
-                                           instructions=_INSTRUCTIONS, subscriptions=False)
+    # The MCP library configures the root logger if that has no handler.
+    placeholder = logging.NullHandler()
+    logging.getLogger().addHandler(placeholder)
+    server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
+                                       instructions=_INSTRUCTIONS, subscriptions=False)
+    logging.getLogger().removeHandler(placeholder)
     for reading in (tools.search, tools.ask, tools.list_knowledge_bases, tools.list_documents, tools.read_document,
                     tools.tables, tools.schema, tools.schema_candidates):
         server.add_tool(tools.in_share(reading), annotations=_READS)
@@ -348,14 +351,3 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
     if decides:
         server.add_tool(tools.in_share(tools.decide_schema, changes=True), annotations=_CHANGES)
     return server
-
-
-@contextmanager
-def _preserve_root_logging() -> Iterator[None]:
-    """Keep the MCP library from configuring the root logger, which it does within the block if that has no handler."""
-    placeholder = logging.NullHandler()
-    logging.getLogger().addHandler(placeholder)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(placeholder)

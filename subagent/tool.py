@@ -92,9 +92,8 @@ def default_name(prefix: str, knowledge_base: str) -> str:
     If the knowledge base's name is too long or has other characters than endpoints accept, its digest is used instead.
     """
     name = f"{prefix}_{knowledge_base}"
-    if _ACCEPTED_NAME.fullmatch(name):
-        return name
-    return f"{prefix}_{blake2b(knowledge_base.encode(), digest_size=4).hexdigest()}"
+    digest = blake2b(knowledge_base.encode(), digest_size=4).hexdigest()
+    return name if _ACCEPTED_NAME.fullmatch(name) else f"{prefix}_{digest}"
 
 
 def description_of(knowledge_base: str, about: str) -> str:

@@ -24,8 +24,7 @@ ZIP_MARK = b"PK\x03\x04"
 PASSWORD = "protected by a password: save it without one"  # noqa: S105 - a message
 _STREAMS = {"EncryptedPackage": PASSWORD, "WordDocument\0": "a Word file from before 2007: save it as .docx",
             "PowerPoint Document\0": "a PowerPoint file from before 2007: save it as .pptx",
-            "Workbook\0": "an Excel file from before 2007: rename it to .xls",
-            "Book\0": "an Excel file from before 2007: rename it to .xls",
+            **dict.fromkeys(("Workbook\0", "Book\0"), "an Excel file from before 2007: rename it to .xls"),
             "__properties_version1.0": "an Outlook message: save it as .eml"}
 """Kinds of OLE files by a stream that each contains."""
 _PARTS = {"word/": "a Word file: rename it to .docx", "xl/": "an Excel file: rename it to .xlsx",

@@ -103,10 +103,8 @@ def _words(element: ET.Element) -> str:
 def read_json(data: bytes, limits: Limits) -> Content:
     """Read the records of a list, of an object with a list in `documents` or `data`, or of a single record.
 
-    Returns:
-        Records for `records.read_listed`: the number from 0, and either the id, title, text and metadata, or the reason
-        why the record cannot be used. If no record has a `text`, the whole file is a table: one record without a
-        number.
+    Return records for `records.read_listed`: the number from 0, and either the id, title, text and metadata, or the
+    reason why the record cannot be used. If no record has a `text`, the whole file is a table: one without a number.
     """
     text = decode(data)
     if not text.strip():

@@ -51,9 +51,6 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     pages repeat stand once, at the end of the last page that has them. Pages that are pictures, or whose fonts do not
     say which letters they show, are read by text recognition if that is available. The title is the one in the file's
     metadata if it is one, else the words in the largest letters of the first page, or an empty string.
-
-    Raises:
-        UnreadableError: the file is broken, protected by a password, too large as text, or contains only pictures.
     """
     try:
         with pypdfium2.PdfDocument(data) as file:

@@ -290,11 +290,9 @@ def line_text(line: Sequence[PageWord]) -> str:
         rise = before.box.bottom - word.box.bottom
         is_small = word.size < _RAISED_SIZE * before.size
         is_between_cjk = CJK_LETTER.match(before.text[-1]) and CJK_LETTER.match(word.text[0])
-        if gap >= _CJK_GAP:
-            text += f" {word.text}"
-        elif is_small and rise > _RAISED * before.size:
+        if gap < _CJK_GAP and is_small and rise > _RAISED * before.size:
             text += f"{RAISED}{word.text}{END}"
-        elif is_between_cjk or (is_small and rise < 0) or word.text[0] in ".,;:)]":
+        elif gap < _CJK_GAP and (is_between_cjk or (is_small and rise < 0) or word.text[0] in ".,;:)]"):
             text += word.text
         else:
             text += f" {word.text}"

@@ -15,6 +15,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 MAX_BYTES = 100 * 1024 * 1024
 """The largest file. Parsed, it takes about ten times its size in memory. A question file of the usual benchmarks has up
 to 60 MB, a schema less than 1 MB."""
+_TOO_DEEP = "it is nested more than {} levels deep: flatten it"
 MAX_DEPTH = 64  # levels of nesting in JSON; legitimate files have fewer than ten
 
 
@@ -50,7 +51,7 @@ def parse_json(text: str, most: int = MAX_DEPTH, members: Callable[..., Any] | N
     try:
         value = json.loads(text, object_pairs_hook=members)
     except RecursionError as error:
-        raise SizeError(_too_deep(most)) from error
+        raise SizeError(_TOO_DEEP.format(most)) from error
     check_depth(value, most)
     return value
 
@@ -103,8 +104,4 @@ def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
         level = list(chain.from_iterable(containers))
         if not containers:
             return
-    raise SizeError(_too_deep(most))
-
-
-def _too_deep(most: int) -> str:
-    return f"it is nested more than {most} levels deep: flatten it"
+    raise SizeError(_TOO_DEEP.format(most))
