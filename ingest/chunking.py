@@ -22,7 +22,6 @@ from ..text.sentences import split_sentences
 _FILL = 0.75
 """The filled share of a chunk from which it may end. A smaller share realigns sooner after an edit, but makes more
 chunks, and each chunk costs a call."""
-
 _MANY_SECTIONS, _FEW_TOKENS = 50, 12  # with more and shorter sections, a text is cut as if it had no headings
 
 

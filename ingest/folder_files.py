@@ -13,7 +13,6 @@ from ..text.cleaning import clean_text
 from .reading import LEFT_OUT, Limits, LoadFailure
 
 OnFailure = Callable[[LoadFailure], None]
-
 IGNORE_FILE = ".banyanignore"
 SAVED_TWICE = frozenset({".pdf", ".docx", ".pptx", ".epub"})
 """Formats of works that people save twice and have in a bibliography; equal notes and records may be meant."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from ..text.section_lines import headings
 from .chunking import chunk_id
 from .decoding import decode, read_bytes, undecodable
 from .field_sections import all_tables
+from .folder_files import report_failure
 from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_date, with_metadata
 from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError
 from .records import BadRecordError, lines, parse
@@ -23,7 +25,6 @@ from .table_lines import with_rows
 
 SOURCE = "given as text"
 _TABLES = TypeAdapter(list[SourceTable])
-
 RecordedFormat = Literal["hipporag", "triples"]
 
 
@@ -129,10 +130,7 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
     A file that is missing, too large or in another format is an IngestError.
     """
     sources: dict[str, str] = {}
-
-    def fail(where: str, reason: str) -> None:
-        on_failure(LoadFailure(path=clean_text(where), reason=clean_text(reason)))
-
+    fail = partial(report_failure, on_failure)
     read_records = _read_hipporag if form == "hipporag" else _read_triples
     for path in paths:
         if not path.is_file():

@@ -26,13 +26,11 @@ from .source_tables import collected_tables, place_tables, without_marks
 from .table_lines import with_rows
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
-
 Reading = Callable[[], Content]
 """A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
 OnFile = Callable[[str], None]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
-
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings that are read; case does not matter
 _CHECKED_EVERY = 1000  # records between two checks whether the run was cancelled
 _OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org", ".mediawiki", ".wiki", ".adoc"})

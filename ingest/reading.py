@@ -18,7 +18,6 @@ Ocr = Literal["auto", "off"]
 MEGABYTE = 1024 * 1024
 LEFT_OUT = "left out: "
 """The beginning of messages about files that are left out because they are no documents; they are no failures."""
-
 _ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE)
 _LEAST_EMBEDDED = 1500  # the fewest characters of a picture that is embedded in the text; shorter ones are icons
 RAISED, NOTE, END = "\ufdd0", "\ufdd1", "\ufdd2"
@@ -63,8 +62,6 @@ class Limits(Frozen):
 
 
 DEFAULT_LIMITS = Limits()
-
-
 EMPTY = ("no text in it:", "no records in it:")  # how the reason of a failure begins if a file was read and is empty
 
 

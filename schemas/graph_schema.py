@@ -212,10 +212,9 @@ def _check_unique(kind: str, elements: tuple[SchemaElement, ...]) -> None:
 
 
 def _check_types(where: str, names: tuple[str, ...], known: set[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{where}: there is no entity type {name!r}; add it or name one of "
-                             f"{', '.join(sorted(known))}")
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"{where}: there is no entity type {unknown[0]!r}; add it or name one of "
+                         f"{', '.join(sorted(known))}")
 
 
 def open_schema() -> GraphSchema:

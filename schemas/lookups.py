@@ -9,7 +9,6 @@ TOOLS: tuple[Tool, ...] = get_args(Tool)
 """The tools in the order in which prompts and agents see them; CONTRIBUTING.md says how to add one."""
 LONGEST = 1000  # characters of one argument; a question has at most ten times as many
 LONGEST_SQL = 4000  # characters of a query
-
 Text = Annotated[str, Field(max_length=LONGEST)]
 Wanted = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 Texts = Annotated[tuple[Text, ...], Field(max_length=20), AfterValidator(lambda texts: tuple(filter(str.strip, texts)))]

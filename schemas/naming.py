@@ -15,8 +15,6 @@ UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b
                     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
 """Control characters, and those that are invisible or only change the direction of text. The joiners U+200C and U+200D
 are not included, because Persian and Indic words, and emoji, are spelled with them."""
-
-
 _QUOTES = {**dict.fromkeys(map(ord, "‘’‚‛ʼ´′"), "'"), **dict.fromkeys(map(ord, "“”„‟″"), '"')}
 _NAME_ATTRIBUTES = frozenset(["alias", "aliases", "title", "name", "标题", "名称"])
 _SECTION_ATTRIBUTES = frozenset(["section", "section name", "section id", "section code", "section number"])

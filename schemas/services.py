@@ -82,8 +82,6 @@ def _check_database_url(url: SecretStr) -> SecretStr:
 
 
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_check_database_url)]
-
-
 EndpointUrl = Annotated[str, AfterValidator(lambda url: _check_http(
     url, "an endpoint's address, such as http://127.0.0.1:11434/v1", "the key in its own setting, BANYAN_LLM_API_KEY"))]
 

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ValidationError
 from ..errors import BanyanError
 
 _Model = TypeVar("_Model", bound=BaseModel)
-
 MAX_BYTES = 100 * 1024 * 1024
 """The largest file. Parsed, it takes about ten times its size in memory. A question file of the usual benchmarks has up
 to 60 MB, a schema less than 1 MB."""
