@@ -77,12 +77,9 @@ def value_rows(index: GraphIndex, entity: str, held: Mapping[str, Mapping[str, P
 
 def _places(index: GraphIndex, spans: Iterable[tuple[str, int, int]], member: str) -> tuple[Place, ...]:
     """Return places in documents for spans in chunks, given as (chunk, start, end); `member` is what they support."""
-    places = []
-    for key, start, end in spans:
-        chunk = index.chunks[index.chunk_row[key]]
-        places.append(Place(document=chunk.document_id, start=chunk.start + start, text=chunk.text[start:end],
-                            member=member))
-    return tuple(places)
+    located = ((index.chunks[index.chunk_row[key]], start, end) for key, start, end in spans)
+    return tuple(Place(document=chunk.document_id, start=chunk.start + start, text=chunk.text[start:end], member=member)
+                 for chunk, start, end in located)
 
 
 def holding_at(rows: Iterable[FactRow], at: str) -> list[FactRow]:

@@ -149,11 +149,9 @@ class GraphColumns:
     @cached_property
     def starts(self) -> dict[str, Rows]:
         """For each table where the rows of each entity or triple begin, and where the last ones end."""
-        starts = {}
-        for name, table in TABLES.items():
-            owner = table._fields[0]
-            starts[name] = find_starts(getattr(self, name)[0], len(self.ids if owner == "entity" else self.triples))
-        return starts
+        return {name: find_starts(getattr(self, name)[0],
+                                  len(self.ids if table._fields[0] == "entity" else self.triples))
+                for name, table in TABLES.items()}
 
     @cached_property
     def by_chunk(self) -> Lists:

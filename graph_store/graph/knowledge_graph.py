@@ -208,9 +208,7 @@ class KnowledgeGraph:
 
     def iterate_edges(self, relations: Iterable[str] | None = None) -> Iterator[EdgeKey]:
         """Yield the keys of all triples, or of those with some relations, sorted."""
-        ids = self.columns.ids
-        texts = self.columns.texts
-        triples = self.columns.triples
+        ids, texts, triples = self.columns.ids, self.columns.texts, self.columns.triples
         if relations is not None:
             triples = triples[np.isin(triples[:, 1], [self.columns.number_of(relation) for relation in relations])]
         for head, relation, tail in zip(*(column.tolist() for column in triples.T), strict=True):
@@ -232,8 +230,7 @@ class KnowledgeGraph:
 
     def find_triple(self, key: EdgeKey) -> int | None:
         """Return a triple's row in the columns, or None if the graph does not have the triple."""
-        head = self._rows.get(key[0])
-        tail = self._rows.get(key[2])
+        head, tail = self._rows.get(key[0]), self._rows.get(key[2])
         relation = self.columns.number_of(key[1])
         if head is None or tail is None:
             return None

@@ -147,11 +147,9 @@ class ResolvedGraph(KnowledgeGraph):
 
 def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:
     """Return a canonical entity with its aliases, sorted by name."""
-    aliases = []
-    for row in rows:
-        entity = mentions.entity(row.id)
-        aliases.append(Alias(id=row.id, name=entity.name, type=entity.type, rule=row.rule, score=row.score,
-                             evidence=row.evidence))
+    entities = [mentions.entity(row.id) for row in rows]
+    aliases = [Alias(id=row.id, name=entity.name, type=entity.type, rule=row.rule, score=row.score,
+                     evidence=row.evidence) for row, entity in zip(rows, entities, strict=True)]
     # Each row has the type of the whole group, which may differ from that of the canonical entity's own mentions.
     return EntityGroup(id=node, name=mentions.entity(node).name, type=rows[0].type,
                        aliases=tuple(sorted(aliases, key=lambda alias: (alias.name, alias.type, alias.id))))

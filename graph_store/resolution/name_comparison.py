@@ -272,9 +272,8 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
         is_inexact = any(_INEXACT.intersection(name.words)
                          or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)) for name in (first, second))
         return None if is_inexact else NameMatch("date", prior=0.97)
-    match = (_match_spelling(first, second, person=person) or _match_own_acronym(first, second)
-             or _match_omitted_parts(first, second, organisation=organisation, person=person))
-    if match:
+    if match := (_match_spelling(first, second, person=person) or _match_own_acronym(first, second)
+                 or _match_omitted_parts(first, second, organisation=organisation, person=person)):
         return match
     if stand_for(first, second):
         written = _WRITTEN.findall(first.name if len(first.words) > 1 else second.name)

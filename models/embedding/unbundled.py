@@ -82,6 +82,7 @@ class SentenceTransformerEmbedder:
             raise EmbeddingError(f"The embedding model {name!r} is not on this machine: {error}, give a local folder "
                                  "in BANYAN_EMBEDDING_MODEL, or leave that unset for the bundled model. If an endpoint "
                                  "serves it, set BANYAN_EMBEDDING_BASE_URL and BANYAN_EMBEDDING_MODEL.") from error
+        import torch  # noqa: PLC0415  (comes with sentence-transformers, seconds)
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (seconds, and there may be no model)
 
         try:
@@ -95,16 +96,11 @@ class SentenceTransformerEmbedder:
         self._batch = batch
         self._lock = Lock()  # its tokenizer's state changes during a call
         self.dimension = len(self._encode([""])[0])
-        self.fingerprint = f"{name}:{self._digest_weights()[:20]}"
-
-    def _digest_weights(self) -> str:
-        import torch  # noqa: PLC0415  (comes with sentence-transformers, seconds)
-
-        digest = hashlib.sha256()
+        digest = hashlib.sha256()  # of the weights
         for key, tensor in sorted(self._model.state_dict().items()):
             digest.update(key.encode())
             digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy())
-        return digest.hexdigest()
+        self.fingerprint = f"{name}:{digest.hexdigest()[:20]}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode texts; see `Embedder.encode`."""

@@ -261,7 +261,7 @@ class _MergedSchema:
 
     def add_relation(self, words: str, heads: str, tails: str, label: str, single: str) -> None:
         """Add a relation between the types in two cells."""
-        name = _identifier(words)
+        name = label_key(words).replace(" ", "_")
         if self._reserve_name("relation", name):
             self.relations.append(RelationType(
                 name=name, domain=self._types_in(heads), range=self._types_in(tails), functional=single == "tail",
@@ -269,7 +269,7 @@ class _MergedSchema:
 
     def add_attribute(self, words: str, owners: str, kind: str, label: str, single: str) -> None:
         """Add an attribute of the types in a cell; its values are texts unless `kind` is "number" or "date"."""
-        name = _identifier(words)
+        name = label_key(words).replace(" ", "_")
         kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
         if self._reserve_name("attribute", name):
             self.attributes.append(AttributeType(
@@ -293,10 +293,6 @@ def _candidate_text(candidate: Candidate) -> str:
 def _pad_cells(row: Sequence[str], count: int) -> list[str]:
     """Return the first `count` cells of a row with their white space collapsed; missing cells are ""."""
     return [" ".join(cell.split()) for cell in (*row, *[""] * count)][:count]
-
-
-def _identifier(name: str) -> str:
-    return label_key(name).replace(" ", "_")
 
 
 def _label_fields(name: str, label: str) -> Mapping[str, object]:
