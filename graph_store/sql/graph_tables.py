@@ -167,7 +167,6 @@ class _Table(NamedTuple):
     """The document, start and end of each row; None where nothing mentions it."""
 
     def values(self, column: str) -> list[Any]:
-        """Return the values of a column."""
         return next(list(one.values.tolist()) for one in self.columns if one.info.name == column)
 
 

@@ -251,22 +251,19 @@ class _Conversion:
         self._instructions = [_normalise_words(one.instructions) for one in lines.requests]
 
     def extractions(self) -> list[Extraction]:
-        """Return the extraction of each request."""
         parts = [_RequestParts() for _ in self._texts]
         for row in self._fact_rows(self._reply.triples):
             confidence = self._confidence(row.label, self._relations)
-            relation = _schema_name(row.label, self._relations)
             for located in self._located_tails(row):
                 parts[located.request].triples.append(ExtractedTriple(
-                    head=row.head, relation=relation, tail=located.tail, evidence=located.evidence, time=row.condition,
-                    confidence=confidence))
+                    head=row.head, relation=_schema_name(row.label, self._relations), tail=located.tail,
+                    evidence=located.evidence, time=row.condition, confidence=confidence))
         for row in self._fact_rows(self._reply.attributes):
             confidence = self._confidence(row.label, self._attributes)
-            name = _schema_name(row.label, self._attributes)
             for located in self._located_tails(row):
                 parts[located.request].attributes.append(ExtractedAttribute(
-                    entity=row.head, attribute=name, value=located.tail, evidence=located.evidence, time=row.condition,
-                    confidence=confidence))
+                    entity=row.head, attribute=_schema_name(row.label, self._attributes), value=located.tail,
+                    evidence=located.evidence, time=row.condition, confidence=confidence))
         names_in_facts = [part.names_in_facts() for part in parts]
         for entity in self._entities(set[str]().union(*names_in_facts)):
             indices = [index for index, names in enumerate(names_in_facts)
