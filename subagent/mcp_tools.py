@@ -54,6 +54,7 @@ MAX_PASSAGES = 50
 MAX_TEXT = 20_000  # characters of a document to read at once
 MAX_LINES = 200  # documents or candidates to list at once
 MAX_DECISIONS = 100
+_MESSAGE = 200  # characters of a step's report
 Kb = Annotated[str, Field(max_length=64, description="Name of the knowledge base; empty: the server's default, "
                                               "or the only one.")]
 Kbs = Annotated[str, Field(max_length=400, description="Name of the knowledge base, or several with commas between, "
@@ -186,7 +187,7 @@ class Tools:
                         answer = data
                     else:
                         steps += 1
-                        message = " ".join(f"{data['step']}: {'; '.join(data['found'])}".split())[:200]
+                        message = " ".join(f"{data['step']}: {'; '.join(data['found'])}".split())[:_MESSAGE]
                         await ctx.report_progress(steps, None, message)
             return CallToolResult(content=[TextContent(type="text", text=answer_text(answer))],
                                   structured_content=answers.AskResult(**answer).model_dump(mode="json"))
@@ -330,14 +331,19 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         sees: called with a knowledge base's name to check whether the request may see it.
         turn: returns a context manager to enter for each question and search of a request.
         share: the same for the tools that take a thread.
+
+    Raises:
+        KnowledgeBaseNameError: `knowledge_base` cannot be a knowledge base's name.
     """
     tools = Tools(resources, check_name(knowledge_base) if knowledge_base else "", permits, sees, turn, share)
     # The MCP library configures the root logger if that has no handler.
     placeholder = logging.NullHandler()
     logging.getLogger().addHandler(placeholder)
-    server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
-                                       instructions=_INSTRUCTIONS, subscriptions=False)
-    logging.getLogger().removeHandler(placeholder)
+    try:
+        server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
+                                           instructions=_INSTRUCTIONS, subscriptions=False)
+    finally:
+        logging.getLogger().removeHandler(placeholder)
     for reading in (tools.search, tools.ask, tools.list_knowledge_bases, tools.list_documents, tools.read_document,
                     tools.tables, tools.schema, tools.schema_candidates):
         server.add_tool(tools.in_share(reading), annotations=_READS)
