@@ -41,7 +41,7 @@ OLDEST = 30.0
 """Seconds for which keys stay valid while PostgreSQL does not answer; after that, no request is accepted."""
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
-_NAME = re.compile(rf"^(?!{LOCAL}$)[A-Za-z0-9_-]{{1,64}}$")
+_NAME = re.compile(rf"^(?!{LOCAL}\Z)[A-Za-z0-9_-]{{1,64}}\Z")
 """What a key may be called: not as the client that needs none."""
 
 
@@ -300,7 +300,10 @@ class SharedKeys(Keys):
         try:
             with self.database.reading() as connection:
                 records = connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars().all()
-            self._last_read = self._check_keys([json.loads(record) for record in records if record is not None])
+            stored = [json.loads(record) for record in records if record is not None]
+            if not all(isinstance(record, dict) for record in stored):
+                raise ValueError("a stored key is no JSON object")  # noqa: TRY301  (handled as what is no JSON)
+            self._last_read = self._check_keys(stored)
         except (DatabaseError, ValueError) as error:  # ValueError: a record is not JSON
             self._failure = error
             _LOG.warning("the keys cannot be read: %s", message_for_log(error))

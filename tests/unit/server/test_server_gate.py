@@ -180,9 +180,10 @@ def test_what_is_of_the_same_origin(headers, same):
     assert not same_origin([(b"origin", b"null")], "")
 
 
-def test_a_key_has_no_name_of_the_client_that_needs_none(tmp_path):
+@pytest.mark.parametrize("name", ["local", "ann\n", "local\n", "a b"])
+def test_a_key_has_no_name_of_the_client_that_needs_none(tmp_path, name):
     with pytest.raises(KeysError, match="not 'local'"):
-        Keys(tmp_path / KEYS_FILE).make("local", ["read"])
+        Keys(tmp_path / KEYS_FILE).make(name, ["read"])
 
 
 @pytest.mark.anyio
