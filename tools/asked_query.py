@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 
 from ..graph_store.graph.document_links import CITES
 from ..graph_store.graph_index import GraphIndex
@@ -114,8 +113,7 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
 def _folders_of(index: GraphIndex) -> frozenset[str]:
     """Return the names of folders that have some of the documents but not all, in lower case."""
     documents = index.store.documents.titles()
-    counts = Counter(name for document in documents
-                     for name in {part.casefold() for part in PurePath(document).parent.parts})
+    counts = Counter(name for document in documents for name in set(document.casefold().split("/")[:-1]))
     # "How many documents" asks for all, whatever a folder is called.
     return frozenset(name for name, count in counts.items() if count < len(documents)) - _ALL_DOCUMENTS
 

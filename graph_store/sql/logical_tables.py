@@ -123,6 +123,10 @@ def _reserved_words() -> frozenset[str]:
     return frozenset(word for (word,) in words)
 
 
+_MOST_JOINED = 200
+"""Columns of records with optional fields, as many as a document has fields; records with more are of several kinds."""
+
+
 def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSpace) -> list[LogicalTable]:
     """Return the logical tables of documents' tables, which come in the order of ids and texts, sorted by name.
 
@@ -148,11 +152,11 @@ def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSp
 
 
 def _most_shared_key(records: Sequence[_Part]) -> tuple[str, int] | None:
-    """Return the column that most of some records have; None if they have the same columns, or share none."""
+    """Return the column that most of some records have; None if they share none, or have the same or too many."""
     counts = Counter(key for record in records for key in _header_keys(record.table.columns))
     key, count = counts.most_common(1)[0]
     is_split = any(number < len(records) for number in counts.values())
-    return key if is_split and count > len(records) / 2 else None
+    return key if is_split and count > len(records) / 2 and len(counts) <= _MOST_JOINED else None
 
 
 def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:
@@ -175,14 +179,15 @@ def _join_parts(parts: Sequence[_Part], names: NameSpace, several: Collection[st
     table = LogicalTable(names.take(title, "records"), title)
     columns = NameSpace([DOCUMENT])
     titles = dict[tuple[str, int], str]()
-    for part in parts:
-        for key, column in zip(_header_keys(part.table.columns), part.table.columns, strict=True):
-            titles.setdefault(key, column)
+    places_of = [{key: place for place, key in enumerate(_header_keys(part.table.columns))} for part in parts]
+    for part, places in zip(parts, places_of, strict=True):
+        for key, own_place in places.items():
+            titles.setdefault(key, part.table.columns[own_place])
     for number, (key, column) in enumerate(titles.items(), 1):
         cells = list[str]()
-        for part in parts:
-            keys = _header_keys(part.table.columns)
-            cells += [row[keys.index(key)] if key in keys else "" for row in part.table.rows]
+        for part, places in zip(parts, places_of, strict=True):
+            place = places.get(key)
+            cells += ["" if place is None else row[place] for row in part.table.rows]
         table.columns.append(SourceColumn(columns.take(column, f"column_{number}"), column, cells))
     if len({part.table.title for part in parts}) > 1:
         sections = [part.table.title for part in parts for _ in part.table.rows]
