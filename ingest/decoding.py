@@ -4,17 +4,12 @@ import codecs
 import os
 import re
 import stat
-import unicodedata
-from collections import Counter
 from contextlib import ExitStack
-from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from charset_normalizer.constant import FREQUENCIES
+import chardet
 
-from ..text.languages import function_words
 from .reading import DEFAULT_LIMITS, Limits, UnreadableError, note_doubt
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
@@ -25,43 +20,19 @@ _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "asc
 # Python's own text codecs are not character sets: decoding a page with one would change it.
 _NO_CHARSETS = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "utf-7", "undefined", "mbcs",
                           "oem"})
+_ERAS = chardet.EncodingEra.ALL & ~chardet.EncodingEra.MAINFRAME & ~chardet.EncodingEra.LEGACY_MAC
+"""Not those of mainframes and old Macs: almost no file is in one, and each fits most of the texts in another."""
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f\x7f]")
 _CONTROLS = 0.01  # the largest share of control characters in a text
 _BLOCK = 1024 * 1024
 _SAMPLE = 64 * 1024
-_LETTERS = {
-    "en": "áàâäãåæçéèêëíìîïñóòôöøúùûü", "es": "áéíóúñü¿¡ºª", "fr": "éèàâêîôûçùëïüœæ", "pt": "ãçáéíóõêâôúàü",
-    "de": "äöüß", "it": "àèéìòù", "nl": "ëïéèöü", "sv": "åäöé", "da": "æøåé", "is": "áðéíóúýþæö", "pl": "ąćęłńóśźż",
-    "cs": "áčďéěíňóřšťúůýž", "sk": "áäčďéíĺľňóôŕšťúýž", "hu": "áéíóöőúüű", "ro": "ăâîşţ", "hr": "čćđšž",
-    "tr": "çğıöşüâîİ", "lt": "ąčęėįšųūž", "lv": "āčēģīķļņšūž", "et": "äõöüšž"}
-"""The letters of languages in Latin script beyond a to z. English has those of names and loans, which are rare."""
-_SCRIPTS = {"ru": "Russian", "uk": "Ukrainian", "bg": "Bulgarian", "sr": "Serbian", "el": "Greek", "he": "Hebrew",
-            "ar": "Arabic", "fa": "Farsi", "ko": "Korean", "zh": "Chinese", "ja": "Japanese"}
-"""Languages in other scripts, by the name that `charset_normalizer` has for their most frequent letters."""
-_ENCODINGS = {
-    "cp1252": "es fr pt de it nl sv da is en", "cp1250": "pl cs sk hu ro hr", "iso8859_2": "pl cs sk hu ro hr",
-    "cp1251": "ru uk bg sr", "koi8_r": "ru", "koi8_u": "uk", "gb18030": "zh", "big5hkscs": "zh", "cp932": "ja",
-    "euc_jp": "ja", "cp949": "ko", "cp1254": "tr", "cp1253": "el", "cp1256": "ar fa", "cp1255": "he",
-    "cp1257": "lt lv et", "cp866": "ru"}
-"""The languages that use each encoding. Of encodings that fit equally well, the first is the one in wider use."""
-_NAMES = {"cp1252": "Windows-1252", "cp1250": "Windows-1250", "iso8859_2": "ISO 8859-2", "cp1251": "Windows-1251",
-          "koi8_r": "KOI8-R", "koi8_u": "KOI8-U", "gb18030": "GB 18030", "big5hkscs": "Big5", "cp932": "Shift JIS",
-          "euc_jp": "EUC-JP", "cp949": "EUC-KR", "cp1254": "Windows-1254", "cp1253": "Windows-1253",
-          "cp1256": "Windows-1256", "cp1255": "Windows-1255", "cp1257": "Windows-1257", "cp866": "code page 866"}
-_FIRST_LEVEL = {"gb18030": ("gb2312", 0xB0, 0xD7), "big5hkscs": ("big5", 0xA4, 0xC6), "cp932": ("euc_jp", 0xB0, 0xCF),
-                "euc_jp": ("euc_jp", 0xB0, 0xCF), "cp949": ("euc_kr", 0xB0, 0xC8)}
-"""The first bytes of the characters in common use, which standards of wide characters list before all others."""
-_FREQUENT = 12  # the letters of an alphabet that make up most of a text
-_SIGNS = frozenset("–—‘’‚“”„†•…‰‹›€™«»°·§©®±µ¼½¾×÷£¥¢\xa0№，。、：；！？（）《》「」『』【】〈〉・ー～％　")
-_MARKS_IN_WORDS = "'’‘·./–—-"
-_SIGN_IN_WORD = re.compile(rf"(?<=[^\W\d_])[^\w\s\x00-\x7f{re.escape(_MARKS_IN_WORDS)}](?=[^\W\d_])")
-_CAPITAL, _MIXED, _INSIDE = 3.0, 3.0, 3.0
-"""What is added for a capital behind a small letter, for two scripts in a word, and for a sign in a word."""
-_OTHER_WORDS = 2.0  # what is added to a letter's cost in a language without any of the function words found
-_CLOSE = 2.0  # the difference in the cost of all different letters below which another encoding is as likely
-_UNLIKELY, _NO_TEXT = 2.5, 4.5  # the costs of a letter from which a guess is doubtful, and the bytes are no text
-_FEWEST_WORDS = 2  # a single one may also be a word of another language
-_WORD = re.compile(r"[^\W\d_]+")
+_COMMONEST, _TIMES_LIKELIER = "Windows-1252", 1.5
+"""The encoding of most texts that are not UTF-8, and how much likelier it is than one that fits a text equally well."""
+_CLOSE, _UNSURE = 0.85, 0.03
+"""A guess is doubtful if another encoding has this share of its score, or its own score is lower."""
+_FOREIGN = re.compile("[\u0370-\u1dff]")
+_BESIDE_LATIN = re.compile("(?<=[A-Za-z])[\u0370-\u1dff]|[\u0370-\u1dff](?=[A-Za-z])")
+"""Letters of other alphabets, such as Greek; beside a Latin letter, they are those of a wrong encoding."""
 
 
 class Guess(NamedTuple):
@@ -75,7 +46,7 @@ class Guess(NamedTuple):
         """What to say of a doubtful guess; "" for any other."""
         if not self.is_doubtful:
             return ""
-        return f"read as {_NAMES[self.encoding]}, which is not certain: save it as UTF-8 if letters are wrong"
+        return f"read as {self.encoding}, which is not certain: save it as UTF-8 if letters are wrong"
 
 
 def open_file(path: Path) -> BinaryIO:
@@ -198,11 +169,7 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> Guess:
     if 10 * invalid_count < non_ascii_count:
         raise UnreadableError("UTF-8 with damaged bytes in it: save it again as UTF-8, or remove them")
     if declared:
-        try:
-            name = codecs.lookup(declared).name
-        except LookupError:
-            name = "utf-8"
-        encoding = _SUPERSETS.get(name, name)
+        encoding = _superset_of(declared)
         if encoding.replace("_", "-") not in _NO_CHARSETS and _is_valid(data, encoding):
             return Guess(encoding)
     is_text = len(_CONTROL.findall(sample)) <= _CONTROLS * len(sample)
@@ -212,80 +179,30 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> Guess:
     return guess
 
 
+def _superset_of(encoding: str) -> str:
+    """Return the set in which browsers read an encoding, or the encoding itself."""
+    try:
+        return _SUPERSETS.get(codecs.lookup(encoding).name, encoding)
+    except LookupError:
+        return encoding
+
+
 def _guess_encoding(data: bytes, sample: bytes) -> Guess | None:
     """Return the likeliest encoding of a text with bytes beyond ASCII, by a part of it; None if it is no text in any.
 
-    Each encoding is judged by the languages that use it: by how usual their letters are, by signs and capitals where
-    words have none, and by function words. A guess that another encoding nearly equals, with another text, is doubtful.
+    A guess that another encoding nearly equals, with another text, is doubtful.
     """
-    texts = {encoding: sample.decode(encoding) for encoding in _ENCODINGS
-             if _is_valid(sample, encoding) and _is_valid(data, encoding)}
-    words = {encoding: set(_WORD.findall(text.lower())) for encoding, text in texts.items()}
-    hits = {(encoding, language): len(function_words(language) & words[encoding])
-            for encoding in texts for language in _ENCODINGS[encoding].split() if language in _LETTERS}
-    most = max(hits.values(), default=0)
-    costs = dict.fromkeys(texts, float("inf"))
-    for encoding, text in texts.items():
-        counts = _Counts.of(text)
-        for language in _ENCODINGS[encoding].split():
-            # A language written in letters has function words: it costs more the fewer of them it explains.
-            missing = most - hits[encoding, language] if most and language in _LETTERS else 0
-            word_cost = _OTHER_WORDS * missing / max(most, _FEWEST_WORDS)
-            costs[encoding] = min(costs[encoding], word_cost + counts.cost(encoding, language))
-    best = min(costs, key=costs.__getitem__, default="")  # of equal ones the first
-    if not best or costs[best] > _NO_TEXT:
+    texts, scores = dict[str, str](), dict[str, float]()
+    for found in chardet.detect_all(sample, ignore_threshold=True, encoding_era=_ERAS):
+        encoding = _superset_of(found["encoding"] or "")
+        if _is_valid(sample, encoding) and _is_valid(data, encoding):
+            texts[encoding] = text = sample.decode(encoding)
+            beside_latin = len(_BESIDE_LATIN.findall(text)) / max(1, len(_FOREIGN.findall(text)))
+            scores[encoding] = found["confidence"] * (1 - beside_latin)
+    if not scores:
         return None
-    close = costs[best] + _CLOSE / len({character for character in texts[best] if character > "\x7f"})
-    has_rival = any(costs[other] < close for other in texts if texts[other] != texts[best])
-    return Guess(best, is_doubtful=has_rival or costs[best] > _UNLIKELY)
-
-
-class _Counts(NamedTuple):
-    """What is counted in a text: characters beyond ASCII, pairs of letters with one of them, and signs in words."""
-
-    letters: Counter[str]
-    pairs: Counter[tuple[str, str]]
-    signs: int
-
-    @classmethod
-    def of(cls, text: str) -> "_Counts":
-        pairs = Counter(pair for pair in pairwise(text) if not "".join(pair).isascii() and "".join(pair).isalpha())
-        return cls(Counter(character for character in text if character > "\x7f"), pairs,
-                   len(_SIGN_IN_WORD.findall(text)))
-
-    def cost(self, encoding: str, language: str) -> float:
-        """Return how unusual the text is for a language, on average of its characters beyond ASCII."""
-        cost = sum(count * _character_cost(letter, encoding, language) for letter, count in self.letters.items())
-        for (left, right), number in self.pairs.items():
-            is_mixed = language in _SCRIPTS and (left.isascii() or right.isascii())
-            cost += number * (_CAPITAL * (left.islower() and right.isupper()) + _MIXED * is_mixed)
-        return (cost + _INSIDE * self.signs) / max(1, self.letters.total())
-
-
-@cache
-def _character_cost(character: str, encoding: str, language: str) -> float:
-    """Return 0 for a frequent character of a language, 1 for any other of its own, and more for one that it lacks."""
-    small = character.lower()
-    if language in _SCRIPTS:
-        frequent, script = _letters_of(language)
-        if small in frequent:
-            return 0.0
-        standard, first, last = _FIRST_LEVEL.get(encoding, ("ascii", 1, 0))
-        is_common = bytes([first]) <= character.encode(standard, "ignore")[:1] <= bytes([last])
-        if character in _SIGNS or is_common or unicodedata.name(character, "").startswith(script):
-            return 1.0
-    elif small in _LETTERS[language]:
-        return 2.0 if language == "en" else 1.0
-    elif character in _SIGNS:
-        return 1.0
-    category = unicodedata.category(character)
-    return 10.0 if category in {"Cc", "Co", "Cn"} else 4.0 if category.startswith("L") else 5.0
-
-
-@cache
-def _letters_of(language: str) -> tuple[frozenset[str], str]:
-    """Return the frequent letters of a language in another script, and the script's name if it is an alphabet."""
-    lists = [letters for name, letters in FREQUENCIES.items() if name.startswith(_SCRIPTS[language])]
-    if language in {"ko", "zh", "ja"}:
-        return frozenset(letter for letters in lists for letter in letters), "no alphabet"
-    return frozenset(lists[0][:_FREQUENT]), unicodedata.name(lists[0][0]).partition(" ")[0]
+    if _COMMONEST in scores:
+        scores[_COMMONEST] *= _TIMES_LIKELIER
+    best = max(scores, key=scores.__getitem__)  # of equal ones the first
+    has_rival = any(score >= _CLOSE * scores[best] and texts[other] != texts[best] for other, score in scores.items())
+    return Guess(best, is_doubtful=has_rival or scores[best] < _UNSURE)

@@ -17,7 +17,6 @@ TEXTS = [
     ("cp1252", "Não há pão nem maçã."),
     ("cp1252", "Die Straße nach Köln führt über Mühlheim."),
     ("cp1252", "Søren bor på Ærø og køber brød hver lørdag."),
-    ("cp1252", "Résumé of Zoë – “naïve” café owner, £40."),
     ("cp1252", "It rose by 3 °C – about ½ of what José Muñoz said."),
     ("cp1250", "Żółta łódź płynie do Łodzi pod wodzą pana Święcickiego."),
     ("cp1250", "Mâine şcoala începe şi ţine până seara."),
@@ -93,7 +92,7 @@ LONG = [
      "ます。"))]
 TABLES = [
     ("cp1252", "nombre;ciudad;precio\nMuñoz;Cádiz;€40\nPeña;León;€12\n"),
-    ("cp1252", "nom;métier\nÉlodie;pâtissière\n"),
+    ("cp1252", "nom;métier;ville\nÉlodie Noël;pâtissière;Orléans\n"),
     ("cp1252", "nome;função\nJoão;capitão\nConceição;mãe\n"),
     ("cp1252", "Name;Größe\nMüller;groß\nJäger;klein\n"),
     ("iso8859-2", "imię;miasto\nŁukasz;Gdańsk\nMałgorzata;Wąbrzeźno\n"),
