@@ -14,8 +14,7 @@ import yaml
 from ..text.cleaning import clean_text
 from ..text.section_lines import Heading, headings, is_telling
 from .decoding import decode
-from .grids import place_cells
-from .readers.web_pages import mark_raised, parse_html, rows_of_table
+from .readers.web_pages import mark_tags, parse_html, read_grid
 from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, write_raised
 
 _LONGEST_HEAD = 200_000  # characters of front matter that are read as metadata
@@ -229,8 +228,8 @@ def _pipe_table(table: str) -> str:
         return table
     try:
         soup = parse_html(table)
-        mark_raised(soup)
-        grid = place_cells(rows_of_table(soup))
+        mark_tags(soup)
+        grid = read_grid(soup)
     except UnreadableError:
         return table
     rows = [[cell.text.replace("|", "\\|") for cell in row] for row in grid]
