@@ -48,9 +48,11 @@ class NamedEnds:
         spellings: dict[str, set[str]] = {}
         for name in extracted_names(extraction):
             spellings.setdefault(canonical_name(name), set()).add(name)
+        types = {canonical_name(one.name): one.type for one in sorted(
+            extraction.entities, key=lambda one: (one.confidence, one.type))}  # of several, the most confident
         for key in filter(None, sorted(spellings)):
             name = source.best_spelling(spellings[key])
-            grounded = source.ground_version(name) or source.ground(name)
+            grounded = source.ground_version(name) or source.ground(name, types.get(key, ""))
             if grounded is None:
                 continue
             if grounded.quoted and parse_value(name, "date"):

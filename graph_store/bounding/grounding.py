@@ -104,15 +104,16 @@ class SourceText:
             start = self.text.find(wanted, start + 1)
         return start
 
-    def ground(self, name: str) -> Grounded | None:
-        """Return where the source has a name, or None.
+    def ground(self, name: str, own_type: str = "") -> Grounded | None:
+        """Return where the source has the name of an entity of a type, or None.
 
         The source has a name in one of these ways:
         1. The text has its words one after the other, perhaps without its article or the parenthesis at its end.
         2. The same without regard to articles, plurals and what stands in brackets.
         3. A title above the text has its words.
         4. The text spells a date differently or less precisely.
-        5. Its words are scattered over the text and the titles above it (see `_is_composed`).
+        5. Its words are scattered over the text and the titles above it (see `_is_composed`). That of its type may be
+           missing: a Meeting is "Board Meeting 2014-05-10" in a document "board/2014-05-10.md".
         6. It names the speaker of a text that says "I", who is stored as the narrator of its document.
         """
         tokens = words(canonical_name(name))
@@ -132,7 +133,10 @@ class SourceText:
             return Grounded(name.strip(), self.sentence(name))
         if parse_date(name):
             return self.ground_value(name, "date")
-        if self.text and self._is_composed(name, tokens):
+        type_words = {singular(word) for word in words(own_type)}
+        without_type = [word for word in tokens if singular(word) not in type_words]
+        if self.text and (self._is_composed(name, tokens) or (
+                len(without_type) < len(tokens) and self._is_composed(" ".join(without_type), without_type))):
             return Grounded(name.strip(), self.sentence(name))
         speaker = _FIRST_PERSON.search(self.text) if bare_words(tokens) in _SPEAKERS and self._titles else None
         if speaker is None:

@@ -118,6 +118,15 @@ def test_a_name_may_be_composed_of_words_of_the_text_and_above_it(name):
     assert source.ground(f"{name} in Oslo") is None
 
 
+@pytest.mark.parametrize(("own_type", "is_found"), [
+    ("Meeting", True), ("Board Meeting", True), ("Person", False), ("", False)])
+def test_a_name_may_add_the_word_of_its_type(own_type, is_found):
+    source = SourceText("- Ada proposed a new fridge.", "2014-05-10", "Agenda", "board/2014-05-10.md")
+    assert (source.ground("Board Meeting 2014-05-10", own_type) is not None) == is_found
+    assert source.ground("Board Meeting 2015-05-10", own_type) is None
+    assert source.ground("Ada Meeting", own_type) is None, "but it is not made of one name and its type"
+
+
 @pytest.mark.parametrize(("name", "shown"), [
     ("Ada's room", "Ada's room"), ("portrait in the gallery", "portrait in the gallery"),
     ("Mr. Lund's portrait", "Mr. Lund's portrait"), ("Bank of Ada", None), ("Ada Lund's room", None),
