@@ -14,7 +14,7 @@ from ...schemas.documents import Span
 from ...schemas.graph_schema import ValueKind
 from ...schemas.naming import canonical_name
 from ...text.cleaning import one_line
-from ...text.dates import parse_date
+from ...text.dates import MEANT, parse_date
 from ...text.languages import language_of
 from ...text.quantities import find_values, means, parse_value
 from ...text.sentences import split_sentences
@@ -181,8 +181,14 @@ class SourceText:
         return bool(others) and all(self._bare_words.find(bare_words(words(one))) for one in names)
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
-        """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2")."""
+        """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2").
+
+        Prompts show what a relative date means, "last month [2015-09]", so a value may have this note.
+        """
         grounded = self._ground_bare_value(value, kind, unit)
+        if grounded is None and MEANT.search(value):
+            said = self._ground_bare_value(MEANT.sub("", value), kind, unit)
+            grounded = said and said._replace(shown=one_line(self._relative.explain(said.span)), quoted=True)
         if kind == "date":
             relative = None if grounded and parse_date(grounded.shown) else self._relative.find(value)
             return Grounded(relative[0], self._span(*relative[1][:2]), quoted=True) if relative else grounded
@@ -334,8 +340,10 @@ class SourceText:
         wording = extracted.strip()
         if self._verbatim_start(wording) >= 0:
             return Grounded(wording, span)
-        # A bracket or quotation mark next to the span may belong to an unpaired one inside it.
         start, end = span.start, span.end
+        if not wording[0].isalnum() and self.text.startswith(wording[0], start - 1):  # the "$" of "$5 a head"
+            start -= 1
+        # A bracket or quotation mark next to the span may belong to an unpaired one inside it.
         for opening, closing in PAIRS:
             opened, closed = span.quote.count(opening), span.quote.count(closing)
             is_odd_quote = opening == closing and opened % 2

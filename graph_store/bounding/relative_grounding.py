@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import chain
 
+from ...schemas.documents import Span
 from ...schemas.naming import canonical_name
 from ...text.cleaning import one_line
 from ...text.dates import MEANT, find_dates, parse_date
-from ...text.relative_dates import RelativeDate, relative_dates
+from ...text.relative_dates import RelativeDate, relative_dates, with_meant_dates
 
 _INTERVAL = re.compile(r"\d{4}(?:-\d\d){1,2}(?:/\d{4}(?:-\d\d){1,2})?")
 
@@ -17,7 +18,12 @@ class RelativeTimes:
 
     def __init__(self, text: str, said_on: str) -> None:
         """Find the relative dates of a text; `said_on` is the date of its beginning."""
+        self._text = text
         self._dates = [(one_line(text[one.start:one.end]), one) for one in relative_dates(text, said_on)]
+
+    def explain(self, span: Span) -> str:
+        """Return the words at a span of the text with the meant date behind each relative one."""
+        return with_meant_dates(self._text, [one for _, one in self._dates], span.start, span.end)
 
     def find(self, value: str) -> tuple[str, RelativeDate] | None:
         """Return the relative date that a value is, "yesterday" or "2024-03-04", and how it is stored; None if none."""

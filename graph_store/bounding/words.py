@@ -28,7 +28,8 @@ PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), (
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _INFLECTABLE = re.compile(r"[a-z]{4,}")
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)")
-_MARKUP = re.compile(r"`+|\*\*|(?<![\w/])_+|_+(?![\w/])|\](?:\([^()\s]{0,1000}\)?)|(?<!\w)\[(?=\w[^\[\]]*$)")
+_MARKUP = re.compile(r"\\(?P<escaped>[^\w\s]|_)|`+|\*\*|(?<![\w/])_+|_+(?![\w/])|\](?:\([^()\s]{0,1000}\)?)"
+                     r"|(?<!\w)\[(?=\w[^\[\]]*$)")
 ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 ARTICLES = frozenset({"the", "a", "an"})
 _BARE = ARTICLES | {"s"}
@@ -153,7 +154,7 @@ def without_aside(name: str) -> str:
 
 def without_markup(text: str) -> str:
     """Return a stretch of text without its Markdown signs, even if it has only one sign of a pair."""
-    return _MARKUP.sub("", _LINK.sub(r"\1", text)).strip()
+    return _MARKUP.sub(lambda sign: sign["escaped"] or "", _LINK.sub(r"\1", text)).strip()
 
 
 def bare_words(tokens: Iterable[str]) -> str:

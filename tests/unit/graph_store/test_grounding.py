@@ -171,6 +171,23 @@ def test_a_relative_date_is_kept_as_said_and_as_meant(given_time, stored):
     assert source.ground_time(given_time) == stored
 
 
+def test_a_value_may_have_the_note_that_prompts_put_behind_a_relative_date():
+    source = SourceText("The rent: Paid last month's part, the rest is due\nnext month.", said_on="2015-10-17")
+    for value, shown in (("Paid last month [2015-09]'s part", "Paid last month [2015-09]'s part"),
+                         ("the rest is due next month [2015-11]", "the rest is due next month [2015-11]")):
+        assert source.ground_value(value, "text").shown == shown
+    assert source.ground_value("Paid last month [2015-08]'s part", "text").shown == "Paid last month [2015-09]'s part"
+    assert source.ground_value("Paid next year [2016]", "text") is None
+
+
+@pytest.mark.parametrize(("value", "shown"), [
+    ("$110 callout + $25/extinguisher", "$110 callout + $25/extinguisher"), ("$300", "$300"),
+    ("Tcl_TraceVar", "Tcl_TraceVar"), ("3 * 4", "3 * 4")])
+def test_a_value_keeps_its_first_sign_and_loses_the_backslashes_of_markdown(value, shown):
+    source = SourceText(r"Quoted: \$110 callout + \$25/extinguisher, or \$300; see Tcl\_TraceVar and 3 \* 4.")
+    assert source.ground_value(value, "text").shown == shown
+
+
 def test_a_relative_date_is_the_value_of_a_date():
     grounded = SourceText("Ann came yesterday.", said_on="2024-03-05").ground_value("2024-03-04", "date")
     assert grounded is not None
