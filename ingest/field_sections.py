@@ -28,7 +28,7 @@ from .table_lines import FORM_FIELDS, with_rows
 _SYMBOL = r"(?:(?:[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff][\u200d\ufe0f]?){1,6}[ \t]{0,4})?"
 """An emoji or another symbol that may stand before the name of a field."""
 _FIELD = re.compile(rf"(?P<set_in>[ \t]{{0,12}})(?P<mark>[-*+•][ \t]{{1,4}})?{_SYMBOL}(?:\*{{1,2}}|__)?{_SYMBOL}"
-                    r"(?P<name>[^\W\d_][^:：|*`\"'<>{}=;,.!?。，；！？\n]{0,39})(?:\*{1,2}|__)?"
+                    r"(?P<name>[^\W\d_](?:[^:：|*`\"'<>{}=;,.!?。，；！？\n]|\.(?=\d)){0,39})(?:\*{1,2}|__)?"
                     r"(?:[ \t]?:(?:\*{1,2}|__)?(?:[ \t]|$)|：(?:\*{1,2}|__)?)(?P<value>[^\n]*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 _MOST_WORDS = 5  # of a field's name; a longer text before a colon begins a sentence
@@ -41,19 +41,19 @@ _MOST_REPEATED = 1 / 3  # the largest share of lines with a name that stands in 
 _LONGEST_ITEM = 300  # characters above fields that may name their record; more is prose
 _NAME, _SECTION = "Name", "Section"
 _HEAD = 100_000  # the characters of a text at whose beginning its head is looked for
-_RST_FIELD = re.compile(r":(?P<name>[^\W\d_][^:\n]{0,39}):(?:[ \t]+(?P<value>[^\n]*))?")
+_RST_NAME = re.compile(r"^:([^\W\d_][^:\n]{0,39}):(?=[ \t]|$)", re.MULTILINE)
 _OVERLINED = re.compile(r"\s*+(?:(?:\.\. _?[^\n:]{1,200}|:orphan):[ \t]*\n\s*+){0,3}(?:(?P<line>[=*#~-]{3,}+)\n)?"
                         r"(?P<title>[^\n]{1,300})\n(?(line)(?P=line)|={3,})[ \t]*\n")
 """A title between two lines, perhaps below its labels, as reStructuredText has it."""
 _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
+_PARAGRAPH = re.compile(r"\s*+(?:[^\n]*\S[^\n]*+(?:\n|\Z))+")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
 _HEADING_BELOW = re.compile(r"^(?:#{1,6}[ \t]|==)", re.M)  # of Markdown or a wiki, or the line below one
 _FENCE = re.compile(r"^[ \t]*+(?P<mark><pre>|```|~~~)(?P<language>[^\n]*)\n", re.M)
 _CLOSING = {"<pre>": re.compile(r"^[ \t]*+</pre>", re.M), "```": re.compile(r"^[ \t]*+```", re.M),
             "~~~": re.compile(r"^[ \t]*+~~~", re.M)}
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
-_FEWEST_AT_HEAD, _FEWEST_UNKNOWN = 2, 3
-"""The fewest fields of a head, and of one in which no name is that of a field of documents, such as "Author"."""
+_FEWEST_UNKNOWN = 3  # the fewest fields of a head in which no name is that of a field of documents, such as "Author"
 _FEWEST_KNOWN = 3  # the fewest such names in code behind other text, which is more often an example
 
 
@@ -139,12 +139,19 @@ def field_tables(text: str, title: str) -> list[SourceTable]:
 
 def read_blocks(lines: Iterable[Line]) -> list[Block]:
     """Return the blocks of at least two fields in some lines, in order."""
+    return [block for block in _all_blocks(lines) if _FEWEST <= len(block.fields) <= _MOST_FIELDS and _is_record(block)]
+
+
+def _is_record(block: Block) -> bool:
+    """Return True if each field is mostly there once: a dialogue repeats the names of its speakers."""
+    return block.repeated <= _MOST_REPEATED * (len(block.fields) + block.repeated)
+
+
+def _all_blocks(lines: Iterable[Line]) -> list[Block]:
     reader = _BlockReader()
     for line in lines:
         reader.add(line)
-    # A record has several fields, each of them mostly once: a dialogue repeats the names of its speakers.
-    return [block for block in reader.blocks if _FEWEST <= len(block.fields) <= _MOST_FIELDS
-            and block.repeated <= _MOST_REPEATED * (len(block.fields) + block.repeated)]
+    return reader.blocks
 
 
 class _BlockReader:
@@ -307,12 +314,13 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
     """
     title = (overlined := _OVERLINED.match(text)) or _TITLE.match(text)
     begin = title.end() if title else 0
-    head = text[begin:begin + _HEAD]
-    start, (fields, end) = 0, _rst_fields(head)
-    if not fields:
-        fields, end = _table_fields(head)
+    # The names of reStructuredText's fields, without a colon in front, so that all places stay.
+    head = _RST_NAME.sub(r"\1 :", text[begin:begin + _HEAD])
+    start, (fields, end) = 0, _table_fields(head)
     if not fields:
         fields, end = _line_fields(head)
+    if not fields and (paragraph := _PARAGRAPH.match(head)):  # below which the text begins with "Description: It ..."
+        fields, end = _line_fields(paragraph[0])
     if not fields:
         fields, start, end = _code_fields(head)
     names = [name.lower() for name in fields]
@@ -325,37 +333,21 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
     return own_title | dict(zip(names, fields.values(), strict=True)), rest
 
 
-def _rst_fields(text: str) -> tuple[dict[str, str], int]:
-    """Return the field list in reStructuredText with which a text begins, and where it ends.
-
-    A name that is repeated has a list of values. A file that ends in .txt may be one, and is not read by docutils.
-    """
-    values: dict[str, list[str]] = {}
-    name, end = "", len(text) - len(text.lstrip("\n"))
-    for line in text[end:].split("\n"):
-        if found := _RST_FIELD.fullmatch(line):
-            name = one_line(found["name"]).lower()
-            values.setdefault(name, []).append(_without_markup(found["value"] or ""))
-        elif name and line.strip() and line[0] in " \t":  # goes on with the value above
-            values[name][-1] += f" {_without_markup(line)}"
-        else:
-            break
-        end += len(line) + 1
-    fields = {name: joined for name, listed in values.items() if (joined := LIST_MARK.join(filter(None, listed)))}
-    return (fields, end) if len(fields) >= _FEWEST_AT_HEAD and any(map(FORM_FIELDS.search, fields)) else ({}, 0)
-
-
 def _line_fields(text: str) -> tuple[dict[str, str], int]:
-    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise."""
+    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise.
+
+    A name that is repeated has a list of values.
+    """
     text = hide_unnamed_items(text)
-    blocks = read_blocks(lines_under(text, ""))
+    blocks = [block for block in _all_blocks(lines_under(text, "")) if len(block.fields) >= _FEWEST]
     if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end):
         return {}, 0
     block = blocks[0]
     is_known = any(map(FORM_FIELDS.search, block.names.values()))
     has_sentences = any(_SENTENCE.search(block.value(key)) for key in block.fields)
-    is_form = len(block.fields) >= _FEWEST_UNKNOWN and not (block.is_listed or block.is_loose or has_sentences)
-    if not (len(block.fields) >= _FEWEST_AT_HEAD if is_known else is_form):
+    is_form = len(block.fields) >= _FEWEST_UNKNOWN and _is_record(block) and not (
+        block.is_listed or block.is_loose or has_sentences)
+    if not (is_known or is_form):
         return {}, 0
     return {block.names[key]: block.value(key) for key in block.fields if block.value(key)}, block.end
 
