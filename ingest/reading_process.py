@@ -13,10 +13,11 @@ import subprocess
 import sys
 import time
 import unicodedata
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import anyio
 
@@ -28,7 +29,7 @@ from .formats import load_reader
 from .metadata import clean_metadata
 from .reading import MEGABYTE, Content, Limits, UnreadableError, read_content, set_page_listener
 
-_PAGE_READ = b"\n"  # the answer after each page of a scan, whose pages have a deadline each
+_PAGE_READ = b""  # the answer after each page of a scan, whose pages have a deadline each
 _LOOK = 0.2  # seconds between two checks whether the run was cancelled
 _DRAWING_SECONDS, _DRAWING_MEMORY = 20, 2_048 * MEGABYTE  # the most time and memory for drawing one page
 _WIDTH, _LONGEST_SIDE = 1_000, 2_000  # the width of a picture of a page, and its largest width or height, in pixels
@@ -40,85 +41,81 @@ class ReadingProcess:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._process: subprocess.Popen[bytes] | None = None
-        self._waiting = ThreadPoolExecutor(1, "banyan-file")
+        self._running: tuple[subprocess.Popen[bytes], Connection] | None = None
 
     def __enter__(self) -> "ReadingProcess":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end_process()
-        self._waiting.shutdown()
 
     def read(self, path: Path) -> Content:
         """Return the content of a file; raise UnreadableError, or asyncio.CancelledError if the run was cancelled."""
-        if self._process is None:
-            self._process = subprocess.Popen(  # noqa: S603 - this module
-                [sys.executable, "-m", __name__, self._limits.model_dump_json()], stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
-        process = self._process
-        # A thread waits, because a pipe cannot be waited for with a deadline on every system.
-        answer = self._waiting.submit(_ask_process, process, json.dumps(str(path)).encode())
+        _, pipe = self._running = self._running or self._start_process()
         with ExitStack() as unless_answered:
             unless_answered.callback(self._end_process)
-            while (line := self._wait_for(answer)) == _PAGE_READ:
-                answer = self._waiting.submit(cast("IO[bytes]", process.stdout).readline)
-            if not line:
+            try:
+                pipe.send_bytes(os.fsencode(path))
+                while (answer := self._receive(pipe)) == _PAGE_READ:
+                    pass
+            except (EOFError, OSError) as error:
                 raise UnreadableError("the process that read it ended, perhaps because it needed more than "
-                                      f"{self._limits.memory_mb:,} MB of memory: split it, or convert it to text")
+                                      f"{self._limits.memory_mb:,} MB of memory: split it, or convert it to text"
+                                      ) from error
             unless_answered.pop_all()
-        reply: dict[str, Any] = json.loads(line)
+        reply: dict[str, Any] = json.loads(answer)
         if "error" in reply:
             raise UnreadableError(reply["error"])
         return Content(**reply | {"tables": [SourceTable.model_validate(table) for table in reply["tables"]]})
 
-    def _wait_for(self, answer: Future[bytes]) -> bytes:
+    def _start_process(self) -> "tuple[subprocess.Popen[bytes], Connection]":
+        pipe, its_end = Pipe()
+        with its_end:  # only the process keeps it open, so that its end is seen
+            command = [sys.executable, "-m", __name__, "read", self._limits.model_dump_json(), str(its_end.fileno())]
+            return subprocess.Popen(  # noqa: S603 - this module
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                pass_fds=[its_end.fileno()], env=_environment()), pipe
+
+    def _receive(self, pipe: Connection) -> bytes:
         deadline = time.monotonic() + self._limits.seconds
-        while not wait([answer], _LOOK).done:
+        while not pipe.poll(_LOOK):
             check_cancelled()
             if time.monotonic() > deadline:
                 raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
                                       "split it, or convert it to text")
-        return answer.result()
+        return pipe.recv_bytes()
 
     def _end_process(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
+        running, self._running = self._running, None
+        if running is not None:
+            process, pipe = running
+            pipe.close()
             process.kill()
             process.wait()
-            for stream in (process.stdin, process.stdout):
-                with suppress(BrokenPipeError):  # closing sends what is buffered, which nobody reads any more
-                    cast("IO[bytes]", stream).close()
 
 
-def _ask_process(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
-    """Return the process's answer, or empty bytes if it has ended."""
-    requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
-    with suppress(BrokenPipeError, ValueError):
-        requests.write(request + b"\n")
-        requests.flush()
-        return answers.readline()
-    return b""
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
-def _serve_requests(limits: Limits) -> None:
-    """Read the files whose paths come on the standard input, and write their contents to the output as JSON."""
+def _serve_requests(limits_json: str, descriptor: str) -> None:
+    """Read the files whose paths come through a pipe, and send back their contents as JSON, until it is closed."""
+    limits, pipe = Limits.model_validate_json(limits_json), Connection(int(descriptor))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the run ends this process
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
     bound_memory(limits.memory_mb * MEGABYTE)
     sys.setrecursionlimit(10_000)  # parsers recurse into nested structures, and only this process fails on an overflow
 
-    def answer(reply: bytes) -> None:
+    def note_progress() -> None:
         signal.alarm(int(limits.seconds) + 10)  # ends this process if the run was killed
-        answers.write(reply)
-        answers.flush()
+        pipe.send_bytes(_PAGE_READ)
 
-    set_page_listener(lambda: answer(_PAGE_READ))
-    for line in sys.stdin.buffer:
-        signal.alarm(int(limits.seconds) + 10)
-        answer(json.dumps(_read_for_reply(Path(json.loads(line)), limits)).encode() + b"\n")
+    set_page_listener(note_progress)
+    with suppress(EOFError):
+        while True:
+            path = Path(os.fsdecode(pipe.recv_bytes()))
+            signal.alarm(int(limits.seconds) + 10)
+            pipe.send_bytes(json.dumps(_read_for_reply(path, limits)).encode())
+            signal.alarm(0)
 
 
 def _read_for_reply(path: Path, limits: Limits) -> dict[str, Any]:
@@ -149,11 +146,10 @@ async def draw_page(file: Path, page: int, words: str = "") -> bytes:
 
     It is an UnreadableError if there is no such page, or it cannot be drawn within the limits.
     """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         with anyio.fail_after(_DRAWING_SECONDS):  # which ends the process, as a cancellation of the caller does
-            done = await anyio.run_process([sys.executable, "-P", "-m", __name__, str(file), str(page)],
-                                           input=words.encode(), env=environment)
+            done = await anyio.run_process([sys.executable, "-P", "-m", __name__, "draw", str(file), str(page)],
+                                           input=words.encode(), env=_environment())
     except TimeoutError as error:
         raise UnreadableError(f"page {page} takes more than {_DRAWING_SECONDS} s to draw: open the file itself"
                               ) from error
@@ -162,14 +158,14 @@ async def draw_page(file: Path, page: int, words: str = "") -> bytes:
     return done.stdout
 
 
-def _draw_page(file: str, page: int, words: str) -> None:
-    """Draw a page with some words marked, and write it to the standard output; this runs in the separate process."""
+def _draw_page(file: str, page: str) -> None:
+    """Write a page, with the words from the standard input marked, to the output; this runs in the separate process."""
     import pypdfium2  # noqa: PLC0415 - only the process that draws needs these
     from PIL import Image, ImageChops  # noqa: PLC0415
 
     bound_memory(_DRAWING_MEMORY)
     with pypdfium2.PdfDocument(file) as document:
-        drawn = document[page - 1]
+        drawn = document[int(page) - 1]
         width, height = drawn.get_size()
         scale = min(_WIDTH / width, _LONGEST_SIDE / max(width, height))
         picture = drawn.render(scale=scale).to_pil().convert("RGB")
@@ -177,7 +173,7 @@ def _draw_page(file: str, page: int, words: str) -> None:
         # A place of a letter on the page may have two letters, as "ﬁ" has.
         letter_places = [(letter, place) for place in range(text.count_chars())
                          for letter in _letters_only(text.get_text_range(place, 1))]
-        first, last = _find_words(letter_places, _letters_only(words))
+        first, last = _find_words(letter_places, _letters_only(sys.stdin.buffer.read().decode()))
         for number in range(text.count_rects(first, last - first + 1)):  # one for each line
             left, bottom, right, top = text.get_rect(number)
             box = (round(scale * (left - 1)), round(scale * (height - top - 1)), round(scale * (right + 1)),
@@ -202,7 +198,5 @@ def _letters_only(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).casefold()
 
 
-if __name__ == "__main__" and len(sys.argv) == 2:  # noqa: PLR2004 - only the limits
-    _serve_requests(Limits.model_validate_json(sys.argv[1]))
-elif __name__ == "__main__":
-    _draw_page(sys.argv[1], int(sys.argv[2]), sys.stdin.buffer.read().decode())
+if __name__ == "__main__":
+    {"read": _serve_requests, "draw": _draw_page}[sys.argv[1]](*sys.argv[2:])

@@ -121,11 +121,6 @@ def shared_reading(reading_processes: dict[Any, Any]) -> Iterator[None]:
     usual = importlib.import_module("banyan.ingest.reading").DEFAULT_LIMITS
 
     class SharedProcess(loaders.ReadingProcess):
-        def read(self, path: Path) -> Any:
-            if self._process and self._process.poll() is not None:  # it ends by itself after minutes without a file
-                self._end_process()
-            return super().read(path)
-
         def __exit__(self, *_: object) -> None:
             pass
 
