@@ -9,12 +9,10 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable
-from email.message import Message
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
-from urllib.parse import unquote, urljoin, urlsplit
+from typing import NamedTuple
 
-import httpcore
+import httpx
 
 from ..runtime.threads import check_cancelled
 from .formats import PARSED, PLAIN
@@ -23,9 +21,7 @@ from .records import RECORD_READERS
 
 _REDIRECTS = 5
 _WAIT = 20.0  # seconds to wait for the next byte
-_STEPS = ("connect", "read", "write", "pool")
-_REDIRECTING = frozenset({301, 302, 303, 307, 308})
-_HEADERS = [("User-Agent", "banyan"), ("Accept", "*/*"), ("Accept-Encoding", "identity")]
+_HEADERS = {"User-Agent": "banyan"}
 _ENDINGS = {
     "text/html": ".html", "application/xhtml+xml": ".xhtml", "text/plain": ".txt", "text/markdown": ".md",
     "text/csv": ".csv", "text/tab-separated-values": ".tsv", "application/json": ".json", "application/pdf": ".pdf",
@@ -72,84 +68,58 @@ def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
 
 def fetch(address: Address, limits: Limits) -> Fetched:
     """Fetch an address within the limits, or raise UnreadableError; up to five redirects are followed."""
-    deadline, url = time.monotonic() + limits.seconds, address.url
+    deadline = time.monotonic() + limits.seconds
     try:
-        with httpcore.ConnectionPool(ssl_context=ssl.create_default_context(), network_backend=_Network(limits),
-                                     max_connections=1) as pool:
-            for _ in range(_REDIRECTS + 1):
-                _check_url(url)
-                wait = min(_WAIT, max(deadline - time.monotonic(), 0.1))
-                with pool.stream("GET", url.partition("#")[0], headers=_HEADERS,
-                                 extensions={"timeout": dict.fromkeys(_STEPS, wait)}) as response:
-                    if response.status not in _REDIRECTING:
-                        return Fetched(_body(response, limits, deadline), _name(response, url))
-                    url = urljoin(url, _headers(response).get("location", ""))
+        with (httpx.Client(transport=_Transport(limits), follow_redirects=True, max_redirects=_REDIRECTS,
+                           timeout=min(_WAIT, limits.seconds), headers=_HEADERS, trust_env=False) as client,
+              client.stream("GET", address.id) as response):
+            return Fetched(_body(response, limits, deadline), _name(response))
     except UnreadableError:
         raise
-    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, httpcore.UnsupportedProtocol,
-            OSError, ValueError) as error:
+    except httpx.TooManyRedirects as error:
+        raise UnreadableError(f"it redirects more than {_REDIRECTS} times: give the address that it ends at") from error
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
         raise UnreadableError(f"cannot be fetched ({error or type(error).__name__}): check the address and your "
                               "connection") from error
-    raise UnreadableError(f"it redirects more than {_REDIRECTS} times: give the address that it ends at")
 
 
-def _check_url(url: str) -> None:
-    """Raise UnreadableError unless a URL is an http or https address without user and password."""
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise UnreadableError(f"it leads to {url[:200]}, which is no http or https address: download it, and add "
-                              "the file")
-    if parts.username is not None or parts.password is not None:
-        raise UnreadableError("the address contains a user or a password: download it, and add the file")
-
-
-def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes:
+def _body(response: httpx.Response, limits: Limits, deadline: float) -> bytes:
     """Read the body of a response; text for which the server names a character set is returned as UTF-8."""
-    if response.status != 200:  # noqa: PLR2004  (HTTP's own number)
-        raise UnreadableError(f"the server answers with the status {response.status}: check the address, or download "
-                              "it and add the file")
-    headers = _headers(response)
-    if headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
-        raise UnreadableError("the server sends it compressed, which is not supported: download it, and add the file")
-    parts, size = list[bytes](), 0
-    for part in response.iter_stream():
+    if response.status_code != httpx.codes.OK:
+        raise UnreadableError(f"the server answers with the status {response.status_code}: check the address, or "
+                              "download it and add the file")
+    data = bytearray()
+    for part in response.iter_bytes():
         check_cancelled()
-        size += len(part)
-        if size > limits.file_bytes:
+        data += part
+        if len(data) > limits.file_bytes:
             raise UnreadableError(f"it is larger than {limits.size()}: download it, and split it into smaller files")
         if time.monotonic() > deadline:
             raise UnreadableError(f"not fetched within {limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): raise it, or "
                                   "download it and add the file")
-        parts.append(part)
-    data = b"".join(parts)
-    charset = headers.get_content_charset()
-    if charset and _ENDINGS.get(headers.get_content_type()) in _TEXTS:
+    charset = response.charset_encoding
+    if charset and _ENDINGS.get(_media_type(response)) in _TEXTS:
         try:
             return data.decode(charset).encode("utf-8-sig")
         except (LookupError, UnicodeDecodeError) as error:
             raise UnreadableError(f"it is not in the character set {charset!r} that the server names: download it, and "
                                   "save it as UTF-8") from error
-    return data
+    return bytes(data)
 
 
-def _name(response: httpcore.Response, url: str) -> str:
+def _name(response: httpx.Response) -> str:
     """Return a file name for a response, with the ending that decides how it is read."""
-    path = PurePosixPath(unquote(urlsplit(url).path))
-    headers = _headers(response)
-    kind = headers.get_content_type() if "content-type" in headers else ""
+    path, kind = PurePosixPath(response.url.path), _media_type(response)
     ending = _ENDINGS.get(kind, "")
     if ending in {"", ".txt"} and path.suffix.lower() in {*PLAIN, *PARSED, *RECORD_READERS}:
         ending = path.suffix.lower()
     if not ending:
         raise UnreadableError(f"it is of the type {kind!r}, which is not read: download it, and convert it")
-    return f"{path.stem or urlsplit(url).hostname}{ending}"
+    return f"{path.stem or response.url.host}{ending}"
 
 
-def _headers(response: httpcore.Response) -> Message:
-    message = Message()
-    for name, value in response.headers:
-        message[name.decode("latin-1")] = value.decode("latin-1")
-    return message
+def _media_type(response: httpx.Response) -> str:
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 # IPv6 ranges that embed IPv4 addresses, private ones too, where a machine or its router translates: mapped, compatible
@@ -169,18 +139,26 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast
 
 
-class _Network(httpcore.SyncBackend):
-    """A network backend that connects only to allowed addresses."""
+class _Transport(httpx.HTTPTransport):
+    """Sends requests to allowed addresses only."""
 
     def __init__(self, limits: Limits) -> None:
+        super().__init__(verify=ssl.create_default_context(), trust_env=False)
         self._limits = limits
 
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, local_address: str | None = None,
-                    socket_options: Any = None) -> httpcore.NetworkStream:
-        """Connect to a host's first IP address if the settings allow it; otherwise raise UnreadableError."""
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request to its host's first IP address if that is allowed; otherwise raise UnreadableError."""
+        url = request.url
+        if url.scheme not in {"http", "https"} or not url.host:
+            raise UnreadableError(f"it leads to {str(url)[:200]}, which is no http or https address: download it, and "
+                                  "add the file")
+        if url.userinfo:
+            raise UnreadableError("the address contains a user or a password: download it, and add the file")
         # Look the name up only once, so that the checked address is the one to connect to.
-        address = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
+        address = str(socket.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)[0][4][0])
         if self._limits.fetch != "any" and not is_public(address):
-            raise UnreadableError(f"{host} is an address of this machine or of its network ({address}), which "
+            raise UnreadableError(f"{url.host} is an address of this machine or of its network ({address}), which "
                                   "BANYAN_FETCH=public does not allow: set BANYAN_FETCH=any to reach it")
-        return super().connect_tcp(address, port, timeout, local_address, socket_options)
+        return super().handle_request(httpx.Request(
+            request.method, url.copy_with(host=address), headers=request.headers,
+            extensions={**request.extensions, "sni_hostname": url.host}))
