@@ -19,20 +19,17 @@ _PROPERTIES = {"title": "title", "creator": "author", "created": CREATED, "subje
                "category": "category"}
 _NOBODY = frozenset({"", "python-docx", "openpyxl", "xlsxwriter", "unknown", "user", "microsoft office user"})
 """The author names that programs fill in by default."""
-_OLE_MARK = bytes.fromhex("d0cf11e0a1b11ae1")
 ZIP_MARK = b"PK\x03\x04"
 PASSWORD = "protected by a password: save it without one"  # noqa: S105 - a message
-_STREAMS = {"EncryptedPackage": PASSWORD, "WordDocument\0": "a Word file from before 2007: save it as .docx",
-            "PowerPoint Document\0": "a PowerPoint file from before 2007: save it as .pptx",
-            **dict.fromkeys(("Workbook\0", "Book\0"), "an Excel file from before 2007: rename it to .xls"),
-            "__properties_version1.0": "an Outlook message: save it as .eml"}
-"""Kinds of OLE files by a stream that each contains."""
-_PARTS = {"word/": "a Word file: rename it to .docx", "xl/": "an Excel file: rename it to .xlsx",
-          "ppt/": "a PowerPoint file: rename it to .pptx", "META-INF/container.xml": "an EPUB file: rename it to .epub"}
-_MARKS = {b"%pdf-": "a PDF file: rename it to .pdf", b"{\\rtf": "a rich text file: rename it to .rtf",
-          b"\x89png": "a picture: rename it to .png", b"\xff\xd8\xff": "a picture: rename it to .jpg",
-          b"\x1f\x8b": "a gzip archive: unpack it", b"<?xml": "XML: rename it to .xml",
-          b"<!doc": "a web page: rename it to .html", b"<html": "a web page: rename it to .html"}
+_OLD_KINDS = {"EncryptedPackage": PASSWORD, "WordDocument": "a Word file from before 2007: save it as .docx",
+              "PowerPoint Document": "a PowerPoint file from before 2007: save it as .pptx",
+              "Workbook": "an Excel file from before 2007: rename it to .xls"}
+_KINDS = {**{f"{stream}\0".encode("utf-16-le"): kind for stream, kind in _OLD_KINDS.items()},
+          b"word/document.xml": "a Word file: rename it to .docx",
+          b"xl/workbook.xml": "an Excel file: rename it to .xlsx",
+          b"ppt/presentation.xml": "a PowerPoint file: rename it to .pptx", b"%PDF-": "a PDF file: rename it to .pdf",
+          b"{\\rtf": "a rich text file: rename it to .rtf", b"<html": "a web page: rename it to .html"}
+"""Kinds of files by a part that each has, such as the name of a stream or of a file in an archive."""
 _CHART = re.compile(r"word/charts/chart\d*\.xml")
 _DIAGRAM = re.compile(r"word/diagrams/data\d*\.xml")
 _NEW_CHART = re.compile(r"(?:word|ppt|xl)/charts/chartEx\d*\.xml")
@@ -57,7 +54,7 @@ def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
 
 def not_of_kind(data: bytes, kind: str, error: str) -> UnreadableError:
     """Return the error for a file that is not of the expected kind; it names the actual kind if that is known."""
-    actual = _other_kind(data)
+    actual = next((other for mark, other in _KINDS.items() if mark in data), "" if data else "an empty file: remove it")
     if actual == PASSWORD:
         return UnreadableError(PASSWORD)
     return UnreadableError(f"not {kind}, but {actual}" if actual
@@ -92,27 +89,6 @@ def replace_parts(archive: zipfile.ZipFile, parts: Mapping[str, ET.Element]) -> 
 def local_name(element: ET.Element) -> str:
     """Return an element's name without its namespace."""
     return _NAMESPACE.sub("", element.tag)
-
-
-def _other_kind(data: bytes) -> str:
-    """Return what a file is by its content, with the fix, such as "a PDF file: rename it to .pdf"; "" if unknown."""
-    if not data.strip(b"\0 \r\n\t"):
-        return "an empty file: remove it"
-    if data.startswith(_OLE_MARK):  # the names of its streams are in UTF-16
-        return next((kind for stream, kind in _STREAMS.items() if stream.encode("utf-16-le") in data),
-                    "a file of an old program: save it in a current format")
-    if not data.startswith(ZIP_MARK):
-        begin = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:5].lower()
-        return next((kind for mark, kind in _MARKS.items() if begin.startswith(mark)), "")
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError):
-        return "a damaged archive, perhaps cut off: copy or download it again"
-    if any(entry.flag_bits & 1 for entry in entries):
-        return PASSWORD
-    return next((kind for part, kind in _PARTS.items() for entry in entries if entry.filename.startswith(part)),
-                "a zip archive: unpack it")
 
 
 def words_of(element: ET.Element | None, *names: str) -> str:

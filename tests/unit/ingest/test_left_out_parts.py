@@ -176,7 +176,7 @@ OLE = bytes.fromhex("d0cf11e0a1b11ae1")
     ("a.docx", OLE + "Workbook\0".encode("utf-16-le"), "an Excel file from before 2007: rename it to .xls"),
     ("a.docx", b"%PDF-1.7 ...", "a PDF file: rename it to .pdf"),
     ("a.xls", b"<html><table><tr><td>1</td></tr></table>", "a web page: rename it to .html"),
-    ("a.pptx", b"", "an empty file"), ("a.xlsx", b"PK\x03\x04 cut off", "a damaged archive, perhaps cut off")])
+    ("a.pptx", b"", "an empty file"), ("a.xlsx", b"PK\x03\x04 cut off", "save it again")])
 def test_the_true_kind_of_a_file_is_named(tmp_path, name, content, reason):
     assert reason in failure(write(tmp_path / name, content))
 
