@@ -4,24 +4,21 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from ..schemas.documents import Chunk, Document, Frozen, SourceTable
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
-from ..schemas.formats.small_files import check_depth, parse_json
 from ..text.cleaning import clean_text
 from ..text.section_lines import headings
 from .chunking import chunk_id
 from .decoding import decode, read_bytes, undecodable
-from .field_sections import all_tables
 from .folder_files import report_failure
-from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_date, with_metadata
+from .loaders import make_document
+from .metadata import DocumentIdError, check_id, clean_metadata, record_id
 from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError
-from .records import BadRecordError, lines, parse
-from .source_tables import collected_tables, place_tables
-from .table_lines import with_rows
+from .records import BadRecordError, Record, parse, read_jsonl, read_record
 
 SOURCE = "given as text"
 _TABLES = TypeAdapter(list[SourceTable])
@@ -75,22 +72,13 @@ def _check_document(number: int, item: Mapping[str, Any], limits: Limits) -> Doc
         raise IngestError(f"{where}: {error}") from error
     if len(given.text.encode(errors="replace")) > limits.file_bytes:
         raise IngestError(f"the text of {where} is larger than {limits.size()}: split it into smaller documents")
-    text = clean_text(given.text)
-    if not text.strip():
-        raise IngestError(f"there is no text in {where}: add text or remove the document")
-    heading = next(headings(text), None)
+    heading = next(headings(given.text), None)
     title = " ".join(clean_text(given.title or (heading.title if heading else "")).split())
-    metadata = with_date(clean_metadata(given.metadata or {}), document_id)
-    stored = _stored_tables(given, where)
-    with collected_tables() as collected:
-        rows = text if stored else with_rows(text, title)
-    whole = with_metadata(rows, document_id, title, metadata)
-    above = len(whole) - len(rows)
-    whole, placed = place_tables(whole, collected)
-    placed += [table.model_copy(update={"spans": tuple((above + start, above + end) for start, end in table.spans)})
-               for table in stored]
-    return Document(id=document_id, title=title, source=SOURCE, metadata=metadata, text=whole,
-                    tables=all_tables(whole, title, placed))
+    try:
+        return make_document(document_id, title, given.text, SOURCE, clean_metadata(given.metadata or {}),
+                             stored=_stored_tables(given, where))
+    except UnreadableError as error:
+        raise IngestError(f"{where}: {error}") from error
 
 
 def _stored_tables(given: _Given, where: str) -> list[SourceTable]:
@@ -130,73 +118,61 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
     A file that is missing, too large or in another format is an IngestError.
     """
     sources: dict[str, str] = {}
-    fail = partial(report_failure, on_failure)
-    read_records = _read_hipporag if form == "hipporag" else _read_triples
+    read = _read_hipporag if form == "hipporag" else read_jsonl
     for path in paths:
         if not path.is_file():
             raise IngestError(f"{path} does not exist: name a file with recorded triples")
+        report = partial(report_failure, on_failure, str(path))
         try:
-            for number, record in enumerate(read_records(path, fail, limits)):
+            for record in read(path.resolve(), limits, report):
                 if len(sources) == limits.documents:
-                    fail(f"{path.name}#{number}", f"more than {limits.documents:,} records: "
-                         "import the rest in another run")
+                    report(f"more than {limits.documents:,} records: import the rest in another run")
                     return
                 try:
-                    passage = _passage_document(record, path, number, form, limits)
-                except (ValidationError, KeyError, TypeError, ValueError) as error:
-                    fail(f"{path.name}#{number}", f"not a {form} record: {error}")
+                    passage = _passage_of(record, path.name)
+                except (ValidationError, TypeError, ValueError) as error:
+                    report(f"record {record.number}: not a {form} record: {error}")
                     continue
-                where, key = f"{path}, record {number}", passage.document.id
+                where, key = f"{path}, record {record.number}", passage.document.id
                 if sources.setdefault(key, where) == where:
                     yield passage
                 else:
-                    fail(where, f"the id {key!r} was already given by {sources[key]}: rename one")
+                    report_failure(on_failure, where, f"the id {key!r} was already given by {sources[key]}: rename one")
         except UnreadableError as error:
             raise IngestError(f"{path} cannot be read: {error}") from error
         except UnicodeDecodeError as error:
             raise IngestError(f"{path} cannot be read: {undecodable(error)}") from error
 
 
-def _read_hipporag(path: Path, _: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
+def _read_hipporag(path: Path, limits: Limits, report: Callable[[str], None]) -> Iterator[Record]:
+    """Yield the records of a file in HippoRAG's format, with the names of fields that Banyan has for them."""
     try:
-        records = parse_json(decode(read_bytes(path.resolve(), limits)), limits.json_depth)["docs"]
-    except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, UnreadableError):
-            raise
+        values = list(parse(decode(read_bytes(path, limits)))["docs"])
+    except (BadRecordError, KeyError, TypeError) as error:
         raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: {error}") from error
-    if not isinstance(records, list):
-        raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: 'docs' is not a list")
-    yield from records
-
-
-def _read_triples(path: Path, fail: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
-    for number, line in lines(path, limits):
+    for number, value in enumerate(values):
         try:
-            yield parse(line)
-        except BadRecordError as error:
-            fail(path.name, f"line {number}: {error}")
+            record = read_record(number, value, limits)
+        except ValueError as error:
+            report(f"record {number}: {error}")
+            continue
+        names = record.metadata.get("extracted_entities")
+        yield record._replace(metadata={"entities": [{"name": name} for name in cast("list[str]", names or ()) if name],
+                                        "triples": record.metadata.get("extracted_triples", ())})
 
 
-def _passage_document(record: Any, path: Path, number: int, form: RecordedFormat, limits: Limits) -> RecordedPassage:
-    """Return a record as a document of one chunk with its extraction; `number` is its place in the file."""
-    if not isinstance(record, dict) or not isinstance(record["text"], str):
-        raise TypeError("it is not an object with a `text`")
-    check_depth(record, limits.json_depth)
-    if form == "hipporag":
-        record = {"title": record["title"], "text": record["text"],
-                  "entities": [{"name": name} for name in record.get("extracted_entities", ()) if name],
-                  "triples": record.get("extracted_triples", ())}
-    own_id = record.get("id")
-    document = Document(id=record_id(path.name, str(own_id)) if own_id else check_id(f"{path.name}#{number}"),
-                        title=clean_text(str(record.get("title") or "")), text=clean_text(record["text"]),
+def _passage_of(record: Record, file: str) -> RecordedPassage:
+    """Return a record as a document of one chunk with its extraction."""
+    if record.number is None:
+        raise ValueError("it is not an object with a `text`")
+    document = Document(id=record_id(file, record.id, record.number), title=record.title, text=clean_text(record.text),
                         source="recorded triples")
-    if not document.text.strip():
-        raise ValueError("its text is empty")
     chunk = Chunk(id=chunk_id(document.id, document.title, "", document.text, 0), document_id=document.id,
                   ordinal=0, start=0, end=len(document.text), text=document.text, title=document.title)
+    fields: Mapping[str, Any] = record.metadata
     triples: list[ExtractedTriple] = []
     malformed: list[str] = []
-    for triple in record.get("triples", ()):
+    for triple in fields.get("triples", ()):
         parts = [str(part).strip() for part in triple]
         if len(parts) in {3, 4} and all(parts[:3]):
             head, relation, tail, *time = parts
@@ -204,6 +180,6 @@ def _passage_document(record: Any, path: Path, number: int, form: RecordedFormat
                                            time="".join(time)))
         else:
             malformed.append(json.dumps(parts, ensure_ascii=False))
-    entities = tuple(ExtractedEntity(**entity) for entity in record.get("entities", ()))
+    entities = tuple(ExtractedEntity(**entity) for entity in fields.get("entities", ()))
     extraction = Extraction(entities=entities, triples=tuple(triples), malformed=tuple(malformed))
     return RecordedPassage(document=document, chunk=chunk, extraction=extraction)

@@ -182,7 +182,7 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
                 further = {name: value for name, value in fields.items() if name != "title"}
                 content = content._replace(text=text, title=fields.get("title", content.title),
                                            metadata={**content.metadata, **further})
-            yield from _whole(file, content, limits, report, works if suffix in SAVED_TWICE else None)
+            yield _whole(file, content, limits, report, works if suffix in SAVED_TWICE else None)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
@@ -192,16 +192,16 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
 
 
 def _whole(file: FoundFile, content: Content, limits: Limits, report: Report,
-           works: Works | None) -> Iterator[Document]:
-    """Yield the document that a file is, if it has text."""
+           works: Works | None) -> Document:
+    """Return the document that a file is."""
     content = without_frame(content)
     fields = clean_metadata(content.metadata)
     for reason in filter(None, (content.unread, fields.get(UNREAD))):
         report(reason)
     title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
     fields |= works.fields_of(title, content.text) if works is not None else {}
-    yield from _document(check_id(file.id), title, content.text, file.place,
-                         with_unread(fields, content.unread, content.omitted), report, tables=content.tables,
+    return make_document(check_id(file.id), title, content.text, file.place,
+                         with_unread(fields, content.unread, content.omitted), tables=content.tables,
                          paged=content.paged)
 
 
@@ -251,40 +251,45 @@ def _records(file: FoundFile, read: Callable[[Report], Iterator[Record]], limits
             check_cancelled()
         metadata = clean_metadata(record.metadata)
         if record.number is None:  # the whole file, as a table
-            yield from _document(check_id(file.id), record.title or file.path.stem, record.text, file.place, metadata,
-                                 note, tables=record.tables)
+            yield make_document(check_id(file.id), record.title or file.path.stem, record.text, file.place, metadata,
+                                tables=record.tables)
             continue
         try:
-            document_id = record_id(file.id, record.id) if record.id else check_id(f"{file.id}#{record.number}")
+            yield make_document(record_id(file.id, record.id, record.number), record.title, record.text,
+                                f"{file.place}, record {record.number}", metadata)
         except UnreadableError as error:
             note(f"record {record.number}: {error}")
-            continue
-        yield from _document(document_id, record.title, record.text, f"{file.place}, record {record.number}",
-                             metadata, note)
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
     if not count and not failures:
         report("no records in it: add records or remove it")
 
 
-def _document(document_id: str, title: str, text: str, source: str, metadata: Mapping[str, str], report: Report, *,
-              tables: Sequence[SourceTable] = (), paged: bool = False) -> Iterator[Document]:
-    """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text."""
+def make_document(document_id: str, title: str, text: str, source: str, metadata: Mapping[str, str], *,
+                  tables: Sequence[SourceTable] = (), stored: Sequence[SourceTable] = (),
+                  paged: bool = False) -> Document:
+    """Return a document with its tables as rows and its metadata above the text; raise UnreadableError without text.
+
+    The rows of `tables` are marked in the text. Those of `stored` have their places in it, and then it is not searched
+    for further tables.
+    """
     suffix = PurePath(document_id).suffix.lower()
     with collected_tables(tables) as collected:
         cleaned = [clean_text(part) for part in (text.split("\f") if paged else [text])]
-        parts = cleaned if suffix in _WIKI else [with_rows(part, title) for part in cleaned]
+        parts = cleaned if stored or suffix in _WIKI else [with_rows(part, title) for part in cleaned]
     text, pages = join_pages(parts) if paged else (parts[0], ())
     dated = with_date(metadata, document_id)
     whole = with_metadata(text, document_id, title, dated)
     if not (whole if suffix in _OF_FIELDS else text).strip():
         unread = metadata.get(UNREAD)
-        report(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or remove it")
-        return
+        raise UnreadableError(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or "
+                              "remove it")
     above = len(whole) - len(text)  # the metadata row precedes the text
-    stored, placed = place_tables(whole, collected)
-    yield Document(id=document_id, title=title, text=stored, source=clean_text(source), metadata=dated,
-                   pages=tuple(above + start for start in pages), tables=all_tables(stored, title, placed))
+    whole, placed = place_tables(whole, collected)
+    placed += [table.model_copy(update={"spans": tuple((above + start, above + end) for start, end in table.spans)})
+               for table in stored]
+    return Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=dated,
+                    pages=tuple(above + start for start in pages), tables=all_tables(whole, title, placed))
 
 
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:

@@ -148,6 +148,6 @@ def check_id(text: str) -> str:
     return name
 
 
-def record_id(file: str, own: str) -> str:
-    """Return the id of a record with its own id: `FILE/OWN`, which no file beside FILE can have; see `check_id`."""
-    return check_id(f"{file}/{check_id(own)}")
+def record_id(file: str, own: str | None, number: int) -> str:
+    """Return the id of a record: `FILE/OWN`, which no file beside FILE can have, or `FILE#NUMBER`; see `check_id`."""
+    return check_id(f"{file}/{check_id(own)}" if own else f"{file}#{number}")

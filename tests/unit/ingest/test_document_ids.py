@@ -47,7 +47,7 @@ def test_record_ids_that_mislead_are_refused(tmp_path, own):
     ("text", "`documents` is a list"), ({"id": "a", "text": "x"}, "`documents` is a list"),
     (["text"], r"`documents\[0\]` is not"), ([{"id": "a"}], r"`documents\[0\]` is not"),
     ([{"id": 7, "text": "x"}], "is not"), ([{"id": "a", "text": "x", "path": "/etc"}], "is not"),
-    ([{"id": "a", "text": "x"}, {"id": "b", "text": "\x00\n"}], r"no text in `documents\[1\]`"),
+    ([{"id": "a", "text": "x"}, {"id": "b", "text": "\x00\n"}], r"`documents\[1\]`: no text in it"),
     ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], r"`documents\[1\]` repeats the id 'a'"),
     ([{"id": "", "text": "x"}], r"`documents\[0\]`: the id .* cannot be used"),
     ([{"id": "x" * 1001, "text": "x"}], "1,001 characters"), ([{"id": "a", "text": "é" * 6}], "larger than 10 bytes"),
