@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from ..grids import GridCell
 from ..table_lines import is_value
 from .pdf_pages import Box, DrawnPage, PageWord, TextLine, line_text, parts_of, rows_of
-from .ruled_tables import NEAR, FoundTable, cell_text, join_lines
+from .ruled_tables import NEAR, FoundTable, cell_text, join_lines, split_cells
 
 CAPTION = re.compile(r"(?i:table|tab\.|tabelle|tableau|tabla|tabela|表)\s*[A-Z]{0,2}\d[\d.\-]*\s*(?:[:.：、—–|-]\s*|$|"
                      r"(?=[A-Z(\u4e00-\u9fff]))")
@@ -138,7 +138,7 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
     if len(body) < _FEWEST_ROWS:
         return None
     grid = [_header_cells(row, columns, is_last=row is header[-1]) for row in header]
-    grid += _join_rows([[_split_cells(row, edges) for row in band]
+    grid += _join_rows([[split_cells([row], edges) for row in band]
                         for _, band in groupby(body, lambda row: bisect_right(rules, row[0].center[1]))],
                        are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
     texts = [cell.text for row in grid for cell in row]
@@ -191,17 +191,6 @@ def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float
 
 def _is_in(row: Sequence[TextLine], column: tuple[float, float]) -> bool:
     return any(column[0] <= (part[0].box.x0 + part[-1].box.x1) / 2 <= column[1] for part in row)
-
-
-def _split_cells(row: TextLine, edges: Sequence[float]) -> list[GridCell]:
-    """Return a row's cells; the words of a part that is wider than its column are in the columns where they stand."""
-    words: list[list[PageWord]] = [[] for _ in edges[1:]]
-    for part in parts_of(row):
-        first = sum(edge <= part[0].box.x0 + NEAR for edge in edges[1:-1])
-        is_wide = sum(edge <= part[-1].box.x1 - NEAR for edge in edges[1:-1]) > first
-        for word in part:
-            words[sum(edge <= word.center[0] for edge in edges[1:-1]) if is_wide else first].append(word)
-    return [GridCell(cell_text(words_of_cell)) for words_of_cell in words]
 
 
 def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_last: bool) -> list[GridCell]:

@@ -39,7 +39,7 @@ _FEWEST_CHARACTERS = 20
 _UNUSABLE, _RARE = 0.05, 0.4  # the largest shares of characters that no text has, and of rare letters
 _RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")  # Latin Extended-A and -B, rare Chinese
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_FEWEST_LETTERS, _FEWEST_DIFFERENT, _FEWEST_FREQUENT = 200, 12, 0.25
+_FEWEST_LETTERS, _FEWEST_FREQUENT = 200, 0.25
 _FREQUENT = frozenset("etaoinsrETAOINSR")
 """Letters that make up more than half of a text in most languages, and a third of random letters."""
 
@@ -226,6 +226,6 @@ def is_gibberish(text: str) -> bool:
     readable = sum(len(word) for word in _WORD.findall(text) if word[1:] == word[1:].lower())
     latin = [letter for letter in characters if letter.isalpha() and letter.isascii()]
     has_rare_letters = len(_RARE_LETTERS.findall(characters)) > _RARE * len(characters)
-    has_odd_letters = (len(latin) >= max(_FEWEST_LETTERS, len(characters) / 2) and len(set(latin)) >= _FEWEST_DIFFERENT
+    has_odd_letters = (len(latin) >= max(_FEWEST_LETTERS, len(characters) / 2)
                        and sum(letter in _FREQUENT for letter in latin) < _FEWEST_FREQUENT * len(latin))
     return unusable > max(_UNUSABLE * len(characters), readable) or has_rare_letters or has_odd_letters

@@ -15,8 +15,7 @@ from .ruled_tables import NEAR, FoundTable, find_ruled
 
 _PAGE_BREAK = "\f"
 _FIGURE = re.compile(r"fig(?:ure|\.)|abb\.|图", re.IGNORECASE)
-_LINES_BELOW, _NEAR_LEFT = 4.0, 20.0  # the place of a figure's caption: lines below its frame, and points left of it
-_CONTINUED = re.compile(r"\bcont(?:inued|\.|’d|'d)|续|suite|Fortsetzung", re.IGNORECASE)
+_LINES_BELOW = 4.0  # the largest distance of a figure's caption below its frame, in lines
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，", ":", "：")
 _LONGEST_HEADING, _FEWEST_LETTERS = 100, 2
 LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
@@ -41,7 +40,7 @@ class PageLayout(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A table, or its part on one page, whose first `skipped` rows repeat captions and header of the first part."""
+    """A table, or its part on one page, whose first `skipped` rows repeat those of the first part."""
 
     page: int
     table: FoundTable
@@ -68,7 +67,7 @@ def lay_out(page: DrawnPage) -> PageLayout:
 def _is_diagram(box: Box, page: DrawnPage) -> bool:
     """Return True if the caption of a figure stands right below some lines, which diagrams have, too."""
     return any(_FIGURE.match(word.text) and 0 <= word.box.top - box.bottom <= _LINES_BELOW * word.size
-               and box.x0 - _NEAR_LEFT <= word.box.x0 <= box.x1 for word in page.words)
+               and word.box.x0 <= box.x1 for word in page.words)
 
 
 def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundTable]:
@@ -117,31 +116,26 @@ def _join_parts(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
 
 
 def _repeated_rows(page_before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
-    """Return how many of a table's rows repeat captions and header of the table that it continues; None if it does not.
+    """Return how many of a table's rows repeat those above the table that it continues; None if it continues none.
 
     `parts` are the lowest table on the page before, from page to page, and `layout` is the page of `table`.
     """
     above, first = parts[-1].table, parts[0].table
     if len(above.edges) != len(table.edges):
         return None
-    if _CONTINUED.search(table.caption):
-        return sum(all(cell.is_header for cell in row) for row in table.grid)
     has_same_columns = all(abs(edge - other) <= NEAR for edge, other in zip(above.edges, table.edges, strict=True))
     lines_after = [line for line in page_before.lines if line[0].box.top >= above.box.bottom]
     lines_between = [line for line in layout.lines if line[0].box.bottom <= table.box.top]
     if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_between, page_before):
         return None
+    texts, texts_above = ([[cell.text for cell in row] for row in part.grid] for part in (table, first))
     captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
     head = captions + header_depth(first.grid[captions:])
-    texts = [[cell.text for cell in row] for row in table.grid]
-    for start in {0, captions}:  # with its captions, or without them
-        repeated = [[cell.text for cell in row] for row in first.grid[start:head]]
-        if captions < head and texts[:len(repeated)] == repeated:
-            return len(repeated)
-    has_own_caption = is_single(table.grid[0])
+    if captions < head and texts[:head] == texts_above[:head]:
+        return head
     has_own_header = any(all(cell.is_header for cell in row) for row in table.grid) or (
         has_header(texts) and any(map(names_values, zip(*texts, strict=True))))
-    return None if has_own_caption or has_own_header else 0
+    return None if is_single(table.grid[0]) or has_own_header else 0
 
 
 def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:

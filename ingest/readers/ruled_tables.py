@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...text.cleaning import CELL_BREAK
 from ..grids import GridCell, GridRow, header_depth, is_single
-from .pdf_pages import CJK_LETTER, Box, DrawnPage, PageWord, line_text, parts_of, rows_of
+from .pdf_pages import CJK_LETTER, Box, DrawnPage, PageWord, TextLine, line_text, parts_of, rows_of
 
 NEAR = 3.0  # the largest distance in points between ends of lines that meet, or columns of a table on two pages
 _MOST_CROSSINGS = 2_000  # of vertical and horizontal lines; a drawing has more, and finding its cells takes long
@@ -96,7 +96,7 @@ def _find_cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
             # The smallest rectangle ends at the first line below that has a corner with a line to the right.
             cells = (Box(left.top, top.top, right.top, bottom.top)
                      for bottom in rows if bottom.top > top.top and crosses(bottom, left)
-                     for right in lefts[at + 1:] if right.top > left.top and crosses(bottom, right))
+                     for right in lefts[at + 1:] if crosses(bottom, right))
             yield from islice(cells, 1)
 
 
@@ -129,9 +129,9 @@ def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable |
     grid = [[cells[number_at[row, column]] if (row, column) in number_at else GridCell("") for column in width]
             for row in height]
     for number, words_of_cell in words_of.items():
-        row = tops.index(boxes[number].top)
-        if names := _split_row(words_of_cell, lefts) if is_single(grid[row]) else None:
-            grid[row] = names
+        row, lines = tops.index(boxes[number].top), rows_of(words_of_cell)
+        if is_single(grid[row]) and any(len(parts_of(line)) > 1 for line in lines):  # no lines between its cells
+            grid[row] = split_cells(lines, lefts)
     fonts = [[frozenset(word.font for word in words_of.get(number_at.get((row, column), -1), ())) for column in width]
              for row in height]
     return FoundTable(Box(lefts[0], tops[0], lefts[-1], tops[-1]), tuple(lefts), _with_headers(grid, fonts),
@@ -154,18 +154,15 @@ def _words_of_cells(boxes: Sequence[Box], number_at: Mapping[tuple[int, int], in
     return words_of
 
 
-def _split_row(words: Sequence[PageWord], lefts: Sequence[float]) -> list[GridCell] | None:
-    """Return a row without lines between its cells as cells; None if its words do not stand in the columns."""
-    words_of: dict[int, list[PageWord]] = {}  # by column
-    rows = [parts_of(row) for row in rows_of(words)]
-    if all(len(row) == 1 for row in rows):
-        return None
-    for row in rows:
-        for part in row:
-            first, last = (bisect_right(lefts, place) - 1 for place in (part[0].box.x0, part[-1].box.x1))
-            for at in range(first, last + 1):
-                words_of.setdefault(at, []).extend(part)
-    return [GridCell(cell_text(words_of.get(at, ()))) for at in range(len(lefts) - 1)]
+def split_cells(lines: Iterable[TextLine], edges: Sequence[float]) -> list[GridCell]:
+    """Return a row's cells; the words of a part that is wider than its column are in the columns where they stand."""
+    words: list[list[PageWord]] = [[] for _ in edges[1:]]
+    for part in (part for line in lines for part in parts_of(line)):
+        first = sum(edge <= part[0].box.x0 + NEAR for edge in edges[1:-1])
+        is_wide = sum(edge <= part[-1].box.x1 - NEAR for edge in edges[1:-1]) > first
+        for word in part:
+            words[sum(edge <= word.center[0] for edge in edges[1:-1]) if is_wide else first].append(word)
+    return [GridCell(cell_text(words_of_cell)) for words_of_cell in words]
 
 
 def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]]) -> list[list[GridCell]]:
@@ -179,9 +176,7 @@ def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]])
     elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
         label_fonts, value_fonts = (frozenset[str]().union(*(row[at] for row in fonts)) for at in (0, 1))
         first_cells = [row[0] for row in grid if not is_single(row)]
-        labels = [cell.text for cell in first_cells if cell.text]
-        with_colon = sum(label.endswith((":", "：")) for label in labels)
-        if (value_fonts and not label_fonts & value_fonts) or with_colon > _REGULAR * len(labels):
+        if value_fonts and not label_fonts & value_fonts:
             headers = first_cells
     marked = {cell: GridCell(cell.text, is_header=True) for cell in headers}
     return [[marked.get(cell, cell) for cell in row] for row in grid]
