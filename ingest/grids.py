@@ -114,7 +114,7 @@ def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
     """Return True if the row at `depth` belongs to the header: it names the parts of merged cells in the row above."""
     above, row = rows[depth - 1], rows[depth]
     is_merged = [cell in (*above[at + 1:at + 2], *above[max(at - 1, 0):at]) for at, cell in enumerate(above)]
-    if not any(is_merged) or is_single(row) or not has_header(_cell_texts(rows[depth:])):
+    if not any(is_merged) or not has_header(_cell_texts(rows[depth:])):
         return False
     if all(is_merged):  # only values in the next row tell names of parts from data
         return any(is_value(cell.text) for cell in rows[depth + 1])
@@ -142,29 +142,21 @@ class SpanningCell(NamedTuple):
 
 def place_cells(rows: Iterable[Sequence[SpanningCell]]) -> list[list[GridCell]]:
     """Put each cell into all places of the grid that it spans; return an empty list if the grid becomes too large."""
-    grid: list[list[GridCell]] = []
-    # Cells of earlier rows that span the next row, by column, each with how many rows it still spans.
-    below: dict[int, tuple[int, GridCell]] = {}
+    lines: list[dict[int, GridCell]] = []  # the cells of each row by their columns
     size = 0
-    for row in rows:
-        line: list[GridCell] = []
-        from_above, below = below, {}
-        for spanning in (*row, None):  # None is the end of the row, which cells from above may follow
-            while len(line) in from_above:
-                rows_to_span, placed = from_above.pop(len(line))
-                below |= {len(line): (rows_to_span - 1, placed)} if rows_to_span > 1 else {}
-                line.append(placed)
-            if spanning is not None:
-                for _ in range(spanning.columns):
-                    below |= {len(line): (spanning.rows - 1, spanning.cell)} if spanning.rows > 1 else {}
-                    line.append(spanning.cell)
-            if len(line) > DEFAULT_LIMITS.table_columns:
+    for at, row in enumerate(rows):
+        lines += [{} for _ in range(at + 1 - len(lines))]
+        column = 0
+        for spanning in row:
+            while column in lines[at]:  # a cell of a row above spans this place
+                column += 1
+            size += spanning.columns * spanning.rows
+            if column + spanning.columns > DEFAULT_LIMITS.table_columns or size > _MOST_CELLS:
                 return []
-        grid.append(line)
-        size += len(line)
-        if size > _MOST_CELLS:
-            return []
-    return grid
+            lines += [{} for _ in range(at + spanning.rows - len(lines))]
+            for line in lines[at:at + spanning.rows]:
+                line.update(dict.fromkeys(range(column, column + spanning.columns), spanning.cell))
+    return [[line.get(column, GridCell("")) for column in range(max(line, default=-1) + 1)] for line in lines[:at + 1]]
 
 
 # --- sheets
@@ -183,7 +175,7 @@ class TableBlock(NamedTuple):
     """Rows without a blank one between them, in some columns of a sheet."""
 
     rows: Sequence[SheetRow]
-    columns: Sequence[int]  # the columns that have any text in it
+    columns: Sequence[int]  # its columns, in a sheet only those with text
     blank_rows: int  # the number of blank rows above it
 
     @property
@@ -198,7 +190,7 @@ def read_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
     for has_text, group in groupby(rows, lambda row: any(row.cells)):
         block_rows = list(group)
         if has_text:
-            yield TableBlock(block_rows, range(max(len(row.cells) for row in block_rows[:_HEAD])), blank_rows)
+            yield TableBlock(block_rows, range(max(len(row.cells) for row in block_rows)), blank_rows)
         blank_rows = 0 if has_text else len(block_rows)
 
 
@@ -206,13 +198,12 @@ def split_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
     """Yield the blocks of a sheet from top to bottom, and those beside each other from left to right."""
     for block in read_blocks(rows):
         parts = _side_by_side(block.rows)
-        if len(parts) == 1:
-            yield block._replace(columns=_filled_columns(block.rows))
-            continue
-        for part in parts:
+        for part in parts if len(parts) > 1 else ():
             for inner in split_blocks(part):
                 # A table beside another one never continues the table above it.
                 yield inner._replace(blank_rows=max(inner.blank_rows, _FAR))
+        if len(parts) == 1:
+            yield block._replace(columns=_filled_columns(block.rows))
 
 
 def sheet_lines(blocks: Sequence[TableBlock], title: str, merged: Merged) -> Iterator[str]:
@@ -262,7 +253,7 @@ def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], n
     if _is_single(block):  # a single text is the title of the next table, or a heading among the rows
         return block.blank_rows >= _FAR or not header
     _, rows = _split_titles(block)
-    if not {at for row in rows for at, cell in enumerate(row.cells) if cell} <= set(above.columns):
+    if not set(block.columns) <= set(above.columns):
         return True
     if _is_repeated(_row_cells(rows[0], above.columns), header) or len(rows) == 1 or not has_header(
             [row.cells for row in rows]):
@@ -278,10 +269,8 @@ def _number_columns(block: TableBlock, rows: Sequence[SheetRow]) -> set[int]:
 
 
 def _row_cells(row: SheetRow, columns: Sequence[int]) -> list[str]:
-    """Return a row's cells in the columns of a table, and any cells with text beyond the last column."""
-    cells = [row.cells[at] for at in takewhile(lambda at: at < len(row.cells), columns)]
-    beyond = row.cells[columns[-1] + 1:]
-    return [*cells, *beyond] if any(beyond) else cells
+    """Return a row's cells in the columns of a table."""
+    return [row.cells[at] for at in takewhile(lambda at: at < len(row.cells), columns)]
 
 
 def _is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
@@ -325,25 +314,19 @@ def _head_grid(block: TableBlock, merged: Merged) -> list[GridRow]:
 
     grid: list[GridRow] = [[cell(row, at) for at in block.columns] for row in rows]
     if not merged and len(grid) > 2:  # noqa: PLR2004 - two rows may be the header
-        grid[:2] = _spread_titles(grid)
-    extra = [[GridCell(text) for text in row.cells[block.columns[-1] + 1:]] for row in rows]
-    grid = [[*row, *more] for row, more in zip(grid, extra, strict=True)]
-    return [*([GridCell(next(filter(None, row.cells)))] * max(map(len, grid)) for row in titles), *grid]
+        grid[0] = _spread_titles(*grid[:3])
+    return [*([GridCell(next(filter(None, row.cells)))] * len(block.columns) for row in titles), *grid]
 
 
-def _spread_titles(grid: Sequence[GridRow]) -> list[GridRow]:
-    """Return the first two rows of a grid; if both are a header, a name above several names spans their columns."""
-    above, below, *rows = grid
-    below_blanks = [at for at, cell in enumerate(above) if not cell.text and below[at].text]
-    spanned = [at for at in below_blanks if at > 0]
-    is_header = (bool(spanned) and len(below_blanks) < len(above) - 1 and has_header(_cell_texts([below, *rows]))
-                 and not any(is_value(cell.text) for cell in below)
-                 and all(is_value(rows[0][at].text) for at in spanned))
+def _spread_titles(above: GridRow, below: GridRow, row: GridRow) -> GridRow:
+    """Return the first row of a grid; if the second also is a header, names above several names span their columns."""
+    spanned = [at for at, cell in enumerate(above) if at and not cell.text and below[at].text]
+    if not spanned or any(is_value(cell.text) for cell in below) or not all(is_value(row[at].text) for at in spanned):
+        return above
     top: list[GridCell] = []
     for cell in above:
-        before = top[-1] if top else below[0]
-        top.append(before if is_header and not cell.text else cell)
-    return [top, below]
+        top.append(cell if cell.text else top[-1] if top else below[0])
+    return top
 
 
 def _side_by_side(rows: Sequence[SheetRow]) -> list[list[SheetRow]]:

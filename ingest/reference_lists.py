@@ -55,7 +55,6 @@ _SENTENCE = re.compile(r"(?P<title>[^\n]{8,400}?)(?<!\b[A-Z])(?<!\bvs)(?<!\bSt)(
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")  # an abbreviated journal has none or one in front of its first full stop
 _IN_NO_TITLE = re.compile(r"\d[ ]?[:(][ ]?\d|, \d+, \d|\d, \d+[–-]|https?:|\A[‘“]|, vol\Z|\bet al\b|\bpp?\.|"
                           r"\b(?:1[89]|20)\d\d[;,]|\Ain[: ]", re.IGNORECASE)
-_EDITION = re.compile(r",? \(?(?:\w{3,7} ed(?:n|ition)?)\)?\Z")
 _YEAR = re.compile(r"(?<![\d–./-])(?<![–-] )(?:1[89]|20)\d\d(?![\d–/-]|[ ]?[–-][ ]?\d)")
 _SURE_YEAR = re.compile(r"\((?:[A-Z][a-z]{2,8}\.?[ ])?((?:1[89]|20)\d\d)\)|((?:1[89]|20)\d\d)(?=;[ ]?\d)")
 _NO_YEAR = re.compile(r"https?://\S++|\b(?:doi|arxiv):[ ]?\S++|\b10\.\d{4,9}/\S++|"
@@ -85,7 +84,7 @@ def reference_tables(text: str) -> list[SourceTable]:
     for is_list, lines in groupby(lines_under(text, ""), lambda line: is_reference_list(line.above[-1:])):
         entries = _split_entries([line for line in lines if not line.text.startswith(("#", "|"))]) if is_list else []
         dated = sum(_YEAR.search(entry.text) is not None for entry in entries)
-        if dated >= _FEWEST and 2 * dated > len(entries):
+        if dated >= _FEWEST:
             tables.append(SourceTable(title=TITLE, columns=COLUMNS, rows=tuple(map(_read_fields, entries)),
                                       spans=tuple((entry.start, entry.end) for entry in entries)))
     return tables
@@ -178,7 +177,7 @@ def _read_title(text: str, start: int, *, is_after_year: bool = False) -> tuple[
         mark = _TITLE_NEXT.match(text, start)
         begin = mark.end() if mark else len(text)
     sentence = _SENTENCE.match(text, begin)
-    title = _EDITION.sub("", sentence["title"].strip()) + sentence["end"].strip(".,") if sentence else ""
+    title = sentence["title"].strip() + sentence["end"].strip(".,") if sentence else ""
     is_title = len(_LONG_WORD.findall(title)) > 1 and not _IN_NO_TITLE.search(title)
     return (title, sentence.end()) if sentence and is_title else ("", start)
 

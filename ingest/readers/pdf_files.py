@@ -39,9 +39,6 @@ _FEWEST_CHARACTERS = 20
 _UNUSABLE, _RARE = 0.05, 0.4  # the largest shares of characters that no text has, and of rare letters
 _RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")  # Latin Extended-A and -B, rare Chinese
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_FEWEST_LETTERS, _FEWEST_FREQUENT = 200, 0.25
-_FREQUENT = frozenset("etaoinsrETAOINSR")
-"""Letters that make up more than half of a text in most languages, and a third of random letters."""
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:
@@ -215,8 +212,7 @@ def is_gibberish(text: str) -> bool:
     """Return True if a page's text is in no language, because its font maps letters wrongly to Unicode.
 
     Such a text has more control or private characters than letters in words, or many letters that are rare in every
-    language. Or it consists of Latin letters, and has only few of those that are frequent in most languages. A page
-    with formulas has words, too.
+    language. A page with formulas has words, too.
     """
     characters = "".join(text.split())
     if len(characters) < _FEWEST_CHARACTERS:
@@ -224,8 +220,5 @@ def is_gibberish(text: str) -> bool:
     unusable = sum(unicodedata.category(character) in {"Cc", "Co", "Cn", "Cs"} or character == "\ufffd"
                    for character in characters)
     readable = sum(len(word) for word in _WORD.findall(text) if word[1:] == word[1:].lower())
-    latin = [letter for letter in characters if letter.isalpha() and letter.isascii()]
     has_rare_letters = len(_RARE_LETTERS.findall(characters)) > _RARE * len(characters)
-    has_odd_letters = (len(latin) >= max(_FEWEST_LETTERS, len(characters) / 2)
-                       and sum(letter in _FREQUENT for letter in latin) < _FEWEST_FREQUENT * len(latin))
-    return unusable > max(_UNUSABLE * len(characters), readable) or has_rare_letters or has_odd_letters
+    return unusable > max(_UNUSABLE * len(characters), readable) or has_rare_letters

@@ -16,6 +16,7 @@ from .ruled_tables import NEAR, FoundTable, find_ruled
 _PAGE_BREAK = "\f"
 _FIGURE = re.compile(r"fig(?:ure|\.)|abb\.|图", re.IGNORECASE)
 _LINES_BELOW = 4.0  # the largest distance of a figure's caption below its frame, in lines
+_CONTINUED = re.compile(r"\bcont(?:inued|\.|’d|'d)|续|suite|Fortsetzung", re.IGNORECASE)
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，", ":", "：")
 _LONGEST_HEADING, _FEWEST_LETTERS = 100, 2
 LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
@@ -123,6 +124,8 @@ def _repeated_rows(page_before: PageLayout, parts: list[_Part], layout: PageLayo
     above, first = parts[-1].table, parts[0].table
     if len(above.edges) != len(table.edges):
         return None
+    if _CONTINUED.search(table.caption):
+        return sum(all(cell.is_header for cell in row) for row in table.grid)
     has_same_columns = all(abs(edge - other) <= NEAR for edge, other in zip(above.edges, table.edges, strict=True))
     lines_after = [line for line in page_before.lines if line[0].box.top >= above.box.bottom]
     lines_between = [line for line in layout.lines if line[0].box.bottom <= table.box.top]

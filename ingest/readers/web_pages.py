@@ -42,7 +42,7 @@ _AS_THEY_WERE = {ord(kept): chr(space) for space, kept in _KEPT.items()}
 """White space that stays as it is, as characters that no text has, and back."""
 _LISTS = frozenset({"ul", "ol"})
 _DEEPEST_LIST = 20  # levels of indentation
-_DEEPEST = 1000  # tags around each other
+_DEEPEST = 5_000  # tags around each other
 _LONGEST_CELL = 1000  # the longest cell of a table of data; a longer one is part of a page
 _OF_LAYOUT = ["table", *_HEADINGS, "form", "pre"]
 _UNSEEN = ["head", "title", "script", "style", "template", "noscript", "svg", "iframe", "object"]
