@@ -82,7 +82,8 @@ def _title_of_text(text: str, first: Heading | None) -> str:
     above = _TITLE_LINE.match(text) if opens_section else None
     if above and above.end() <= first.start:
         return " ".join((above["bold"] or above["plain"]).split())
-    if first.level == 1 or is_telling(first.title):
+    is_below_prose = text[:first.start].rstrip().endswith((".", "。"))  # and so a section's own heading
+    if first.level == 1 or (is_telling(first.title) and not is_below_prose):
         return first.title
     return next((heading.title for heading in headings(text) if heading.level == 1), "")
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from .lexicon import WORDS, word_set
+from .lexicon import ENGLISH_STOP, WORDS, word_set
 from .scripts import estimate_tokens
 
 _NOT_QUOTED = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
@@ -17,6 +17,8 @@ _PLACEHOLDER = re.compile(
     r"(?:table of )?contents|agenda|vorwort|einleitung|inhalt(?:sverzeichnis)?|hinweis|avant-propos|sommaire|"
     r"序|序言|前言|引言|目录|目錄|摘要|概述|说明|請注意|请注意|はじめに|まえがき|目次|概要)\W*", re.IGNORECASE)
 _WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]{2,}")
+_JOINED_WORDS = re.compile(r"_+|(?<=[^\W\d_]{2})-+(?=[^\W\d_]|(?:19|20)\d\d(?!\d))|(?<=\d)-+(?=[^\W\d_]{2})")
+"""What joins words in the name of a file: not the hyphens of "2014-10-08" and "EIP-1559"."""
 _OPEN_END = " -–—:：|,;"
 """Characters at the end of a line that goes on; a title does not end with them."""
 _LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
@@ -50,6 +52,22 @@ def document_title(title: str, stem: str) -> str:
     """Return a document's title; if it is empty or a placeholder, the name of the document's file (`stem`)."""
     title = title.rstrip(_OPEN_END)
     return stem if not title or is_placeholder(title) else title
+
+
+def readable_name(name: str) -> str:
+    """Return the name of a file or folder as words: "Weaver SC resign" for "Weaver_SC_resign"; dates and codes stay."""
+    if " " in name or not _JOINED_WORDS.search(name):
+        return name
+    words = " ".join(_JOINED_WORDS.sub(" ", name).split())
+    return words[:1].upper() + words[1:]
+
+
+def in_small_letters(heading: str) -> str:
+    """Return a heading that is in capitals in small letters: "Haydn and Mozart" for "HAYDN AND MOZART"."""
+    if not heading.isupper():
+        return heading
+    words = [word.lower() if word.lower() in ENGLISH_STOP else word.capitalize() for word in heading.split()]
+    return " ".join([words[0].capitalize(), *words[1:]])
 
 
 def plain_title(title: str) -> str:

@@ -19,8 +19,6 @@ _MAX_PARTIAL = 3
 """A part of a name means the entities that have it only if they are at most this many."""
 _MAX_CHUNKS = 200
 """How many chunks are read for the links among some entities: those that mention most of the entities."""
-_MAX_CHUNKS_OF_NAME = 8
-"""How many chunks are searched for one name."""
 _LINKS_EACH = 2
 """How many links each entity gets; it may have more because of entities that have fewer."""
 
@@ -125,19 +123,3 @@ def prose_sentences(chunk: Chunk) -> Iterator[tuple[int, int]]:
     for start, end in split_sentences(chunk.text):
         if not SET_APART.match(chunk.text, start):
             yield start, end
-
-
-def is_named_in_text(index: GraphIndex, row: int) -> bool:
-    """Return True if running text contains a name of the entity of a row exactly as it is written.
-
-    Rows of tables are no running text. At the beginning of a line, any word has a capital, so a single word there is
-    not taken for a name.
-    """
-    labels = index.labels_of(row)
-    names = [(name, " " not in name and name.isascii()) for name in (labels.name, *labels.other_names)]
-    for chunk_row in index.mentioning[row][:_MAX_CHUNKS_OF_NAME].tolist():
-        for line in index.chunks[chunk_row].text.splitlines():
-            is_table_row = line.lstrip().startswith("|")
-            if not is_table_row and any(line.find(name) >= is_single_word for name, is_single_word in names):
-                return True
-    return False

@@ -13,7 +13,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from ...agents.introduction import Introduction, introduce, suggest_questions
+from ...agents.introduced_names import suggest_questions
+from ...agents.introduction import Introduction, introduce
 from ...api.python_results import MOST_ROWS, SQL_SECONDS, CitedPlace, Fact, Source, facts_of, find_stated
 from ...export.export_formats import FORMATS, ExportFormat
 from ...graph_store.graph.graph_file import Sources

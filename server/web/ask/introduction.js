@@ -27,20 +27,20 @@ function content(base, found, ask) {
   return [
     h("h2", {}, t("intro.title", { base, n: found.documents })),
     h("dl", {},
-      row("intro.kinds", [kinds(found.kinds), found.dates && span(found.dates)].filter(Boolean).join(t("page.semicolon"))),
-      row("intro.titles", titles(base, found)),
-      found.openings.length > 0 && row("intro.openings", openings(base, found.openings)),
+      row("intro.kinds", [kinds(found.kinds), found.dates && span(found.dates)].filter(Boolean).join(t("page.semicolon")), found.documents),
+      row("intro.titles", titles(base, found), found.documents),
+      found.chapters.length > 0 && row("intro.chapters", found.chapters.join(t("page.semicolon"))),
+      found.openings.length > 0 && row("intro.openings", openings(found.openings)),
       found.tables.length > 0 && row("intro.tables", lines(found.tables)),
-      found.people.length > 0 && row("intro.people", lines(found.people)),
-      found.entities.length > 0 && row("intro.entities", entities(base, found.entities)),
+      found.entities.length > 0 && row("intro.entities", entities(base, found)),
       row("intro.unread", unread(found)),
     ),
     h("div", { class: "suggestions" }, suggestions(t("intro.examples"), found.examples, ask)),
-    found.model && h("p", { class: "soft" }, t("intro.without"), " ", offer(found.model)),
+    found.model && h("p", { class: "soft" }, offer(found.model)),
   ];
 }
 
-const row = (name, said) => h("div", {}, h("dt", {}, t(name)), h("dd", {}, said));
+const row = (name, said, n) => h("div", {}, h("dt", {}, t(name, { n })), h("dd", {}, said));
 
 const kinds = (counted) =>
   Object.entries(counted)
@@ -53,17 +53,18 @@ function titles(base, { titles: shown, documents }) {
   const more = documents - shown.length;
   return [
     shown.join(t("page.semicolon")),
-    more > 0 && [" ", h("a", { href: href("documents", { kb: base }) }, t("intro.more", { n: more }))],
+    more > 0 && [" ", h("a", { href: href("documents", { kb: base }) }, t("intro.more", { n: more })), summaries(base)],
   ];
 }
 
-const entities = (base, shown) =>
+/** The names that stand out, each with what was counted: documents, or how often it is said if these are few. */
+const entities = (base, { entities: shown, counts_times: times }) =>
   h("ul", { class: "chips" },
-    shown.map(({ id, name, type, documents, passages }) =>
+    shown.map(({ id, name, type, documents, times: n }) =>
       h("li", {},
-        h("a", { class: "chip", href: href("graph", { kb: base, id }), title: t("intro.entity", { type: spaced(type), passages, documents }) },
+        h("a", { class: "chip", href: href("graph", { kb: base, id }), title: spaced(type) },
           name,
-          h("span", { class: "soft" }, ` ${number(passages)}`),
+          h("span", { class: "soft" }, " ", times ? t("intro.times", { n }) : t("intro.in", { n: documents })),
         ),
       ),
     ),
@@ -71,15 +72,12 @@ const entities = (base, shown) =>
 
 const lines = (shown) => h("ul", { class: "plain" }, shown.map((line) => h("li", {}, line)));
 
-/** How some documents begin, and below, fetched when opened, what each of them says. */
-const openings = (base, shown) => [
+const openings = (shown) =>
   h("ul", { class: "plain" },
     shown.map(({ document, title, start, end, said }) =>
       h("li", {}, h("q", {}, said), " — ", h("a", { href: sourceHref({ document, start, end }) }, title)),
     ),
-  ),
-  summaries(base),
-];
+  );
 
 /** The sentence that says best what each document is about, fetched when opened. */
 function summaries(base) {
@@ -96,25 +94,28 @@ function summaries(base) {
 }
 
 /** What was not read, folded: it is no news at the second visit. */
-function unread({ unread: files, left_out: out, partly_read: partly, chunks_failed: failed }) {
+function unread({ unread: files, left_out: out, partly_read: partly, pictures, chunks_failed: failed }) {
   const parts = Object.entries(partly);
+  const pictured = Object.entries(pictures);
   const counted = [
     files.length && t("build.files.failed", { n: files.length }),
     parts.length && t("documents.partly", { n: parts.length }),
     failed && t("failures.title", { n: failed }),
   ].filter(Boolean);
+  if (pictured.length) {
+    const n = pictured.reduce((sum, [, number]) => sum + number, 0);
+    counted.push(t("intro.pictures", { n, documents: t("intro.in", { n: pictured.length }) }) + (counted.length ? "" : t("intro.text")));
+  }
   if (!counted.length && !out.length) return t("intro.unread.none");
   return h("details", {},
     h("summary", {}, counted.join(t("page.semicolon")) || t("intro.left")),
     h("ul", { class: "plain" },
       files.map((line) => h("li", {}, line)),
       parts.map(([document, note]) => h("li", {}, document, ": ", h("span", { class: "soft" }, note))),
+      pictured.map(([document, n]) => h("li", { class: "soft" }, document, ": ", number(n))),
       out.map((line) => h("li", { class: "soft" }, line)),
     ),
   );
 }
 
-const offer = ({ calls, prompt_tokens: prompt, completion_tokens: completion, cost }) =>
-  [t("intro.model.adds"), t("intro.model.cost", { calls, tokens: prompt + completion }), cost !== null && t("intro.model.price", { cost: number(cost) })]
-    .filter(Boolean)
-    .join(" ");
+const offer = ({ cost }) => [t("intro.without"), cost !== null && t("intro.model.price", { cost: number(cost) })].filter(Boolean).join(" ");

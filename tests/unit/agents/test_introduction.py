@@ -1,7 +1,7 @@
 """What a knowledge base is about, at a glance, and what to ask."""
 
 import pytest
-from banyan.agents import introduction
+from banyan.agents import introduced_names, introduction
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
@@ -10,6 +10,18 @@ from banyan.graph_store.graph_index import GraphIndex
 
 from ...hashed_embedding import HashedEmbedder
 from ...small_base import create, finish, put
+
+
+def introduce(tmp_path, files):
+    """Build a base of files, given by their names and texts, without a model, and return its introduction."""
+    for name, text in files.items():
+        file = tmp_path / "docs" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
+        build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(tmp_path / "docs")]},
+                                      context=BuildContext())
+        return introduction.introduce(resources, "kb")
 
 
 @pytest.fixture
@@ -53,79 +65,112 @@ def test_a_table_without_entities_is_offered_for_questions(tmp_path):
     with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
         build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(file)]}, context=BuildContext())
         lines = dict(introduction.introduce(resources, "kb").lines())
-    assert lines["named most"] == "no entities yet"
-    assert lines["try"].startswith("questions about the tables")
+    assert "mentioned most" not in lines
+    assert lines["try"].startswith("What is this document about?")
 
 
-@pytest.fixture
-def kb(tmp_path):
-    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
-        put(made, "one", "Carl Berg was born in Radom. Zofia Nowak was his teacher.",
-            triples=[("Carl Berg", "born_in", "Radom")], entities={"Zofia Nowak": "Person"})
-        put(made, "two", "Zofia Nowak was born in Radom.", triples=[("Zofia Nowak", "born_in", "Radom")])
-        put(made, "zh", "林小雨出生于宁波。", triples=[("林小雨", "born_in", "宁波")])
-        finish(made)
-        yield made
-
-
-def test_a_novel_in_one_document_is_introduced_by_its_persons_and_its_first_sentence(tmp_path):
+def test_a_novel_is_introduced_by_its_chapters_its_persons_and_its_first_sentence(tmp_path):
     licence = ("This eBook is for the use of anyone under the terms of the License.\n\n"
                "*** START OF THE PROJECT GUTENBERG EBOOK THE MILL ***\n\n")
     chapter = "\n\n".join(f"## Chapter {number}\n\nAsk Mr. Blum about the mill. {'The mill stood. ' * 40}Then "
                           f"Lydia asked Mr. Blum." for number in range(5))
-    (tmp_path / "novel.txt").write_text(f"{licence}The mill was sold in spring.\n\n{chapter}", "utf-8")
-    with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
-        build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(tmp_path / "novel.txt")]},
-                                      context=BuildContext())
-        found = introduction.introduce(resources, "kb")
+    found = introduce(tmp_path, {"novel.txt": f"{licence}The mill was sold in spring.\n\n{chapter}"})
     assert [one.said for one in found.openings] == ["The mill was sold in spring."]
-    assert [(one.name, one.type) for one in found.entities][:2] == [("Lydia", "Person"), ("Mr. Blum", "Person")]
-    assert min(one.passages for one in found.entities) > 1
-    assert len(found.examples) == 2
+    assert [(one.name, one.type, one.times) for one in found.entities] == [("Mr. Blum", "Person", 10),
+                                                                          ("Lydia", "Person", 5)]
+    assert found.chapters == tuple(f"Chapter {number}" for number in range(5))
+    assert found.examples == ("What is this document about?", "What is said about Mr. Blum?",
+                              "What is said about Lydia?")
+    assert dict(found.lines())["mentioned most"] == "Mr. Blum (10 times), Lydia (5 times)"
+    assert "titles" not in dict(found.lines()), "there is one"
 
 
-def test_minutes_say_who_was_there_and_tables_what_they_hold(tmp_path):
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    for day in ("2024-03-01", "2024-04-05"):
-        (folder / f"{day}.md").write_text(f"# Meeting {day}\n\n## Members attending\n\n"
-                                          "* AL: Ann Lee (Mill Trust) - chair\n"
-                                          "* Bo Karl\n\n## Agenda\n\n"
-                                          "We talked about the _mill_.\n", "utf-8")
-    (folder / "mills.csv").write_text("Mill,Stones\nAster,2\nBirch,3\nCedar,2\n", "utf-8")
-    (folder / "tunes.md").write_text("| Hear this tune, click here. | x |\n|---|---|\n| Ash | 1 |\n| Elm | 2 |\n"
-                                      "| Oak | 1 |\n")
-    with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
-        build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(folder)]}, context=BuildContext())
-        found = introduction.introduce(resources, "kb")
-    assert found.people == ("members attending: Ann Lee (2), Bo Karl (2)",)
-    assert found.tables == ("mills: 3 × Mill, Stones",)
-    assert found.dates == ("2024-03-01", "2024-04-05")
-    assert found.titles == ("Meeting 2024-03-01", "Meeting 2024-04-05", "mills", "tunes")
-    assert {one.said for one in found.openings} == {"We talked about the mill."}, "not who was there"
+def test_chapters_are_named_by_what_stands_below_their_numbers(tmp_path):
+    chapters = "".join(f"<h2>CHAPTER {number}</h2><h3>{name}</h3><p>We walk to the mill.</p>"
+                       for number, name in (("I", "THE MILL"), ("II", "ASH AND ELM"), ("III", "THE END")))
+    frame = "<pre>The Project Gutenberg EBook\n*** START OF THIS PROJECT GUTENBERG EBOOK WALKS ***\n</pre>"
+    page = f"<html><body>{frame}<h2>BY</h2><h2>A. BERG</h2>{chapters}</body></html>"
+    found = introduce(tmp_path, {"walks.html": page})
+    assert found.chapters == ("The Mill", "Ash and Elm", "The End"), "the frame's block of code ends with the frame"
+
+
+def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path):
+    files = {f"minutes/2024-0{number}-01.md": f"# Meeting {number}\n\n## Members attending\n\n* Ann Lee\n* Bo Karl\n\n"
+             f"## Agenda\n\nWe talked about the _mill_ of day {number}.\n" for number in (3, 4)}
+    files |= {f"dishes/ash-soup-{number}.md": f"---\ntitle: Soup {number}\ndate: 2024-05-0{number}\ntags: [hot, soup]\n"
+              f"author: bo-karl\n---\n\nThis soup is number {number} of four.\n" for number in range(1, 5)}
+    files["mill_stones.csv"] = "Mill,Stones,Note\nAster,2,\nBirch,3,\nCedar,2,old\n"
+    files["tunes.md"] = "| Hear this tune, click here. | x |\n|---|---|\n| Ash | 1 |\n| Elm | 2 |\n| Oak | 1 |\n"
+    found = introduce(tmp_path, files)
+    assert found.tables == ("dishes: 4 × title, date, tags, author", "Mill stones: 3 × Mill, Stones")
+    assert found.titles == ("Soup 1", "Meeting 3", "Soup 2", "tunes", "Meeting 4", "Soup 3")
+    assert {one.said for one in found.openings} == {
+        "This soup is number 1 of four.", "We talked about the mill of day 3.", "This soup is number 2 of four."}
+    assert "Which author has the most documents?" in found.examples
+    assert 'How many documents have the tag "hot"?' in found.examples
+
+
+def test_names_count_documents_join_initials_and_are_never_cut(tmp_path):
+    files = {f"{number}.md": f"# Day {number}\n\nToday the Elm Street Trust met in Radom. Then Emanuel Berg spoke for "
+             f"the Elm Street Trust. All went with E. Berg to the mill {number}." for number in range(1, 7)}
+    found = introduce(tmp_path, files | {"Radom.md": "# Radom\n\nThis town is Radom."})
+    counted = {one.name: (one.documents, one.times) for one in found.entities}
+    assert counted == {"Elm Street Trust": (6, 12), "Emanuel Berg": (6, 12)}, "Radom is a title"
+    assert "What is said about the Elm Street Trust?" in found.examples
+    assert not any(question.startswith("Which documents mention") for question in found.examples), "all do"
+    assert "Elm Street Trust (in 6 documents)" in dict(found.lines())["mentioned most"]
+
+
+def test_no_name_is_shown_where_none_stands_out(tmp_path):
+    names = ("Anna Berg", "Carl Moss", "Dora Kern", "Emil Voss", "Fritz Lang", "Greta Wolf")
+    found = introduce(tmp_path, {f"{number}.md": f"# Day {number}\n\nYesterday {name} went home."
+                                 for number, name in enumerate(names)})
+    assert found.entities == ()
+
+
+def test_a_folder_is_introduced_by_the_page_on_the_whole(tmp_path):
+    found = introduce(tmp_path, {
+        "a/incident.md": "# Incident\n\nOne window broke in the mill during the storm of March.\n",
+        "mission-statement.md": "# Mission Statement\n\nThe Mill Trust (MT) keeps all old mills of Radom in order.\n"})
+    assert [one.said for one in found.openings] == ["The Mill Trust (MT) keeps all old mills of Radom in order."]
+
+
+def test_an_opening_that_repeats_the_title_is_skipped(tmp_path):
+    text = "# The Old Mills\n\nThis little book is called “The Old Mills” by all.\n\nMore."
+    found = introduce(tmp_path, {"mills.md": text})
+    assert found.openings == ()
+
+
+def test_titles_are_names_of_records_and_files_in_words(tmp_path):
+    found = introduce(tmp_path, {
+        "ann-lee.json": '{"name": "Ann Lee", "website": "https://lee.example"}',
+        "results-2016.md": "Our official was Tim Berg.\n\n## Ranked results\n\nAnn Lee came first.\n",
+        "2014-10-08-new_mill.txt": "The mill was opened today by Ann Lee."})
+    assert found.titles == ("2014-10-08 new mill", "Results 2016", "Ann Lee")
+
+
+def test_pictures_alone_do_not_make_a_text_partly_read(tmp_path):
+    found = introduce(tmp_path, {"mill.md": "# Mill\n\nThe mill stands here.\n\n![a](a.png)\n\n![b](b.png)\n"})
+    assert dict(found.lines())["not read"] == "2 pictures in 1 document; all text is read"
+    assert found.partly_read == {}
 
 
 def test_the_title_of_the_only_document_is_not_what_it_mentions_most(tmp_path):
     with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
-        put(made, "one", "The Mill Sonata is by Carl Berg. Carl Berg wrote The Mill Sonata in Radom.",
+        put(made, "one", "The Mill Sonata is by Carl Berg. Carl Berg wrote The Mill Sonata in Radom. " * 6,
             title="The Mill Sonata",
             entities={"The Mill Sonata": "Work", "Carl Berg": "Person"})
         finish(made)
-        examples = introduction.suggest_questions(index := GraphIndex(made), introduction._main_rows(index))
-    assert [question for question in examples if "Sonata" in question] == []
+        assert [one.name for one in introduced_names.main_entities(GraphIndex(made))] == ["Carl Berg"]
 
 
-def test_a_relation_is_no_field_of_people(tmp_path):
+def test_questions_are_in_the_language_of_the_name(tmp_path):
     with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
-        put(made, "one", "Ada Berg wrote to Bo Karl.", triples=[("Ada Berg", "belongs to", "Bo Karl"),
-                                                               ("Ada Berg", "editor_of", "Bo Karl"),
-                                                               ("Ada Berg", "to", "Bo Karl")])
+        put(made, "one", "Carl Berg was born in Radom.", triples=[("Carl Berg", "born_in", "Radom")])
+        put(made, "zh", "林小雨出生于宁波。", triples=[("林小雨", "born_in", "宁波")])
         finish(made)
-        assert list(introduction._describe_people(GraphIndex(made))) == ["to: Bo Karl (1)"]
-
-
-def test_questions_are_in_the_language_of_the_name(kb):
-    index = GraphIndex(kb)
-    rows = [index.find_named(name).tolist()[0] for name in ("林小雨", "Radom")]
-    assert introduction.suggest_questions(index, rows) == ["关于林小雨有哪些内容？", "Which documents mention Radom?"]
-    assert introduction.suggest_questions(index, []) == []
+        index = GraphIndex(made)
+        rows = [index.find_named(name).tolist()[0] for name in ("林小雨", "Radom")]
+        assert introduced_names.suggest_questions(index, rows) == ["关于林小雨有哪些内容？",
+                                                                   "Which documents mention Radom?"]
+        assert introduced_names.suggest_questions(index, []) == []

@@ -1,0 +1,164 @@
+"""What the tables and the fields of documents hold, as an introduction says it, and questions that count over them."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from ..graph_store.graph_index import GraphIndex
+from ..graph_store.sql.logical_tables import DOCUMENT, OWN_FIELDS, SECTION, quoted
+from ..models.rules.metadata_facts import ALIAS
+from ..schemas.naming import label_key
+from ..schemas.records import ColumnInfo, SqlResult, TableInfo
+from ..text.languages import Language, phrase_language
+from ..text.titles import UNREAD, in_small_letters, readable_name
+from ..tools.asked_query import ask_tables
+
+_SHOWN, _COLUMNS = 4, 7
+_LEAST_ROWS = 3
+"""How many rows a table has; fewer are lines with a colon more often than not."""
+_LEAST_COLUMNS = 2
+_MOSTLY = 1 / 2
+"""The least share of a folder's documents, or of a table's rows, that have a field which is named or asked for."""
+_LEAST_OF_ALL = 1 / 4
+"""The least share of all documents that are in a folder whose fields are shown: of a few they say little."""
+_LONGEST_HEADER, _LONGEST_HEADING = 40, 60
+_OF_CELL = re.compile(r"[,，;；.。!?！？](?:\s|$)|click here", re.IGNORECASE)
+"""What no name of a column has: a first row that was taken for the header, or a link."""
+_VALUE = re.compile(r"[^\W\d_][\w -]{1,30}")
+"""A value that a question can name."""
+_TABLE_OF_ROW = "|"  # how a row of a table begins in a text; neighbouring fields, such as those of minutes, do not
+_MOST: dict[Language, str] = {"en": "Which {} has the most documents?", "zh": "哪个{}的文档最多？"}
+_HAVE: dict[Language, str] = {"en": 'How many documents have the {} "{}"?', "zh": "有多少文档的{}是“{}”？"}
+_ROWS: dict[Language, str] = {"en": 'How many rows of {} have the {} "{}"?', "zh": "{}中有多少行的{}是“{}”？"}
+_FILLED: dict[Language, str] = {"en": "How many {} have {}?", "zh": "有多少{}有{}？"}
+_MOST_ASKED = 6
+
+
+def describe_tables(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return what the fields of each folder's documents and the largest tables hold: rows and names of columns."""
+    tables = [table for table in index.sql.tables() if table.kind == "records" and table.rows >= _LEAST_ROWS]
+    lines = list(_describe_folders(index, metadata_of))
+    for table in sorted(tables, key=lambda table: (not any(map(_title_of, table.columns)), -table.rows, table.name)):
+        if len(lines) < _SHOWN:
+            lines += _describe_table(index, table, is_only=len(metadata_of) == 1)
+    return lines
+
+
+def _title_of(column: ColumnInfo) -> str:
+    """Return the title of a column of the documents' own, or "" if it has none."""
+    return "" if column.name == DOCUMENT or column.title == SECTION else column.title.strip()
+
+
+def _describe_folders(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the fields that most documents of a folder have, such as their front matter, the largest folder first."""
+    stated = _stated_fields(index)
+    documents_of: dict[str, list[str]] = defaultdict(list)
+    for key in metadata_of:
+        file, mark, _ = key.partition("#")  # the id of a record is that of its file, # and a number
+        documents_of[PurePosixPath(file).stem if mark else PurePosixPath(file).parent.name].append(key)
+    for folder, documents in sorted(documents_of.items(), key=lambda item: (-len(item[1]), item[0])):
+        titles: dict[str, str] = {}
+        counts = Counter[str]()
+        for key in documents:
+            fields = {label_key(name): name for name in (*metadata_of[key], *stated[key]) if name != UNREAD}
+            titles = fields | titles
+            counts.update(fields.keys())
+        columns = [titles[name] for name, count in counts.most_common() if count >= len(documents) * _MOSTLY]
+        is_large = len(documents) >= max(_LEAST_ROWS, len(metadata_of) * _LEAST_OF_ALL)
+        if is_large and len(columns) >= _LEAST_COLUMNS:
+            name = readable_name(folder) if folder else "documents"
+            yield f"{name}: {len(documents):,} × {_list_columns(['title', *columns])}"
+
+
+def _stated_fields(index: GraphIndex) -> Mapping[str, list[str]]:
+    """Return the attributes that each document states, such as the servings of a recipe in a line of its text."""
+    owners, columns = index.documents[1], index.columns
+    stated: dict[str, list[str]] = defaultdict(list)
+    places = {*zip(columns.values.attribute.tolist(), columns.values.chunk.tolist(), strict=True)}
+    for attribute, chunk in sorted(places):
+        document = index.document_ids[owners[index.chunk_row[columns.texts[chunk]]]]
+        if (name := columns.texts[attribute]) != ALIAS:
+            stated[document].append(name.replace("_", " "))
+    return stated
+
+
+def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> Iterator[str]:
+    """Yield a line for a table, unless its header is one of its rows, or it was written as lines of fields."""
+    columns = [column for column in table.columns if column.name != DOCUMENT and column.title != SECTION]
+    named = [column for column in columns if _title_of(column)]
+    if any(len(column.title) > _LONGEST_HEADER or _OF_CELL.search(column.title) or column.title.isdecimal()
+           for column in named) or 0 < 2 * len(named) < len(columns) or len(columns) < _LEAST_COLUMNS:
+        return
+    result = index.sql.run(f"SELECT document FROM {quoted(table.name)}", most_rows=table.rows, most_cited=1)  # noqa: S608
+    if not result.citations or not result.citations[0].quote.startswith(_TABLE_OF_ROW):
+        return
+    by_filled = sorted(named, key=lambda column: column.empty)
+    # A field that one row alone has is no column.
+    titles = [column.title for column in by_filled if table.rows - column.empty > 1]
+    head = f"{_name_table(table, result, is_only=is_only)}: {table.rows:,}"
+    if not named:
+        yield f"{head} rows, no header"
+    elif len(titles) >= _LEAST_COLUMNS:
+        yield f"{head} × {_list_columns(titles)}"
+
+
+def _name_table(table: TableInfo, result: SqlResult, *, is_only: bool) -> str:
+    """Return what a table is called: its file and its heading there, or the folder of its files."""
+    paths = {PurePosixPath(str(row[0])) for row in result.rows}
+    folders = {path.parent.name for path in paths}
+    if len(paths) > 1:
+        shared = readable_name(folders.pop()) if len(folders) == 1 else ""
+        return shared if len(paths) == table.rows and shared else f"{shared or table.title} ({len(paths):,} files)"
+    stem = paths.pop().stem
+    heading = table.title.removeprefix(stem).strip()
+    if len(heading) > _LONGEST_HEADING:
+        return readable_name(stem)
+    if is_only and heading:
+        return in_small_letters(heading)
+    return f"{readable_name(stem)}, {heading}" if heading not in {"", stem} else readable_name(stem)
+
+
+def _list_columns(titles: list[str]) -> str:
+    distinct = list(dict.fromkeys(titles))
+    return ", ".join(distinct[:_COLUMNS]) + (", …" if len(distinct) > _COLUMNS else "")
+
+
+def counting_questions(index: GraphIndex, most: int) -> list[str]:
+    """Return questions that count over tables and that these answer, each on another column."""
+    tables = sorted((table for table in index.sql.tables() if table.kind in {"documents", "records"}),
+                    key=lambda table: (table.kind != "documents", -table.rows, table.name))
+    columns = [(table, column) for table in tables for column in table.columns
+               if _title_of(column) and not _OF_CELL.search(column.title) and column.name not in OWN_FIELDS
+               and column.title != UNREAD and table.rows - column.empty >= _LEAST_ROWS]
+    questions = [*filter(None, (_ask_frequent(*pair) for pair in columns)),
+                 *(_ask_filled(table, column, index) for table, column in columns if column.empty)]
+    return [question for question in questions[:_MOST_ASKED]
+            if (answer := ask_tables(index, question)) is not None and answer.short][:most]
+
+
+def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
+    """Return a question on the most frequent value of a column that most rows have; "" if no value is frequent."""
+    (value, times), language = next(iter(column.frequent), ("", 0)), phrase_language(column.title)
+    is_filled = table.rows - column.empty >= table.rows * _MOSTLY
+    if times < _LEAST_ROWS or not is_filled or column.kind not in {"text", "list"} or not _VALUE.fullmatch(value):
+        return ""
+    if table.kind == "records":
+        return _ROWS[language].format(readable_name(table.title), column.title, value)
+    if column.kind == "text":
+        return _MOST[language].format(column.title)
+    return _HAVE[language].format(column.title.removesuffix("s"), value)
+
+
+def _ask_filled(table: TableInfo, column: ColumnInfo, index: GraphIndex) -> str:
+    """Return how many rows have a value in a column."""
+    title = table.title
+    if len(index.document_ids) == 1:  # its tables are called by their headings
+        title = title.removeprefix(PurePosixPath(index.document_ids[0]).stem).strip() or title
+    is_of_documents = table.kind == "documents"
+    rows = {"en": "documents" if is_of_documents else f"rows of {readable_name(title)}",
+            "zh": "文档" if is_of_documents else f"{title}的行"}
+    article = "" if column.title.endswith("s") else "an " if column.title[0].lower() in "aeiou" else "a "
+    name = column.title if column.title.islower() else f'"{column.title}"'
+    language = phrase_language(column.title)
+    return _FILLED[language].format(rows[language], f"{article}{name}")
