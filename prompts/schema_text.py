@@ -28,32 +28,31 @@ _OPEN: dict[Language, str] = {
 }
 _LOOKUPS: dict[Language, dict[str, str]] = {
     "en": {
-        "passage_search": '{"tool":"passage_search","query":""}: excerpts; "documents":[""]: whole passages, '
+        "passage_search": 'passage_search "query": excerpts; "documents":[""]: whole passages, '
                           'the nearest in these',
-        "entity_search": '{"tool":"entity_search","entity":""}: facts of a thing; "relations":[""], "at" (a date)',
-        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: rows of a relation or attribute; '
-                         'an end is a name or, if none is equal, part of one; A|B: either; "document", "at"',
-        "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) to count, add, rank, compare or filter '
-                       '(up to sixty rows you count yourself), over entities(entity, type), and a table for each '
-                       'relation (head, tail) and attribute (entity, value, number, unit, date) by its name, with '
-                       "since, until, qualifiers, documents. ILIKE '%part%'; count(*) counts records, "
-                       'count(DISTINCT x) things',
-        "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"]',
-        "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole'},
+        "entity_search": 'entity_search "entity": facts of a thing; "relations":[""], "at" (a date)',
+        "triple_search": 'triple_search "relation", "head", "tail": rows of a relation or attribute; '
+                         'an end is a name or, without an equal one, a part; A|B: either; "document", "at"',
+        "table_query": 'table_query "sql": one SELECT (DuckDB) to count, add, rank, compare or filter (up to sixty '
+                       'rows you count yourself), over entities(entity, type) and, by its name, each relation (head, '
+                       'tail) or attribute (entity, value, number, unit, date), with since, until, qualifiers, '
+                       "documents. ILIKE '%part%'; count(*): records, count(DISTINCT x): things",
+        "dfs_search": 'dfs_search "start", "end": chains of facts; "along":["RELATION"]',
+        "community_search": 'community_search "theme": reports; no theme: on the whole'},
     "zh": {
-        "passage_search": '{"tool":"passage_search","query":""}：段落的节选；"documents":[""]：其中最近的完整段落',
-        "entity_search": '{"tool":"entity_search","entity":""}：一个对象的全部；'
+        "passage_search": 'passage_search "query"：段落的节选；"documents":[""]：其中最近的完整段落',
+        "entity_search": 'entity_search "entity"：一个对象的全部；'
                          '"relations":[""] 限定关系，"at" 限定日期',
-        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行；'
+        "triple_search": 'triple_search "relation", "head", "tail"：关系或属性的所有行；'
                          '"head"、"tail" 为名称，没有相同的则为其一部分、A|B；"document"、"at"（日期）',
-        "table_query": '{"tool":"table_query","sql":""}：一条 SELECT（DuckDB），凡计数、求和、平均、排序、比较、'
+        "table_query": 'table_query "sql"：一条 SELECT（DuckDB），凡计数、求和、平均、排序、比较、'
                        '按条件列举都用它；六十行内的完整列表自己数。可查 entities(entity, type)、以关系名为表 (head, '
                        'tail)、以属性名为表 (entity, value, number, unit, date)，均有 since, until, qualifiers, '
                        'documents。ILIKE \'%部分%\'；count(*) 计记录，count(DISTINCT x) 计事物',
-        "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
-        "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档'},
+        "dfs_search": 'dfs_search "start", "end"：两个对象之间的事实链；"along":["关系"]',
+        "community_search": 'community_search "theme"：报告；不写主题则为全部文档'},
 }
-_TABLES: dict[Language, str] = {"en": "; also over the tables below (columns: kind, range, or values and rows{})",
+_TABLES: dict[Language, str] = {"en": "; also the tables below (columns: kind, range, or values and rows{})",
                                "zh": "；也可查下列表格（列：类型、范围，或值及其行数{}）"}
 """What `table_query` says in addition if tables are described, with what their columns need."""
 _COLUMNS: dict[Language, dict[str, str]] = {
@@ -195,17 +194,23 @@ def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], ti
 
     The title of a document stands above its first passage; `titled` are the documents that had one.
     """
-    shown = list[str]()
+    shown, source = list[str](), _shared_source(block)
     for number, item in enumerate(block.items, first_number):
         if number not in dropped:
-            text = _item(item)
+            text = _item(item).removesuffix(source)
             if item.document in titled and item.title:
                 text = text.replace(f"{item.document}: {item.title}", item.document, 1)
             shown.append(f"[{number}] {close_item(text)}")
             titled.update([item.document] if not item.statement else [])
     dropped_count = len(block.items) - len(shown)
     dropped_line = [_DROPPED[language].format(dropped_count)] if dropped_count else []
-    return "\n".join([f"## {close_item(block.title)}", *shown, *dropped_line, *_note(block)])
+    return "\n".join([f"## {close_item(block.title)}{source}", *shown, *dropped_line, *_note(block)])
+
+
+def _shared_source(block: Block) -> str:
+    """Return the document in brackets with which all lines of a block end, for its title; "" if they have several."""
+    source = f" ({block.items[0].document})" if len(block.items) > 1 else ""
+    return source if all(item.statement.endswith(source) for item in block.items) else ""
 
 
 def _note(block: Block) -> Iterator[str]:

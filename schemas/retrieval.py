@@ -98,7 +98,10 @@ class Passage(Frozen):
             name = self.document
         else:
             name = f"{self.document}: {self.title}"
-        place = " > ".join(filter(None, [f"{name} [{self.status}]" if self.status else name, self.heading]))
+        headings = self.heading.split(" > ")
+        # A document's first heading is mostly its title.
+        repeated = canonical_name(headings[0]) == canonical_name(self.title)
+        place = " > ".join(filter(None, [f"{name} [{self.status}]" if self.status else name, *headings[repeated:]]))
         return f"{place} ({self.about})" if self.about else place
 
 

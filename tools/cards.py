@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
 from ..schemas.lookups import EntityLookup
-from ..schemas.naming import label_key
+from ..schemas.naming import canonical_name, label_key
 from ..schemas.retrieval import Passage
 from .entity_names import find_entities, unknown_name
 from .fact_rows import (
@@ -60,7 +60,9 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     limits += [f"at {at}"] if at else []
     row = index.entity_at(entity)
     name, entity_type, other_names = index.labels_of(row) if row is not None else (entity, "", ())
-    also = f"; also: {', '.join(other_names[:_MOST_NAMES])}" if other_names else ""
+    others = [*{canonical_name(other): other for other in other_names if canonical_name(other) != canonical_name(name)
+                }.values()]  # those that differ in more than case
+    also = f"; also: {', '.join(others[:_MOST_NAMES])}" if others else ""
     title = ", ".join(filter(None, [f"{name} ({entity_type}{also})", shared_note, *limits]))
     notes = []
     if len(incident) > _MOST_FACTS:

@@ -10,11 +10,13 @@ from ..text.scripts import estimate_tokens
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 
-_WHOLE_WEIGHT, _MOST_WHOLE = 3 / 5, 2
+_WHOLE_WEIGHT, _MOST_WHOLE = 4 / 5, 2
 """Passages with this share of the best one's weight are whole in a first look, at most this number of them."""
+_LIST_WEIGHT = 1 / 2
+"""Lists and tables with this share are whole in it, however many: a question may ask for all of their rows."""
 _SHORT = 200
 """Estimated tokens of passages that are shown whole wherever they rank."""
-_FIRST_EXCERPT, _EXCERPT = 100, 200
+_FIRST_EXCERPT, _EXCERPT = 80, 200
 """The most estimated tokens of an excerpt in a first look and of a lookup, unless its only sentence is longer.
 
 A question is worded unlike its answer, a lookup's query is not: excerpts of these sizes lack hardly any words that
@@ -27,14 +29,15 @@ _Spans = Sequence[tuple[int, int]]
 class Excerpts:
     """Cuts the passages of one ranking, given in its order.
 
-    Lists and tables are never cut: a question may ask for all of their rows. `is_first` is a first look, whose best
-    passages stay whole. `shown` are the places that were shown before, as (document, start, end).
+    `is_first` is a first look, whose best passages stay whole; a lookup cuts no list and no table. `shown` are the
+    places that were shown before, as (document, start, end).
     """
 
     def __init__(self, lexical: LexicalIndex, question: str, *, is_first: bool,
                  shown: Iterable[tuple[str, int, int]] = ()) -> None:
         self._idf = {term: lexical.sum_idf(term) for term in index_terms(question)}
         self._wholes_left, self._tokens = (_MOST_WHOLE, _FIRST_EXCERPT) if is_first else (0, _EXCERPT)
+        self._least_of_list = _LIST_WEIGHT if is_first else 0.0
         self._best = 0.0
         self._shown = [*shown]
 
@@ -54,9 +57,7 @@ class Excerpts:
         if not runs:
             return None
         start, end = runs[0][0][0], runs[-1][-1][1]
-        is_long = estimate_tokens(passage.text) > _SHORT and not any(map(SET_APART.match, passage.text.splitlines()))
-        self._wholes_left -= is_long
-        if is_long and (self._wholes_left < 0 or passage.score < _WHOLE_WEIGHT * self._best):
+        if estimate_tokens(passage.text) > _SHORT and not self._stays_whole(passage):
             weight, _, run = max((self._best_run(passage.text, run) for run in runs), key=lambda found: found[:2])
             if not weight and sum(map(len, runs)) < len(sentences):
                 return None
@@ -65,6 +66,13 @@ class Excerpts:
         return passage if is_same else passage.model_copy(update={
             "text": passage.text[start:end], "start": passage.start + start, "is_excerpt": True,
             "said_on": said_on_at(passage.text, passage.said_on, start)})
+
+    def _stays_whole(self, passage: Passage) -> bool:
+        """Return True if a long passage is not cut; one of prose counts among those that stay whole."""
+        if any(map(SET_APART.match, passage.text.splitlines())):
+            return passage.score >= self._least_of_list * self._best
+        self._wholes_left -= 1
+        return self._wholes_left >= 0 and passage.score >= _WHOLE_WEIGHT * self._best
 
     def add(self, passage: Passage) -> None:
         """Record that a passage is shown."""

@@ -22,7 +22,7 @@ _MOST_DOCUMENTS = 2
 """How many documents are named after one fact on a line."""
 _LONGEST_VALUE = 300
 """Characters of a value on a line; a longer one is cut, and its source has the whole."""
-_MOST_TITLES = 8
+_MOST_TITLES = 4
 """How many relations of lines that were left out are named."""
 MARK_TOKENS = 4
 """Estimated tokens of the number and the mark that precede an item in a prompt."""

@@ -28,8 +28,10 @@ from .table_choice import describe_tables, rows_by_document
 from .table_query import block_of
 
 # Shares of the budget.
-_CARDS_SHARE = 1 / 4
-"""For cards; passages get what these leave."""
+_CARDS_SHARE = 1 / 8
+"""For cards; passages get what these leave. Twice as much shows no more of what recorded answers cite."""
+_CHAINS_SHARE = 1 / 4
+"""For the chains between two things that the question names."""
 _PASSAGES_SHARE = 3 / 5
 """At most, for passages that a model reads: 7/10 show no more of what answers need, 1/2 less for one question in 25."""
 _BESIDE_TABLE_SHARE = 1 / 4
@@ -46,7 +48,7 @@ _CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|�
 _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|corpus)|文件|文档|资料|文章|材料",
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
-_MOST_CARDS = 3
+_MOST_CARDS = 2
 _MOST_WHOLE = 5
 """Lines of the relations that the question names which a card shows whatever they take: lists of up to sixty rows."""
 _COMMON = 2
@@ -91,7 +93,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     if "dfs_search" in tools and reasons and _CONNECTED.search(question):
         ends = [*dict.fromkeys(named.values())]  # the chains between the first and the last thing that it names
         chains = look_up_paths(retriever.index, PathLookup(start=ends[0], end=ends[-1])) if ends[1:] else []
-        graph_blocks += [fit_block(block, int(tokens * _CARDS_SHARE)) for block in chains if block.items]
+        graph_blocks += [fit_block(block, int(tokens * _CHAINS_SHARE)) for block in chains if block.items]
     tokens_left = tokens - sum(item_cost(item) for block in (*blocks, *graph_blocks) for item in block.items)
     if "passage_search" in tools:
         share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import numpy as np
 
 from ..graph_store.graph_index import GraphIndex
+from ..graph_store.index.lexical import index_terms
 from ..schemas.inquiry import Block
 from ..schemas.lookups import PassageLookup
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
@@ -25,8 +26,14 @@ _OFFERED_WEIGHT = 1 / 3
 of 18 such repeats found nothing."""
 _LEAST_WEIGHT = 3 / 20
 """The least share of the best passage's weight: 3 of 102 passages that readers used were below it."""
+_SURE, _FAR, _UNSAID = 2, 3 / 10, 3 / 20
+"""A first look shows two passages, and others if they have this share of the best weight or if those above lack more
+than this share of the question's words: where they lack none, of 306 quotes in recorded answers none was of the rest,
+and where they lack some, a second thing of the question is in a passage of little weight."""
 _RANKED = 60
 """How many passages are ranked: several times what a budget shows, because some were shown before."""
+_MOST_READ = 10
+"""How many passages a first look shows at most, about."""
 _WORD = re.compile(r"[^\W_]+")
 _SAME = 0.95
 """A passage may repeat another if that one has at least this share of its words."""
@@ -55,6 +62,8 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ids = map(index.chunk_row.at, np.flatnonzero(index.chunks_of(allowed)).tolist())
         ranking += [(key, 0.0) for key in ids if key not in ranked]
         ranking = _each_first(retriever, ranking, lookup.documents, seen)
+    elif allowed is None and is_read:
+        ranking = [*_without_far(retriever, lookup.query, ranking)]
     excerpts = Excerpts(index.lexical, lookup.query, is_first=not near,
                         shown=_places_of(index, seen)) if is_read and allowed is None else None
     items = passage_items(retriever, ranking, tokens, seen, max(AT_LEAST, len(lookup.documents)), excerpts)
@@ -75,6 +84,22 @@ def _places_of(index: GraphIndex, seen: Iterable[str]) -> Iterator[tuple[str, in
     for chunk, start, length in (key.rsplit(":", 2) for key in seen):
         if chunk in index.chunk_row:
             yield index.chunks[index.chunk_row[chunk]].document_id, int(start), int(start) + int(length)
+
+
+def _without_far(retriever: Retriever, query: str, ranking: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+    """Yield a ranking up to where those above have nearly all of a query's words and the next one has little weight."""
+    lexical = retriever.index.lexical
+    missing = {term: lexical.sum_idf(term) for term in index_terms(query) if lexical.knows(term)}
+    most_missing, best = _UNSAID * sum(missing.values()), 0.0
+    for place, (key, weight) in enumerate(ranking):
+        best = best or weight
+        if place >= _SURE and weight < _FAR * best and sum(missing.values()) <= most_missing:
+            return
+        yield key, weight
+        if place < _MOST_READ and key in retriever.index.chunk_row:
+            passage = retriever.passage(key, weight)
+            for term in index_terms(f"{passage.title} {passage.heading} {passage.text}"):
+                missing.pop(term, None)
 
 
 def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: Sequence[str], seen: Collection[str],

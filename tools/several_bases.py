@@ -24,6 +24,7 @@ from .fact_rows import fit_lines, item_cost
 from .first_look import first_look
 from .passages import AT_LEAST, LEFT_HINT
 from .retriever import Retriever
+from .table_choice import TABLES
 
 Retrievers: TypeAlias = Mapping[str, Retriever]
 """The retrievers of the knowledge bases that a question is about, by name; of one alone, under the name ""."""
@@ -155,7 +156,7 @@ def _name_base(block: Block, base: str) -> Block:
     table = block.table
     if isinstance(table, TableQuery):
         table = table.model_copy(update={"sql": _name_tables(table.sql, base)})
-    is_tables = any(item.kind == "table" for item in block.items)
+    is_tables = block.title == TABLES
     title = f"tables of {base}, in SQL {_in_sql(base)}.NAME" if is_tables else f"{base}: {block.title}"
     items = list[Passage]()
     for item in block.items:

@@ -18,20 +18,32 @@ from ..text.dates import find_dates
 from ..text.scripts import estimate_tokens
 from .retriever import Retriever
 
+TABLES = "tables"
+"""The title of the block of tables."""
 TABLE_TOKENS = 280
 """Limit on the estimated tokens of all tables, because they are in every prompt of a question."""
+_ENOUGH_POINTS = 2
+"""The least points of a table that is described: a word of the question in its name or columns has two, one in a value
+that several rows have has one. In ninety recorded runs no query read a table with fewer and without votes."""
+_WIDESPREAD = 1 / 4
+"""A word that is in more than this share of the tables tells nothing about any of them."""
+_ENOUGH_VOTES = 3 / 10
+"""The share of the nearest passages that makes a table of their documents worth describing without a shared word."""
 _FIRST_SHARE = 2 / 3
 """The share of the tokens that are left which one table may take, so that others fit beside it."""
 _MOST_DESCRIBED, _LEAST_SCORE = 2, 1 / 2
 """How many tables are described, and which share of the best table's score they have at least."""
-_LEAST_ROWS = 3
+_LEAST_ROWS = 8
+"""A smaller table has nothing to compute: passages show it whole."""
+_WORDED = frozenset({"text", "list"})
+"""The kinds of columns whose values are words."""
 _VALUES = ((8, 5), (6, 3), (4, 3), (2, 0), (0, 0))
 """How many values an asked column and another one may have to show them all, the fullest form first."""
 _FREQUENT = 3
 """How many values are shown of a column that the question names and that has more."""
 _LONGEST_VALUE = 32
-_MOST_OTHERS, _COLUMNS_SHARE = 8, 1 / 2
-"""How many other tables are named, and which share of the tokens left the names of one's columns may take."""
+_MOST_OTHERS, _LONGEST_NAME = 3, 24
+"""How many other tables are named, and the characters of the longest name: longer ones cost more than they tell."""
 _MOST_EMBEDDED = 200
 """How many tables are compared by their vectors, those with the most rows: a first question waits for these."""
 _PASSAGES = 10
@@ -41,31 +53,61 @@ _PLAIN_FIELDS = frozenset({"document", "title", "source"})
 
 
 def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOKENS) -> list[Block]:
-    """Return the tables of records and documents as a block; empty if there are none.
+    """Return the tables of records and documents that a question may mean as a block; empty if there are no tables.
 
-    The tables that a question may mean are described, an item each, as fully as they fit; the note has the names and
-    rows of the others. The order is by the words that names and values share with the question, by the vectors of the
-    names, and by the documents of the nearest passages; the table of documents is the second if it shares a word.
+    A table is described, as an item, if it shares with the question more than many tables do (see `_tells`); the note
+    has the short names of others, or their number if none is described. The order is by the words that names and
+    values share with the question, by the vectors of the names, and by the documents of the nearest passages; the table
+    of documents is the second if it shares a word.
     """
     if not (tables := _shown_tables(retriever.index)):
         return []
     tables = [_titled(retriever.index, table) for table in tables]
-    scores = _scores(retriever, tables, question)
+    asked, votes = _stems(question), _votes(retriever, tables, question)
+    scores = _scores(retriever, tables, question, votes)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
-    described, asked = dict[str, Passage](), _stems(question)
-    # A table of a row or two has nothing to compute: passages show it whole.
-    large = [table for table in ranked if table.rows >= _LEAST_ROWS or table.kind == "documents"] or ranked
-    for table in _to_describe(large, scores, asked):
+    telling = _tells(tables, asked, votes)
+    described = dict[str, Passage]()
+    for table in _to_describe([table for table in ranked if table.name in telling], scores, asked):
         most = tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE)
-        lines = (_table_line(table, asked, *values) for values in _VALUES)  # the fullest first
-        line = next((line for line in lines if estimate_tokens(line) <= most), None)
-        if line is not None:
-            described[table.name] = _item(retriever.index, table, line)
-            tokens -= estimate_tokens(line)
-    # Names and dates of documents help with most questions that one look does not answer.
-    others = sorted((table for table in ranked if table.name not in described),
-                    key=lambda table: (table.kind != "documents", table.rows < _LEAST_ROWS))
-    return [Block(title="tables", items=tuple(described.values()), note=_others_line(others, tokens))]
+        line = _fitting_line(table, asked, most)
+        described[table.name] = _item(retriever.index, table, line)
+        tokens -= estimate_tokens(line)
+    others = [table for table in ranked if table.name not in described]
+    return [Block(title=TABLES, items=tuple(described.values()), note=_others_line(others, are_named=bool(described)))]
+
+
+def _tells(tables: Sequence[TableInfo], asked: Collection[str], votes: Mapping[str, float]) -> set[str]:
+    """Return the names of the tables that share more with a question than many others do.
+
+    They have `_ENOUGH_POINTS`, or `_ENOUGH_VOTES` that few other tables have. A table of few rows has neither: passages
+    show it whole.
+    """
+    large = [table for table in tables if table.rows >= _LEAST_ROWS]
+    most_tables = max(1, int(len(large) * _WIDESPREAD))
+    largest = max(large, key=lambda table: (table.rows, table.name)).name if large else ""
+    names_of = {table.name: _name_stems(table) for table in large}
+    words_of = {table.name: names_of[table.name] | _repeated_stems(table) for table in large}
+    tables_with = Counter(word for words in words_of.values() for word in words)
+    telling = {word for word in asked if 0 < tables_with[word] <= most_tables}
+    found = set[str]()
+    for name, words in words_of.items():
+        points = sum(2 if word in names_of[name] else 1 for word in words & telling) + (name == largest)
+        is_near = votes[name] >= _ENOUGH_VOTES and sum(
+            votes[table.name] >= votes[name] for table in large) <= most_tables
+        found.update([name] if points >= _ENOUGH_POINTS or is_near else [])
+    return found
+
+
+def _name_stems(table: TableInfo) -> frozenset[str]:
+    columns = " ".join(f"{column.name} {column.title}" for column in table.columns if column.name != "document")
+    return _stems(f"{table.name} {table.title} {columns}".replace("_", " "))
+
+
+def _repeated_stems(table: TableInfo) -> frozenset[str]:
+    """Return the words of the short values that several rows have: one counts or filters by these, not by titles."""
+    return _stems(" ".join(value for column in table.columns if column.name != "document" and column.kind in _WORDED
+                           for value, count in column.frequent if count > 1 and len(value) <= _LONGEST_VALUE))
 
 
 def _titled(index: GraphIndex, table: TableInfo) -> TableInfo:
@@ -119,7 +161,7 @@ def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], asked
     likely = [table for table in ranked[:_MOST_DESCRIBED]
               if table is ranked[0] or (scores[table.name] >= _LEAST_SCORE * scores[ranked[0].name]
                                         and any(_is_asked(column, asked) for column in table.columns))]
-    documents = [table for table in ranked if table.kind == "documents" and table is not likely[0]
+    documents = [table for table in ranked[1:] if table.kind == "documents"
                  and any(_is_asked(column, asked) for column in table.columns)]
     return [*likely[:1], *documents, *(table for table in likely[1:] if table not in documents)]
 
@@ -130,7 +172,8 @@ def _shown_tables(index: GraphIndex) -> list[TableInfo]:
         table.kind == "documents" and any(column.name not in _PLAIN_FIELDS for column in table.columns))]
 
 
-def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> dict[str, float]:
+def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str, votes: Mapping[str, float],
+            ) -> dict[str, float]:
     scores = _by_words(tables, question)
     query = retriever.compare(question[:LONGEST])
     largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
@@ -138,12 +181,15 @@ def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) ->
              for table in largest]
     for table, vector in zip(largest, retriever.embed(names), strict=True):
         scores[table.name] += query.trust * round(float(np.dot(vector, query.vector)), 4)
+    return {name: score + votes[name] for name, score in scores.items()}
+
+
+def _votes(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> dict[str, float]:
+    """Return the share of the nearest passages that are in the documents of each table; 0 of the table of documents."""
     near = Counter(retriever.index.chunks[retriever.index.chunk_row[key]].document_id
                    for key, _ in retriever.rank_passages(question[:LONGEST], _PASSAGES))
-    for table in tables:
-        votes = sum(near[document] for document, _ in _documents_of(table))
-        scores[table.name] += votes / _PASSAGES if table.kind == "records" else 0
-    return scores
+    return {table.name: sum(near[document] for document, _ in _documents_of(table)) / max(near.total(), 1)
+            if table.kind == "records" else 0 for table in tables}
 
 
 def _by_words(tables: Sequence[TableInfo], question: str) -> dict[str, float]:
@@ -173,11 +219,30 @@ def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:
     return not _stems(" ".join(_texts_of_column(column))).isdisjoint(asked)
 
 
-def _table_line(table: TableInfo, asked: Collection[str], asked_values: int, other_values: int) -> str:
-    """Return a table with its rows and columns, each with the values that a question may mean."""
+def _fitting_line(table: TableInfo, asked: Collection[str], tokens: int) -> str:
+    """Return a table's description in the fullest form that fits, or with the columns asked for and more that fit."""
+    for values in _VALUES:
+        line = f"{_title_text(table)}: {'; '.join(_column_texts(table, asked, *values))}"
+        if estimate_tokens(line) <= tokens:
+            return line
+    asked_first = tuple(sorted(table.columns, key=lambda column: not _is_asked(column, asked)))
+    columns = _column_texts(table.model_copy(update={"columns": asked_first}), asked, *_VALUES[-2])
+    for left in range(1, len(columns)):
+        line = f"{_title_text(table)}: {'; '.join([*columns[:-left], f'… {left} more columns'])}"
+        if estimate_tokens(line) <= tokens:
+            break
+    return line
+
+
+def _title_text(table: TableInfo) -> str:
+    title = "" if table.title.casefold() in {table.name, table.name.replace("_", " ")} else f" “{_short(table.title)}”"
+    return f"{table.name}{title} ({table.rows} rows)"
+
+
+def _column_texts(table: TableInfo, asked: Collection[str], asked_values: int, other_values: int) -> list[str]:
+    """Return the columns of a table, each with the values that a question may mean."""
     # A column that the question names has its most frequent values, another one those with a word of the question, or
     # all if they are few.
-    title = "" if table.title.casefold() in {table.name, table.name.replace("_", " ")} else f" “{_short(table.title)}”"
     columns = list[str]()
     for column in table.columns:
         if column.name == "document" and table.documents <= 1:
@@ -187,7 +252,7 @@ def _table_line(table: TableInfo, asked: Collection[str], asked_values: int, oth
         values = column.frequent if is_named or column.distinct <= other_values else meant
         most = asked_values if column.distinct <= asked_values else min(asked_values, _FREQUENT)
         columns.append(_column_text(column, table, values[:most], is_asked=is_named or bool(meant)))
-    return f"{table.name}{title} ({table.rows} rows): {'; '.join(columns)}"
+    return columns
 
 
 def _column_text(column: ColumnInfo, table: TableInfo, values: Sequence[tuple[str, int]], *, is_asked: bool) -> str:
@@ -219,17 +284,11 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST_VALUE else f"{line[:_LONGEST_VALUE - 1]}…"
 
 
-def _others_line(tables: Sequence[TableInfo], tokens: int) -> str:
-    """Return the names and rows of other tables, the first with their columns, as many as fit; "" if there are none."""
-    shown = list[str]()
-    for place, table in enumerate(tables[:_MOST_OTHERS]):
-        columns = f" ({', '.join(column.name for column in table.columns if column.name != 'document')})"
-        text = f"{table.name} {table.rows}"
-        if place < _MOST_DESCRIBED and estimate_tokens(text + columns) <= tokens * _COLUMNS_SHARE:
-            text += columns
-        tokens -= estimate_tokens(text) + 1
-        if tokens < 0:
-            break
-        shown.append(text)
-    left = len(tables) - len(shown)
-    return f"other tables: {', '.join([*shown, *([f'… {left} more'] if left else [])])}" if tables else ""
+def _others_line(tables: Sequence[TableInfo], *, are_named: bool) -> str:
+    """Return the short names of the first other tables, of one unless `are_named`, and how many more there are."""
+    named = [f"{table.name} {table.rows}" for table in tables if table.rows >= _LEAST_ROWS
+             and len(table.name) <= _LONGEST_NAME][:_MOST_OTHERS if are_named else 1]
+    left = len(tables) - len(named)
+    if not named:
+        return f"{left} other tables" if left else ""
+    return f"other tables: {', '.join([*named, *([f'{left} more'] if left else [])])}"

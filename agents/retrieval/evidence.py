@@ -27,7 +27,7 @@ _FOR_NAMED_DOCUMENTS = 3 / 4
 that did not fit costs another round."""
 _OF_DOCUMENTS = 2
 """How many passages a lookup shows of documents that it names: after one alone models asked for the next."""
-_TERM_TOKENS = 60
+_TERM_TOKENS = 30
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
 _COMMON_WEIGHT = 1 / 10
 """What ten times as many rows of a term count against its cosine to the question: one of a row or two makes no list."""

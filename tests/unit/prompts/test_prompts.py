@@ -22,8 +22,9 @@ from banyan.prompts import (
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import GraphSchema
-from banyan.schemas.inquiry import Inquiry
+from banyan.schemas.inquiry import Block, Inquiry, Round
 from banyan.schemas.lookups import TOOLS
+from banyan.schemas.retrieval import Passage
 from banyan.text.scripts import estimate_tokens
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,7 +33,7 @@ FOLDER = Path(__file__).parents[3] / "prompts"
 LANGUAGES = get_args(Language)
 EXTRACTION_LIMIT = 600
 EXAMPLE_LIMIT = 200
-AGENT_LIMIT = 980
+AGENT_LIMIT = 850
 
 
 def fixed_tokens(schema: GraphSchema, language: Language) -> int:
@@ -117,6 +118,17 @@ def test_the_language_follows_the_script(text, language):
     ("Where is 北京大学 and who leads it?", "en"), ("東京の人口はいくつですか", "en"), ("Где родилась Мария?", "en")])
 def test_the_language_of_a_question_follows_its_words_not_its_names(question, language):
     assert question_language(question) == language
+
+
+def test_what_lines_and_passages_share_is_shown_once():
+    lines = [Passage(chunk_id="", document="life.md", title="born in", text="x", start=0, score=0.0, kind="fact",
+                     statement=f"{statement} (life.md)") for statement in ("born in -> Ulm", "wrote -> Notes")]
+    passage = Passage(chunk_id="c", document="minutes.md", title="Board, 9 May", text="- Ada", start=9, score=1.0,
+                      heading="Board, 9 May > Present")
+    blocks = (Block(title="passages", items=(passage,)), Block(title="Ada (Person)", items=tuple(lines)))
+    shown = inquiry_values(Inquiry(question="Who is Ada?", rounds=(Round(blocks=blocks),)), "en")["rounds"]
+    assert "[1] minutes.md: Board, 9 May > Present\n- Ada\n" in shown
+    assert "## Ada (Person) (life.md)\n[2] born in -> Ulm\n[3] wrote -> Notes\n" in shown
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -55,6 +55,31 @@ def test_what_is_short_and_lists_stay_whole(retriever, text):
     assert cut(retriever, passage(text)) == [passage(text)]
 
 
+def test_a_first_look_cuts_long_lists_of_little_weight(retriever):
+    items = "\n".join(f"- picture {number} of Adrian" for number in range(90))
+    near, far = cut(retriever, passage(items, .6), passage(items.replace("picture", "bust"), .2, start=9000),
+                    is_first=True)
+    assert near.text == items
+    assert far.is_excerpt and far.text.startswith("- bust")
+
+
+@pytest.mark.parametrize(("question", "is_far_shown"), [
+    ("Who painted Adrian's picture?", False), ("Who painted Adrian's picture, and where is Kalmar?", True)])
+def test_far_passages_are_in_a_first_look_if_near_ones_lack_words(tmp_path, hashed_embedder, monkeypatch, question,
+                                                                  is_far_shown):
+    texts = {"near": ASKED, "next": "Adrian liked it.", "far": "Kalmar is a town by the sea."}
+    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        for document, text in texts.items():
+            base.put(kb, document, text)
+        base.finish(kb)
+        retriever = Retriever(kb)
+        ids = {chunk.document_id: chunk.id for chunk in retriever.index.chunks}
+        ranking = [(ids["near"], 1.0), (ids["next"], .4), (ids["far"], .1)]
+        monkeypatch.setattr(retriever, "rank_passages", lambda *_, **__: ranking)
+        (block,) = look_up_passages(retriever, PassageLookup(query=question), 500, near=False)
+    assert [item.document for item in block.items] == [*texts][:2 + is_far_shown]
+
+
 def test_what_neighbours_share_is_shown_once(retriever):
     second = f"{ASKED}\n{PLAIN}"
     shown = cut(retriever, passage(f"{PLAIN}\n{ASKED}"), passage(second, start=len(PLAIN) + 1))

@@ -93,6 +93,17 @@ def test_what_is_named_by_a_common_word_of_the_collection_is_left_out(singers, q
     assert {title.partition(" (")[0] for title, *_ in blocks} == shown
 
 
+def test_a_card_has_the_names_that_differ_in_more_than_case(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        for number, name in enumerate(("Ada Byron", "ADA BYRON", "Ada Byron")):
+            base.put(kb, f"life{number}", f"{name} wrote Notes{number}.", entities={name: "Person"},
+                     triples=[(name, "wrote", f"Notes{number}")])
+        base.finish(kb)
+        ((title, *_),) = [block for block in looked_up(Retriever(kb), "What did Ada Byron write?", ("entity_search",))
+                          if block[0].startswith("Ada")]
+    assert title == "Ada Byron (Person)"
+
+
 def test_a_card_lists_all_that_a_relation_of_the_question_has(tmp_path, hashed_embedder):
     members = [f"Member{number:02}" for number in range(40)]
     with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():

@@ -23,7 +23,7 @@ BIRDS = TableInfo(name="birds", title="Birds", kind="records", rows=344, documen
 CARS = TableInfo(name="cars", title="Cars of 1983", kind="records", rows=406, documents=2, columns=(
     column("document", frequent=(("a.csv", 400), ("b.csv", 6))), column("origin", frequent=(("USA", 254),), distinct=3),
     column("horsepower", "number", smallest="46", largest="230")))
-DOCUMENTS = TableInfo(name="documents", title="documents", kind="documents", rows=4, documents=4, columns=tuple(
+DOCUMENTS = TableInfo(name="documents", title="documents", kind="documents", rows=40, documents=40, columns=tuple(
     map(column, ("document", "title", "source"))))
 OTHERS = [TableInfo(name=f"table_{number}", title=f"Table {number}", kind="records", rows=5, columns=(
     column("name"),)) for number in range(60)]
@@ -52,7 +52,7 @@ def test_a_table_is_described_by_kinds_units_ranges_values_and_what_is_missing()
     assert first == (
         "birds (344 rows): species: Adelie 152, Gentoo 124; body_mass number g 2700..6300; price EUR|USD; "
         "hatched date 2007-11-09..2009-12-01, 3 other text")
-    assert others == "other tables: cars 406 (origin, horsepower)"
+    assert others == "other tables: cars 406"
 
 
 def test_a_table_that_only_its_file_names_is_called_by_its_documents_title():
@@ -65,18 +65,19 @@ def test_a_table_that_only_its_file_names_is_called_by_its_documents_title():
 
 def test_the_table_of_documents_is_described_where_it_has_words_of_the_question():
     fields = DOCUMENTS.model_copy(update={"columns": (*DOCUMENTS.columns, column("status", frequent=(("Final", 3),)))})
-    asked, unasked = lines([BIRDS, fields], "species in Final"), lines([BIRDS, fields], "How heavy is the Gentoo?")
+    asked = lines([BIRDS, fields], "mass of the Gentoo species with a status")
+    unasked = lines([BIRDS, fields], "How heavy is the Gentoo?")
     assert [line.partition(" ")[0] for line in asked] == ["birds", "documents"]
-    assert unasked[1] == "other tables: documents 4 (title, source, status)"
+    assert unasked[1] == "other tables: documents 40"
     assert lines([DOCUMENTS], "status") == [], "without fields it is no table"
 
 
 def test_dates_that_are_texts_show_one_in_their_form():
     days = tuple((f"{day} May 2020, late", 1) for day in range(1, 30))
     plain = tuple((f"word{number}", 1) for number in range(29))
-    table = BIRDS.model_copy(update={"rows": 29, "columns": (column("seen", frequent=days), *(
+    table = BIRDS.model_copy(update={"rows": 29, "columns": (BIRDS.columns[0], column("seen", frequent=days), *(
         column(f"note_{number}", frequent=plain) for number in range(25)))})
-    (line,) = lines([table], "x", tokens=200)
+    (line,) = lines([table], "x", near="birds.csv", tokens=200)
     assert line.startswith("birds (29 rows): seen: 1 May 2020, late, … of 29; note_0; note_1;")
 
 
@@ -99,9 +100,21 @@ def test_several_documents_and_the_title_are_told():
     assert lines([CARS], "cars")[0].startswith("cars “Cars of 1983” (406 rows): document: a.csv 400, b.csv 6; origin")
 
 
-def test_what_does_not_fit_is_named_or_counted():
+def test_what_does_not_fit_is_counted():
     for tokens in (60, 120, 450):
         shown = lines([*OTHERS, BIRDS, CARS], "species and horsepower", tokens=tokens)
         assert estimate_tokens("\n".join(shown)) <= tokens + 8
-        assert "more" in shown[-1]
-    assert lines([BIRDS], "x", tokens=5) == ["other tables: birds 344"]
+        assert shown[-1] in {"60 other tables", "other tables: cars 406, 60 more"}
+    assert lines([BIRDS], "When had it hatched?", tokens=36) == [
+        "birds (344 rows): hatched date 2007-11-09..2009-12-01, 3 other text; species; … 2 more columns"]
+
+
+def test_tables_that_share_no_more_with_a_question_than_others_are_counted():
+    minutes = [TableInfo(name=f"minutes_{number}", title=f"Minutes {number}", kind="records", rows=20, columns=(
+        column("motion", frequent=((f"Anna Berg presents the plan for the year {number}", 1),)),
+        column("result", frequent=(("Passed", 15),)))) for number in range(8)]
+    for question in ("Which motion did Anna Berg present?", "Was the plan passed?", "Who chaired the minutes?"):
+        assert lines(minutes, question) == ["other tables: minutes_0 20, 7 more"], question
+    few_rows = CARS.model_copy(update={"rows": 4})
+    assert lines([*minutes, few_rows], "horsepower")[0].startswith("other tables")
+    assert lines([*minutes, CARS], "horsepower")[0].startswith("cars")
