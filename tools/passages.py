@@ -32,6 +32,8 @@ than this share of the question's words: where they lack none, of 306 quotes in 
 and where they lack some, a second thing of the question is in a passage of little weight."""
 _RANKED = 60
 """How many passages are ranked: several times what a budget shows, because some were shown before."""
+_LEAST_KNOWN = 1 / 2
+"""The share of a query's words that passages have to have for their words to tell which passages it needs."""
 _MOST_READ = 10
 """How many passages a first look shows at most, about."""
 _WORD = re.compile(r"[^\W_]+")
@@ -87,9 +89,15 @@ def _places_of(index: GraphIndex, seen: Iterable[str]) -> Iterator[tuple[str, in
 
 
 def _without_far(retriever: Retriever, query: str, ranking: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
-    """Yield a ranking up to where those above have nearly all of a query's words and the next one has little weight."""
-    lexical = retriever.index.lexical
-    missing = {term: lexical.sum_idf(term) for term in index_terms(query) if lexical.knows(term)}
+    """Yield a ranking up to where those above have nearly all of a query's words and the next one has little weight.
+
+    A query of which most words are in no passage, as in another language, gets all.
+    """
+    lexical, terms = retriever.index.lexical, {*index_terms(query)}
+    missing = {term: lexical.sum_idf(term) for term in sorted(terms) if lexical.knows(term)}
+    if len(missing) <= len(terms) * _LEAST_KNOWN:
+        yield from ranking
+        return
     most_missing, best = _UNSAID * sum(missing.values()), 0.0
     for place, (key, weight) in enumerate(ranking):
         best = best or weight

@@ -23,6 +23,7 @@ opened, resources = asking.opened, asking.resources
 
 
 def test_citations_are_numbered_and_stand_in_the_stored_text(resources):
+    resources.fake.replies = [asking.look(PassageLookup(query="林小雨"))]
     resources.fake.reply = quoting(("ada", "She was born in Ulm"), ("ulm", "Ulm lies on the\nriver Danube."),
                                    ("zh", "林小雨出生于宁波"), ("ada", "She was born in Ulm"))
     said = ask(resources)
