@@ -330,7 +330,7 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
                                            strict=True) if line.strip() and not shown.strip())
     rest = text[:begin + start] + "".join(f"{line}\n" for line in unnamed) + text[begin + end:].lstrip("\n")
     own_title = {"title": overlined["title"].strip()} if overlined else {}
-    return own_title | dict(zip(names, fields.values(), strict=True)), rest
+    return own_title | dict(zip(names, (value.rstrip(",") for value in fields.values()), strict=True)), rest
 
 
 def _line_fields(text: str) -> tuple[dict[str, str], int]:

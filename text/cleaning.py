@@ -59,7 +59,7 @@ _LINK = re.compile(
     r"(?<![\w\]])\[((?:[^\[\]\n\\]|\\[\[\]]){1,300})\]\s?"
     r"\((?:<[^<>\n]{1,600}>|[^()\s]{1,600}(?:\([^()\s]{0,100}\)[^()\s]{0,200})?)(?:\s\"[^\"\n]{0,200}\")?\)")
 _TAG = re.compile(r"</?(?:a|abbr|b|blockquote|br|center|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|ol|p|"
-                  r"pre|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul)\b(?!@)[^<>]{0,600}>",
+                  r"pre|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul)(?=[\s/>])[^<>]{0,600}>",
                   re.IGNORECASE)
 _HEADING = re.compile(r"^[ \t]{0,12}(?:[-*+][ \t]{1,4})?#{1,6}[ \t]{1,4}", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*(?=\S)((?:(?!\*\*)[^\n]){1,300}?)(?<=\S)\*\*")

@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.core import publish_doctree, publish_from_doctree
-from docutils.parsers.rst import Directive, Parser, directives, roles
+from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
 
-from ...text.cleaning import one_line
+from ...text.cleaning import clean_text, one_line
 from ..decoding import decode
+from ..field_sections import split_head
 from ..reading import Content, Limits
 from .web_pages import read_html
 
@@ -25,8 +26,6 @@ _SETTINGS = {"_disable_config": True, "file_insertion_enabled": False, "raw_enab
              "docinfo_xform": False, "input_encoding": "unicode"}
 _PAGE = {"_disable_config": True, "embed_stylesheet": False, "stylesheet_path": None, "output_encoding": "unicode",
          "math_output": "LaTeX", "toc_backlinks": False, "footnote_references": "brackets"}
-# The head of a Python proposal: fields as in a mail, without the colon before their names.
-_MAIL_HEAD = re.compile(r"\s*+(?:[A-Z][\w-]{0,40}:[^\n]*+\n(?:[ \t][^\n]*+\n)*+){2}")
 _DIRECTIVE = re.compile(r"^[ \t]*+\.\.[ \t]++(?:\|[^|\n]{1,100}\|[ \t]++)?([\w.+:-]{1,60})::", re.MULTILINE)
 _ROLE = re.compile(r":([A-Za-z][\w.+:-]{0,60}):(?=`)|`:([A-Za-z][\w.+:-]{0,60}):")
 _TARGET = re.compile(r"(?<!\s)\s*+<[^<>]*+>\Z")
@@ -49,18 +48,21 @@ def read_rst(data: bytes, _: Limits) -> Content:
     The field list at the top is the metadata. The title is its field `title`, or else the document's title. Comments
     are left out. Raw HTML and included files are not read; `unread` counts them.
     """
-    text = decode(data)
+    fields, text = split_head(clean_text(decode(data)))
     # Read the directives and roles that docutils does not know, too.
     for name in {match.lower() for match in _DIRECTIVE.findall(text)}:
         if name not in en.directives or name in _SILENT | _OF_OTHER_FILES | _OF_CODE:
             directives.register_directive(name, _Unknown)
     for name in {(first or second).lower() for first, second in _ROLE.findall(text)}:
         roles.register_local_role(name, _read_role)
-    tree = publish_doctree(text, parser=Parser(rfc2822=_MAIL_HEAD.match(text) is not None),
-                           settings_overrides={**_SETTINGS, "warning_stream": StringIO()})
-    fields = _read_fields(tree)
+    # Without a title of its own, that of an only section is the document's.
+    settings = {**_SETTINGS, "warning_stream": StringIO(), "doctitle_xform": "title" not in fields}
+    tree = publish_doctree(text, settings_overrides=settings)
+    # An "x" in front, because "A. M. Blum" alone would be an item of a list.
+    plain = {name: publish_doctree(f"x {value}", settings_overrides=settings).astext()[2:]
+             for name, value in fields.items()}
     titles = (node.astext() for node in tree.findall(nodes.title))
-    title = one_line(str(fields.pop("title", "")) or tree.get("title", "") or next(titles, ""))
+    title = one_line(plain.pop("title", "") or tree.get("title", "") or next(titles, ""))
     left_out = sum(_LEFT_OUT in node["classes"] for node in tree.findall(nodes.comment))
     for message in list(tree.findall(nodes.system_message)):  # has the lines of a part that docutils could not parse
         lines = [nodes.line("", line) for block in message.findall(nodes.literal_block)
@@ -74,22 +76,9 @@ def read_rst(data: bytes, _: Limits) -> Content:
                              nodes.paragraph("", words))
     tree["title"] = title or " "  # without a title, docutils would use the name of the source
     page = publish_from_doctree(tree, writer="html5", settings_overrides=_PAGE)
-    return Content(read_html(page.encode()).text, title, fields, unread=(
+    return Content(read_html(page.encode()).text, title, plain, unread=(
         f"{left_out:,} parts that are raw HTML or are included from other files were not read: write them as text, or "
         "add these files" if left_out else ""))
-
-
-def _read_fields(tree: Any) -> dict[str, object]:
-    """Return the fields of the list at the top, with names in lower case, and remove the list from the tree."""
-    for node in tree.children:
-        if isinstance(node, nodes.field_list):
-            tree.remove(node)
-            fields = {one_line(name.astext()).lower(): body for name, body in node}
-            return {name: [one_line(item.astext()) for item in body.findall(nodes.list_item)]
-                    or one_line(body.astext()).rstrip(",") for name, body in fields.items()}
-        if not isinstance(node, (nodes.Titular, nodes.Invisible, nodes.system_message)):
-            break
-    return {}
 
 
 def _read_role(name: str, rawtext: str, text: str, *_: Any) -> tuple[list[Any], list[Any]]:

@@ -59,7 +59,7 @@ def test_a_text_file_may_begin_with_the_fields_of_restructured_text(above, tmp_p
 @pytest.mark.parametrize("indent", ["", "\t", "  "])
 @pytest.mark.parametrize("name", ["a.md", "a.txt"])
 def test_a_field_that_is_repeated_is_a_list_however_long(name, indent, closing, tmp_path):
-    authors = [f"Ann Lee{number} <a{number}@x.org>" for number in range(8)]
+    authors = [f"Ann Lee{number} <a.lee{number}@x.org>" for number in range(8)]
     lines = ["Status:\tDraft", *(f"Author:\t{author}" for author in authors), "Created:\t2020-01-02"]
     head = "".join(f"{indent}{line}\n" for line in lines)
     document = only(write(tmp_path / name, f"# Fees\n\n{head}{closing}\n## Why\n\nFees rise.\n"))
