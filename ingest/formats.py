@@ -30,16 +30,17 @@ _LONGEST = 600  # the length in characters from which a line ends inside a sente
 _PAUSE = 4.0  # seconds without words after which another line begins
 _LATEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*+(?:\n[ \t]*+)?")
 _LATEX_BEGIN, _LATEX_END = "\\begin{document}", "\\end{document}"
-_LATEX_OPTIONS = r"\*?\s*+(?:\[[^\[\]]*+\]\s*+)?(?=\{)"
-_LATEX_FIELD = re.compile(rf"\\(?P<name>title|author|affil|date){_LATEX_OPTIONS}")
-_LATEX_HEADING = re.compile(rf"\\(?P<name>part|chapter|section|subsection|subsubsection){_LATEX_OPTIONS}")
-_LATEX_NOTE = re.compile(rf"\\(?:thanks|footnote|inst|textsuperscript|[vh]space|label){_LATEX_OPTIONS}")
+_INNER = r"(?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]{0,300}+\}){0,1000}+\}){0,5000}+"
+_LATEX_ARGUMENT = rf"\*?\s*+(?:\[[^\[\]]*+\]\s*+)?\{{(?P<words>{_INNER})\}}"
+"""The argument of a command, with up to three braces in each other."""
+_LATEX_FIELD = re.compile(rf"\\(?P<name>title|author|affil|date){_LATEX_ARGUMENT}", re.DOTALL)
+_LATEX_HEADING = re.compile(rf"\\(?P<name>part|chapter|section|subsection|subsubsection){_LATEX_ARGUMENT}", re.DOTALL)
+_LATEX_NOTE = re.compile(rf"\\(?:thanks|footnote|inst|textsuperscript|[vh]space|label){_LATEX_ARGUMENT}", re.DOTALL)
 """Commands whose argument is no part of a title or a name."""
 _LATEX_LEVELS = {"part": "#", "chapter": "#", "section": "##", "subsection": "###", "subsubsection": "####"}
 _LATEX_AND, _LATEX_BREAK = re.compile(r"\\(?:and|And|AND)\b"), re.compile(r"\\\\(?:\[[^\[\]]*+\])?")
 _LATEX_MARKUP = re.compile(r"\\href\s*+\{[^{}]*+\}|\$\^[^$]*+\$|\\[A-Za-z]++\*?|\\(?=[&%$#_{}])|[{}]")
 _LATEX_ITEM = re.compile(r"(?<!\s)\s*+\\item\b\s*+(?:\[[^\[\]]*+\]\s*+)?")
-_LONGEST_ARGUMENT = 5_000  # characters of an argument; a longer one lacks its closing brace
 
 
 def _read_text(data: bytes, _: Limits) -> Content:
@@ -157,8 +158,8 @@ def read_latex(data: bytes, _: Limits) -> Content:
     begin = source.find(_LATEX_BEGIN)
     body = source[begin + len(_LATEX_BEGIN):].partition(_LATEX_END)[0] if begin >= 0 else source
     fields: dict[str, list[str]] = {name: [] for name in ("title", "author", "affiliation", "date", "note")}
-    for found, argument, _end in _arguments(source, _LATEX_FIELD) if begin >= 0 else ():
-        for part in _LATEX_AND.split(_replace(argument, _LATEX_NOTE, lambda *_found: " ")):
+    for found in _LATEX_FIELD.finditer(source) if begin >= 0 else ():
+        for part in _LATEX_AND.split(_LATEX_NOTE.sub(" ", found["words"])):
             first, *others = (_plain(line) for line in _LATEX_BREAK.split(part))
             name, whole = found["name"], " ".join([first, *others])
             if name == "author":  # their address stands below their name
@@ -170,34 +171,10 @@ def read_latex(data: bytes, _: Limits) -> Content:
                 fields["note"].append(whole)
             else:
                 fields[name].append(whole)
-    without_fields = _replace(body, _LATEX_FIELD, lambda *_found: "")
-    text = _replace(without_fields, _LATEX_HEADING, lambda found, argument: (
-        f"\n{_LATEX_LEVELS[found['name']]} {_plain(argument)}\n"))
+    text = _LATEX_HEADING.sub(lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain(found['words'])}\n",
+                              _LATEX_FIELD.sub("", body))
     return Content(_LATEX_ITEM.sub("\n- ", text), one_line(" ".join(fields.pop("title"))),
                    {name: list(filter(None, values)) for name, values in fields.items()})
-
-
-def _arguments(text: str, command: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str, int]]:
-    """Yield each place of a command, with its argument in braces and where that ends."""
-    at = 0
-    while found := command.search(text, at):
-        at, depth = found.end(), 0
-        for end in range(at, min(at + _LONGEST_ARGUMENT, len(text))):
-            if text[end - 1] != "\\":  # which makes a brace a letter
-                depth += {"{": 1, "}": -1}.get(text[end], 0)
-            if depth == 0:
-                yield found, text[at + 1:end], end + 1
-                at = end
-                break
-
-
-def _replace(text: str, command: re.Pattern[str], write: Callable[[re.Match[str], str], str]) -> str:
-    """Return a text with what `write` gives for each place of a command and its argument."""
-    parts, begin = list[str](), 0
-    for found, argument, end in _arguments(text, command):
-        parts += [text[begin:found.start()], write(found, argument)]
-        begin = end
-    return "".join([*parts, text[begin:]])
 
 
 def _plain(words: str) -> str:
