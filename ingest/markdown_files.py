@@ -8,11 +8,13 @@ import html
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import groupby
+from operator import attrgetter
 
 import yaml
 
 from ..text.cleaning import clean_text
-from ..text.section_lines import Heading, headings, is_telling
+from ..text.section_lines import Heading, headings, is_telling, lines_under
 from .decoding import decode
 from .readers.web_pages import mark_tags, parse_html, read_grid
 from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, write_raised
@@ -26,7 +28,7 @@ _TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3
 _NUMBERED = re.compile(r"\d{1,2}[.)、 ]|[一二三四五六七八九十]{1,3}、")
 _TAXONOMIES = ("taxonomies", "params", "extra")
 """Tables in the front matter of Hugo and Zola; their fields are fields of the document, too."""
-_CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--")
+_CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--(?:(?!-->).)*+(?P<end>-->)?", re.DOTALL)
 _UNDERLINE = re.compile(r" {0,3}(?:=++|-{2,}+)[ \t]*+")
 _NO_TITLE = re.compile(r"\s*+(?:[-*+>|#]|\d+[.)]\s|$)")
 _LONGEST_TITLE = 200
@@ -141,35 +143,14 @@ def clean_markdown(text: str) -> str:
 
 
 def _split_fences(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text in order, each with whether it is fenced code; code includes its fences."""
-    fence, part = "", list[str]()
-    for line in text.split("\n"):
-        mark = line.lstrip()[:3]
-        if mark in {"```", "~~~"} and not fence:
-            if part:
-                yield "\n".join(part), False
-            fence, part = mark, [line]
-        elif fence and mark == fence:
-            yield "\n".join([*part, line]), True
-            fence, part = "", []
-        else:
-            part.append(line)
-    if part or not text:
-        yield "\n".join(part), bool(fence)
+    """Yield the parts of a text in order, each with whether it is fenced code."""
+    for is_code, lines in groupby(lines_under(text, ""), attrgetter("is_code")):
+        yield "\n".join(line.text for line in lines), is_code
 
 
 def _without_comments(text: str) -> str:
-    """Return a text without HTML comments; what looks like a comment inside code marks stays."""
-    parts, begin, at = list[str](), 0, 0
-    while found := _CODE_OR_COMMENT.search(text, at):
-        at = found.end()
-        if found[0] == "<!--":
-            end = text.find("-->", at)
-            if end < 0:  # an open comment is text
-                break
-            parts.append(text[begin : found.start()])
-            begin = at = end + len("-->")
-    return "".join([*parts, text[begin:]])
+    """Return a text without HTML comments; what looks like a comment inside code marks stays, as an open one does."""
+    return _CODE_OR_COMMENT.sub(lambda found: "" if found["end"] else found[0], text)
 
 
 def _clean_line(line: str) -> str:
