@@ -45,13 +45,6 @@ class Address(NamedTuple):
         return self.url.partition("#")[0]
 
 
-class Fetched(NamedTuple):
-    """A fetched file: its bytes, and a file name with the ending of its format."""
-
-    data: bytes
-    name: str
-
-
 def is_address(text: str) -> bool:
     """Return True if a text looks like a web address rather than a path."""
     return text.lower().startswith(("http://", "https://")) and not any(map(str.isspace, text))
@@ -66,14 +59,18 @@ def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
                           "add the file")
 
 
-def fetch(address: Address, limits: Limits) -> Fetched:
-    """Fetch an address within the limits, or raise UnreadableError; up to five redirects are followed."""
+def fetch(address: Address, limits: Limits) -> tuple[str, bytes]:
+    """Return a file name with the ending of an address's format, and its bytes; up to five redirects are followed.
+
+    What is not allowed, or beyond the limits, is an UnreadableError.
+    """
     deadline = time.monotonic() + limits.seconds
     try:
         with (httpx.Client(transport=_Transport(limits), follow_redirects=True, max_redirects=_REDIRECTS,
                            timeout=min(_WAIT, limits.seconds), headers=_HEADERS, trust_env=False) as client,
               client.stream("GET", address.id) as response):
-            return Fetched(_body(response, limits, deadline), _name(response))
+            data = _body(response, limits, deadline)
+            return _name(response), data
     except UnreadableError:
         raise
     except httpx.TooManyRedirects as error:

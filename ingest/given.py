@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, ValidationError
 
 from ..schemas.documents import Chunk, Document, Frozen, SourceTable
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
@@ -21,7 +21,6 @@ from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, Unreadabl
 from .records import BadRecordError, Record, parse, read_jsonl, read_record
 
 SOURCE = "given as text"
-_TABLES = TypeAdapter(list[SourceTable])
 RecordedFormat = Literal["hipporag", "triples"]
 
 
@@ -56,7 +55,7 @@ class _Given(Frozen):
     text: str
     title: str = ""
     metadata: dict[Any, Any] | None = None
-    tables: tuple[Any, ...] = ()
+    tables: tuple[SourceTable, ...] = Field((), description="those that Banyan found in the text when it was stored")
 
 
 def _check_document(number: int, item: Mapping[str, Any], limits: Limits) -> Document:
@@ -67,32 +66,22 @@ def _check_document(number: int, item: Mapping[str, Any], limits: Limits) -> Doc
         document_id = check_id(given.id)
     except ValidationError as error:
         raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text, "metadata": {{name: value}}}} '
-                          "(title and metadata may be left out): fix the input") from error
+                          "(title and metadata may be left out; `tables` are those that Banyan found): fix the input"
+                          ) from error
     except DocumentIdError as error:
         raise IngestError(f"{where}: {error}") from error
     if len(given.text.encode(errors="replace")) > limits.file_bytes:
         raise IngestError(f"the text of {where} is larger than {limits.size()}: split it into smaller documents")
+    if not all(len(table.spans) == len(table.rows) and all(0 <= start <= end <= len(given.text)
+                                                           for start, end in table.spans) for table in given.tables):
+        raise IngestError(f"{where}: the places of the rows in its `tables` are not in its text: leave them out")
     heading = next(headings(given.text), None)
     title = " ".join(clean_text(given.title or (heading.title if heading else "")).split())
     try:
         return make_document(document_id, title, given.text, SOURCE, clean_metadata(given.metadata or {}),
-                             stored=_stored_tables(given, where))
+                             stored=given.tables)
     except UnreadableError as error:
         raise IngestError(f"{where}: {error}") from error
-
-
-def _stored_tables(given: _Given, where: str) -> list[SourceTable]:
-    """Return the tables of a given text, which Banyan found in it when it was stored."""
-    try:
-        tables = _TABLES.validate_python(given.tables)
-    except ValidationError as error:
-        raise IngestError(f"{where}: its `tables` are not those that Banyan found ({error.errors()[0]['msg']}): leave "
-                          "them out") from error
-    for table in tables:
-        are_in_text = all(0 <= start <= end <= len(given.text) for start, end in table.spans)
-        if len(table.spans) != len(table.rows) or not are_in_text:
-            raise IngestError(f"{where}: the places of the rows in its `tables` are not in its text: leave them out")
-    return tables
 
 
 class RecordedPassage(Frozen):

@@ -138,13 +138,13 @@ def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Li
 def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[FoundFile]:
     """Fetch an address into a temporary file, which is removed after it was read."""
     try:
-        fetched = fetch(address, limits)
+        name, data = fetch(address, limits)
     except UnreadableError as error:
         report_failure(on_failure, address.url, str(error))
         return
     with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
-        path = Path(folder) / PurePath(fetched.name).name[-100:]
-        path.write_bytes(fetched.data)
+        path = Path(folder) / PurePath(name).name[-100:]
+        path.write_bytes(data)
         yield FoundFile(path, address.id, named=True, real=path.resolve(), url=address.id)
 
 

@@ -10,6 +10,8 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from ..schemas.documents import SourceTable
 from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
@@ -30,7 +32,6 @@ _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _LONGEST_LIST = 2_000  # the most items of a list that is a single cell
 _SAMPLE, _ROWS = 64 * 1024, 50  # the characters and rows of a file that decide on its delimiter
 _DECLARED = re.compile(r'"?sep=(?P<delimiter>.)"?\r?', re.IGNORECASE)
-_KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
 
 
 def is_row(value: object) -> bool:
@@ -221,7 +222,7 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
                 first_record = first_record or value
                 rows.append(read_fields(value))
             else:
-                report(f"line {line_number}: a record is an object, not {_kind_of_value(value)}")
+                report(f'line {line_number}: a record is an object: write {{"name": "value", ...}}')
         except ValueError as error:
             report(f"line {line_number}: {error}")
     if rows:
@@ -271,38 +272,31 @@ def parse(text: str) -> Any:
         raise BadRecordError(f"not usable JSON: {error}") from error
 
 
+class _TextRecord(BaseModel):
+    """A record that is a document, with any further fields."""
+
+    model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
+    text: str
+    id: str | None = None
+    title: str | None = None
+
+
 def read_record(number: int, value: object, limits: Limits) -> Record:
     """Return a JSON value as a record; raise ValueError if it is not one, or is nested too deeply."""
     check_depth(value, limits.json_depth)
-    if not isinstance(value, dict):
-        raise BadRecordError(f'a record is an object with `text`, not {_kind_of_value(value)}: write {{"text": "..."}}')
-    text = value.get("text")
-    if text is None:
-        raise BadRecordError(f"no `text`, only {', '.join(f'`{name}`' for name in [*value][:10]) or 'nothing'}: add it")
-    if not isinstance(text, str):
-        raise BadRecordError(f"`text` is {_kind_of_value(text)}: make it a string")
-    if not text.strip():
+    try:
+        record = _TextRecord.model_validate(value)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise BadRecordError(f"`{wrong['loc'][0] if wrong['loc'] else 'record'}`: {wrong['msg']}: write "
+                             '{"text": "...", "id": "...", "title": "..."}') from error
+    if not record.text.strip():
         raise BadRecordError("`text` is empty: add text or remove the record")
-    title = " ".join((_name_text(value, "title") or "").split())
+    title = " ".join((record.title or "").split())
     if len(title) > limits.title:
         raise BadRecordError(f"`title` has {len(title):,} characters, at most {limits.title} are kept for each chunk: "
                              "shorten it, or make it a part of `text`")
-    return Record(number, _name_text(value, "id"), clean_text(title), text,
-                  {name: item for name, item in value.items() if name not in {"id", "title", "text"}})
-
-
-def _name_text(value: dict[object, object], key: str) -> str | None:
-    """Return a record's id or title as text, or None if it is missing or empty; a number is allowed."""
-    name = value.get(key)
-    if name is None or name == "":
-        return None
-    if isinstance(name, bool) or not isinstance(name, str | int):
-        raise BadRecordError(f"`{key}` is {_kind_of_value(name)}: make it a string")
-    return str(name)
-
-
-def _kind_of_value(value: object) -> str:
-    return _KINDS.get(type(value), "a number")
+    return Record(number, record.id, clean_text(title), record.text, record.model_extra or {})
 
 
 RECORD_READERS: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {

@@ -2,7 +2,7 @@
 
 import html.entities
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
 
@@ -125,8 +125,9 @@ def read_json(data: bytes, limits: Limits) -> Content:
         names = (value.get(name) for name in _NAMES)
         title = next((name for name in names if isinstance(name, str) and len(name) <= limits.title), "")
     else:
-        rows = csl_works(records) or [read_fields(record) for record in records if isinstance(record, dict)]
-        table = record_lines(rows, "", limits)
+        rows = [record for record in records if isinstance(record, dict)]
+        are_works = all({"title", "type"} <= row.keys() and {"issued", "author"} & row.keys() for row in rows)
+        table = record_lines(list(map(_csl_work if are_works else read_fields, rows)), "", limits)
     return Content("", records=[(None, [None, one_line(title), table, {}])])
 
 
@@ -194,18 +195,11 @@ def read_ris(data: bytes, limits: Limits) -> Content:
     return Content(record_lines(works, "", limits))
 
 
-def csl_works(records: Sequence[object]) -> list[Fields]:
-    """Return the works of a CSL-JSON file; an empty list if the records are something else."""
-    works: list[Fields] = []
-    for record in records:
-        if not isinstance(record, dict) or not {"title", "type"} <= record.keys() or not (
-                {"issued", "author"} & record.keys()):
-            return []
-        people = [person for person in record.get("author") or () if isinstance(person, dict)]
-        names = [person.get("literal") or f"{person.get('given', '')} {person.get('family', '')}" for person in people]
-        year = _YEAR.search(str(record.get("issued") or ""))
-        works.append({"title": one_line(str(record["title"])), "author": "; ".join(map(one_line, names)),
-                      "year": year[0] if year else "", "venue": one_line(str(record.get("container-title") or "")),
-                      "type": str(record["type"]), "doi": str(record.get("DOI") or ""),
-                      "abstract": one_line(str(record.get("abstract") or ""))})
-    return works
+def _csl_work(record: dict[str, Any]) -> Fields:
+    """Return a work of a CSL-JSON file, as Zotero writes it, with the names that its fields have in other formats."""
+    people = [person.get("literal") or f"{person.get('given', '')} {person.get('family', '')}"
+              for person in record.get("author") or () if isinstance(person, dict)]
+    year = _YEAR.search(str(record.get("issued") or ""))
+    return read_fields({"title": record["title"], "author": people, "year": year and year[0],
+                        "venue": record.get("container-title"), "type": record["type"], "doi": record.get("DOI"),
+                        "abstract": record.get("abstract")})
