@@ -5,6 +5,7 @@ import os
 import re
 import stat
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -99,27 +100,21 @@ def encoding_of(path: Path) -> Guess:
 
     Reading it raises UnicodeDecodeError at bytes that are not valid in that encoding.
     """
-    # Read the file in blocks until it proves not to be UTF-8, or ends.
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    previous = b""
+    decoder, previous = codecs.getincrementaldecoder("utf-8")(), b""
     with open_file(path) as stream:
-        block = stream.read(_BLOCK)
-        encoding = _unicode_encoding(block)
-        while encoding == "utf-8":
+        for block in iter(partial(stream.read, _BLOCK), b""):
+            if not previous and (encoding := _unicode_encoding(block)) != "utf-8":
+                return Guess(encoding)
             try:
-                decoder.decode(block, final=not block)
+                decoder.decode(block, final=len(block) < _BLOCK)
             except UnicodeDecodeError:
                 return _legacy_encoding(previous + block)
-            if not block:
-                break
-            previous, block = block, stream.read(_BLOCK)
-    return Guess(encoding)
+            previous = block
+    return Guess("utf-8")
 
 
 def begins_as_text(path: Path) -> bool:
     """Return True if a file begins with text in UTF-8, or cannot be read; False if it is no file."""
-    if not path.is_file():
-        return False
     try:
         with open_file(path.resolve()) as stream:
             block = stream.read(_BLOCK)
@@ -127,7 +122,7 @@ def begins_as_text(path: Path) -> bool:
     except (UnicodeDecodeError, UnreadableError):
         return False
     except OSError:  # which is reported when the file is read
-        return True
+        return path.is_file()
     return True
 
 

@@ -225,19 +225,6 @@ class _BlockReader:
         return self._is_apart and (label_key(found["name"]) in block.fields or (block.is_listed and not found["mark"]))
 
 
-def hide_unnamed_items(head: str) -> str:
-    """Return a head that is a list with spaces for the items that name no field, such as a link, and what is set in."""
-    lines, is_hidden = head.split("\n"), False
-    first = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
-    for at, line in enumerate(lines[first:], first):
-        if not line.strip():
-            break
-        if line[:1].strip():
-            is_hidden = mark_length(line) > 0 and _match_field(line) is None
-        lines[at] = " " * len(line) if is_hidden else line
-    return "\n".join(lines)
-
-
 def _match_field(line: str) -> re.Match[str] | None:
     found = None if line.startswith("|") else _FIELD.fullmatch(line)
     return found if found is not None and len(found["name"].split()) <= _MOST_WORDS else None
@@ -326,9 +313,7 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
     names = [name.lower() for name in fields]
     if not fields or len(set(names)) < len(names):
         return {}, text
-    unnamed = (line for line, shown in zip(head[start:end].split("\n"), hide_unnamed_items(head)[start:end].split("\n"),
-                                           strict=True) if line.strip() and not shown.strip())
-    rest = text[:begin + start] + "".join(f"{line}\n" for line in unnamed) + text[begin + end:].lstrip("\n")
+    rest = text[:begin + start] + text[begin + end:].lstrip("\n")
     own_title = {"title": overlined["title"].strip()} if overlined else {}
     return own_title | dict(zip(names, (value.rstrip(",") for value in fields.values()), strict=True)), rest
 
@@ -338,7 +323,6 @@ def _line_fields(text: str) -> tuple[dict[str, str], int]:
 
     A name that is repeated has a list of values.
     """
-    text = hide_unnamed_items(text)
     blocks = [block for block in _all_blocks(lines_under(text, "")) if len(block.fields) >= _FEWEST]
     if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end):
         return {}, 0

@@ -131,9 +131,8 @@ def _read_for_reply(path: Path, limits: Limits) -> dict[str, Any]:
                          "it again with its program, or convert it to text"}
     # Cleaning would turn the form feeds between pages into line breaks.
     pages = content.text.split("\f") if content.paged else [content.text]
-    return {"text": "\f".join(map(clean_text, pages)), "title": content.title, "paged": content.paged,
-            "metadata": clean_metadata(content.metadata), "unread": content.unread, "omitted": content.omitted,
-            "records": content.records, "tables": [table.model_dump() for table in content.tables]}
+    content = content._replace(text="\f".join(map(clean_text, pages)), metadata=clean_metadata(content.metadata))
+    return {**content._asdict(), "tables": [table.model_dump() for table in content.tables]}
 
 
 def bound_memory(most: int) -> None:

@@ -79,16 +79,6 @@ def test_lines_with_an_address_each_are_items(tmp_path):
     assert document.tables == ()
 
 
-def test_items_without_a_name_stay_in_the_text(tmp_path):
-    """A link among the fields, and a list behind them, which is none of them."""
-    listed = "\n".join(f"* {name}: {value}" for name, value in PAIRS)
-    first, *others = listed.split("\n")
-    head = "\n".join([first, "* [Review](https://x.org/r)", "  * [Second](https://x.org/s)", *others])
-    document = only(write(tmp_path / "a.md", f"# Fees\n\n{head}\n\nContents:\n- [Why](#why){BODY}"))
-    assert document.metadata == FIELDS
-    assert all(words in document.text for words in ("Review", "Second", "Contents"))
-
-
 KNOWN = f"{LINES}\nCreated: 2020-01-02"
 
 
