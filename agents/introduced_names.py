@@ -22,7 +22,7 @@ from ..text.table_rows import DOCUMENT, find_rows
 _SHOWN = 8
 _MOST_CONSIDERED = 100
 """How many entities are counted: those of most passages."""
-_MOST_PASSAGES = 20_000
+_MOST_PASSAGES = 10_000
 """In more passages nothing is counted: reading them takes longer than the first screen may."""
 FEW = 5
 """In fewer documents most names are in all of them, so it is counted how often each is said."""

@@ -29,9 +29,8 @@ _VALUE = re.compile(r"[^\W\d_][\w -]{1,30}")
 """A value that a question can name."""
 _TABLE_OF_ROW = "|"  # how a row of a table begins in a text; neighbouring fields, such as those of minutes, do not
 _MOST: dict[Language, str] = {"en": "Which {} has the most documents?", "zh": "哪个{}的文档最多？"}
-_HAVE: dict[Language, str] = {"en": 'How many documents have the {} "{}"?', "zh": "有多少文档的{}是“{}”？"}
-_ROWS: dict[Language, str] = {"en": 'How many rows of {} have the {} "{}"?', "zh": "{}中有多少行的{}是“{}”？"}
-_FILLED: dict[Language, str] = {"en": "How many {} have {}?", "zh": "有多少{}有{}？"}
+_HAVE: dict[Language, str] = {"en": 'How many documents have the {} "{}"?', "zh": "有多少文档的{}是{}？"}
+_ROWS: dict[Language, str] = {"en": 'How many rows of {} have the {} "{}"?', "zh": "{1}是{2}的有多少行？"}
 _MOST_ASKED = 6
 
 
@@ -87,15 +86,14 @@ def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> It
     """Yield a line for a table, unless its header is one of its rows, or it was written as lines of fields."""
     columns = [column for column in table.columns if column.name != DOCUMENT and column.title != SECTION]
     named = [column for column in columns if _title_of(column)]
-    if any(len(column.title) > _LONGEST_HEADER or _OF_CELL.search(column.title) or column.title.isdecimal()
-           for column in named) or 0 < 2 * len(named) < len(columns) or len(columns) < _LEAST_COLUMNS:
+    if not all(map(_is_named, named)) or 0 < 2 * len(named) < len(columns) or len(columns) < _LEAST_COLUMNS:
         return
-    result = index.sql.run(f"SELECT document FROM {quoted(table.name)}", most_rows=table.rows, most_cited=1)  # noqa: S608
+    result = index.sql.run(f"SELECT DISTINCT document FROM {quoted(table.name)}", most_cited=1)  # noqa: S608
     if not result.citations or not result.citations[0].quote.startswith(_TABLE_OF_ROW):
         return
-    by_filled = sorted(named, key=lambda column: column.empty)
-    # A field that one row alone has is no column.
-    titles = [column.title for column in by_filled if table.rows - column.empty > 1]
+    # The columns that most rows have come first; a field that one row alone has is no column.
+    titles = [column.title for column in sorted(named, key=lambda column: column.empty)
+              if table.rows - column.empty > 1]
     head = f"{_name_table(table, result, is_only=is_only)}: {table.rows:,}"
     if not named:
         yield f"{head} rows, no header"
@@ -103,13 +101,19 @@ def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> It
         yield f"{head} × {_list_columns(titles)}"
 
 
+def _is_named(column: ColumnInfo) -> bool:
+    """Return True if the title of a column is a name, and no cell of a first row that was taken for the header."""
+    title = _title_of(column)
+    return 0 < len(title) <= _LONGEST_HEADER and not title.isdecimal() and _OF_CELL.search(title) is None
+
+
 def _name_table(table: TableInfo, result: SqlResult, *, is_only: bool) -> str:
     """Return what a table is called: its file and its heading there, or the folder of its files."""
     paths = {PurePosixPath(str(row[0])) for row in result.rows}
     folders = {path.parent.name for path in paths}
-    if len(paths) > 1:
+    if result.total > 1:
         shared = readable_name(folders.pop()) if len(folders) == 1 else ""
-        return shared if len(paths) == table.rows and shared else f"{shared or table.title} ({len(paths):,} files)"
+        return shared if result.total == table.rows and shared else f"{shared or table.title} ({result.total:,} files)"
     stem = paths.pop().stem
     heading = table.title.removeprefix(stem).strip()
     if len(heading) > _LONGEST_HEADING:
@@ -129,12 +133,14 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
     tables = sorted((table for table in index.sql.tables() if table.kind in {"documents", "records"}),
                     key=lambda table: (table.kind != "documents", -table.rows, table.name))
     columns = [(table, column) for table in tables for column in table.columns
-               if _title_of(column) and not _OF_CELL.search(column.title) and column.name not in OWN_FIELDS
-               and column.title != UNREAD and table.rows - column.empty >= _LEAST_ROWS]
-    questions = [*filter(None, (_ask_frequent(*pair) for pair in columns)),
-                 *(_ask_filled(table, column, index) for table, column in columns if column.empty)]
-    return [question for question in questions[:_MOST_ASKED]
-            if (answer := ask_tables(index, question)) is not None and answer.short][:most]
+               if _is_named(column) and column.name not in OWN_FIELDS and column.title != UNREAD
+               and table.rows - column.empty >= _LEAST_ROWS]
+    on_values = [question for pair in columns if (question := _ask_frequent(*pair))]
+    for questions in (on_values, [_ask_filled(*pair) for pair in columns if pair[1].empty]):
+        answers = {question: ask_tables(index, question) for question in questions[:_MOST_ASKED]}
+        if answered := [question for question, answer in answers.items() if answer is not None and answer.short]:
+            return answered[:most]
+    return []
 
 
 def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
@@ -150,15 +156,8 @@ def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
     return _HAVE[language].format(column.title.removesuffix("s"), value)
 
 
-def _ask_filled(table: TableInfo, column: ColumnInfo, index: GraphIndex) -> str:
-    """Return how many rows have a value in a column."""
-    title = table.title
-    if len(index.document_ids) == 1:  # its tables are called by their headings
-        title = title.removeprefix(PurePosixPath(index.document_ids[0]).stem).strip() or title
-    is_of_documents = table.kind == "documents"
-    rows = {"en": "documents" if is_of_documents else f"rows of {readable_name(title)}",
-            "zh": "文档" if is_of_documents else f"{title}的行"}
+def _ask_filled(table: TableInfo, column: ColumnInfo) -> str:
+    """Return a question on how many rows have a value in a column."""
     article = "" if column.title.endswith("s") else "an " if column.title[0].lower() in "aeiou" else "a "
     name = column.title if column.title.islower() else f'"{column.title}"'
-    language = phrase_language(column.title)
-    return _FILLED[language].format(rows[language], f"{article}{name}")
+    return f"How many {'documents' if table.kind == 'documents' else 'rows'} have {article}{name}?"

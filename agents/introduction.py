@@ -81,16 +81,13 @@ class Introduction(Frozen):
         titles = "; ".join(self.titles)
         if (more_titles := self.documents - len(self.titles)) > 0:
             titles += f" and {more_titles:,} more"
-        # Rows that no column names, or of a large table, are no entities.
-        advice = ("questions about the tables, or banyan sql; banyan tables lists what it can read" if self.tables
-                  else "no question: no document names anything")
         said = "\n".join(f"“{one.said}” — {one.title}" for one in self.openings)
         parts = {"kind" if self.documents == 1 else "kinds": self._kinds_text(),
                  "title" if self.documents == 1 else "titles": titles, "chapters": "; ".join(self.chapters),
                  "from the text": said, "tables": "\n".join(self.tables),
                  "mentioned most": ", ".join(f"{entity.name} ({self._count_text(entity)})" for entity in self.entities),
                  "not read": "; ".join(self._unread_parts()) or "nothing: all is read",
-                 "try": "\n".join(self.examples) or advice,
+                 "try": "\n".join(self.examples),
                  "without a model": self._offer_text(self.model) if self.model else ""}
         return [(name, text) for name, text in parts.items() if text]
 
@@ -168,7 +165,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
             chapters=_chapters(kb.documents, ids[0]) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of),
             tables=tuple(describe_tables(index, metadata_of)), entities=tuple(entities),
-            counts_times=len(documents) < FEW, left_out=left_out, pictures=pictures,
+            counts_times=len(index.document_ids) < FEW, left_out=left_out, pictures=pictures,
             unread=tuple(line for line in unread_lines if line not in left_out),
             partly_read={key: note for key, note in unread_parts.items() if key not in pictures},
             chunks_failed=kb.documents.count_failed(), examples=tuple(questions),
