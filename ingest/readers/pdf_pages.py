@@ -88,6 +88,7 @@ class _Letter(NamedTuple):
     size: float
     font: str
     upright: bool
+    follows_space: bool  # True if PDFium sees a space or a new line before it
 
 
 def read_page(page: pypdfium2.PdfPage) -> DrawnPage:
@@ -130,17 +131,17 @@ class _ShownPage:
         return abs(math.cos(radians + self._radians) - 1) < 0.01  # noqa: PLR2004
 
 
-def _read_letters(text: pypdfium2.PdfTextPage, shown: _ShownPage) -> Iterator[_Letter | None]:
-    """Yield the letters of a page in the order of drawing, and None where PDFium sees a space or a new line."""
+def _read_letters(text: pypdfium2.PdfTextPage, shown: _ShownPage) -> Iterator[_Letter]:
+    """Yield the letters of a page in the order of drawing."""
     places = left, right, bottom, top = tuple(c_double() for _ in range(4))
     origin = x, y = c_double(), c_double()
     matrix, name, flags = pdfium.FS_MATRIX(), create_string_buffer(200), c_int()
-    size, font, upright, last_piece = 1.0, "", True, 0
+    size, font, upright, last_piece, has_space = 1.0, "", True, 0, False
     for at in range(text.count_chars()):
         code = pdfium.FPDFText_GetUnicode(text, at)
         character = "-" if code == ord(_LINE_END_HYPHEN) else _SYMBOL_FONT.get(code, chr(code))
         if character.isspace():
-            yield None
+            has_space = True
             continue
         piece = pdfium.FPDFText_GetTextObject(text, at)
         if piece and addressof(piece.contents) != last_piece:  # all letters of a piece have the same font
@@ -157,7 +158,8 @@ def _read_letters(text: pypdfium2.PdfTextPage, shown: _ShownPage) -> Iterator[_L
         box = Box(ink.x0, baseline - _ABOVE * size, ink.x1, baseline + _BELOW * size) if upright else ink
         if unicodedata.category(character) in {"Cc", "Co", "Cs", "Cn"}:  # a code of the font's own
             character = _letter_by_shape(ink, baseline, size)
-        yield _Letter(character, box, baseline, size, font, upright)
+        yield _Letter(character, box, baseline, size, font, upright, has_space)
+        has_space = False
 
 
 def _letter_by_shape(ink: Box, baseline: float, size: float) -> str:
@@ -174,71 +176,59 @@ def _letter_by_shape(ink: Box, baseline: float, size: float) -> str:
     return "·" if is_round and width < 0.2 and 0.1 < lift < 0.4 else _UNKNOWN  # noqa: PLR2004
 
 
-def _join_accents(letters: list[_Letter | None]) -> Iterator[_Letter | None]:
-    """Yield letters with the accents that are drawn over them, and None for spaces.
+def _join_accents(letters: list[_Letter]) -> Iterator[_Letter]:
+    """Yield letters with the accents that are drawn over them.
 
     PDFium sees spaces beside an accent that are none, so there only the distance between the letters tells.
     """
     taken = set[int]()  # the accents that have a letter
     for at, accent in enumerate(letters):
-        base_at = _find_base(letters, at) if accent is not None and accent.text in _ACCENTS else None
-        if accent is None or base_at is None:
-            continue
-        base = letters[base_at]
-        written = unicodedata.normalize("NFC", base.text.replace("ı", "i") + _ACCENTS[accent.text]) if base else ""
-        if base is not None and len(written) == 1:
-            letters[base_at] = base._replace(text=written)
-            taken.add(at)
-    before: _Letter | None = None
-    is_beside_accent = has_space = False
+        base_at = _find_base(letters, at) if accent.text in _ACCENTS else None
+        if base_at is not None:
+            base = letters[base_at]
+            written = unicodedata.normalize("NFC", base.text.replace("ı", "i") + _ACCENTS[accent.text])
+            if len(written) == 1:
+                letters[base_at] = base._replace(text=written)
+                taken.add(at)
+    right = -math.inf  # of the letter before
     for at, letter in enumerate(letters):
-        if at in taken:
-            is_beside_accent, has_space = True, False
-        elif letter is None:
-            has_space = True
-        else:
-            if is_beside_accent:
-                has_space = before is not None and letter.box.x0 - before.box.x1 > _SPACE * letter.size
-            if has_space:
-                yield None
-            yield letter
-            before, is_beside_accent, has_space = letter, False, False
+        if at not in taken:
+            is_apart = letter.box.x0 - right > _SPACE * letter.size
+            yield letter._replace(follows_space=is_apart) if at - 1 in taken else letter
+            right = letter.box.x1
 
 
-def _find_base(letters: Sequence[_Letter | None], at: int) -> int | None:
+def _find_base(letters: Sequence[_Letter], at: int) -> int | None:
     """Return the place of the letter below or above the accent at a place; None if there is none."""
     accent, base_at, widest = letters[at], None, 0.0
     for near in range(max(0, at - _NEAREST), min(len(letters), at + _NEAREST + 1)):
         letter = letters[near]
-        if letter is None or accent is None or not letter.text.isalpha() or (
-                abs(letter.baseline - accent.baseline) >= accent.size / 2):
-            continue
-        shared = min(letter.box.x1, accent.box.x1) - max(letter.box.x0, accent.box.x0)
-        if shared > widest:
-            base_at, widest = near, shared
+        if letter.text.isalpha() and abs(letter.baseline - accent.baseline) < accent.size / 2:
+            shared = min(letter.box.x1, accent.box.x1) - max(letter.box.x0, accent.box.x0)
+            if shared > widest:
+                base_at, widest = near, shared
     return base_at
 
 
-def _join_letters(letters: Iterable[_Letter | None]) -> list[PageWord]:
+def _join_letters(letters: Iterable[_Letter]) -> list[PageWord]:
     """Return the letters as words, without the second copies that programs draw to make a text look bold."""
-    words: list[PageWord] = []
-    word: list[_Letter] = []
+    words: list[list[_Letter]] = []
     lefts_of = dict[tuple[str, int], list[float]]()  # where the same letters stand on the same height
-    before: _Letter | None = None
+    before: Box | None = None
+    has_space = False
     for letter in letters:
-        if letter is not None:
-            lefts = lefts_of.setdefault((letter.text, round(letter.baseline)), [])
-            is_of_ligature = before is not None and before.box == letter.box  # "ﬀ" is two letters in one place
-            before = letter
-            if not is_of_ligature and any(abs(letter.box.x0 - left) < _COPY * letter.size for left in lefts):
-                continue
-            lefts.append(letter.box.x0)
-        if word and (letter is None or not _continues(word[-1], letter)):
-            words.append(_make_word(len(words), word))
-            word = []
-        if letter is not None:
-            word.append(letter)
-    return [*words, _make_word(len(words), word)] if word else words
+        has_space = has_space or letter.follows_space
+        lefts = lefts_of.setdefault((letter.text, round(letter.baseline)), [])
+        is_of_ligature = before == letter.box  # "ﬀ" is two letters in one place
+        before = letter.box
+        if not is_of_ligature and any(abs(letter.box.x0 - left) < _COPY * letter.size for left in lefts):
+            continue
+        lefts.append(letter.box.x0)
+        if has_space or not words or not _continues(words[-1][-1], letter):
+            words.append([])
+        words[-1].append(letter)
+        has_space = False
+    return [_make_word(number, word) for number, word in enumerate(words)]
 
 
 def _continues(before: _Letter, letter: _Letter) -> bool:
@@ -361,8 +351,6 @@ def _path_corners(drawn: Any) -> Iterator[list[tuple[float, float]]]:
         for matrix in matrices:
             place = matrix.on_point(*place)
         pieces[-1].append(place)
-        if pdfium.FPDFPathSegment_GetClose(segment) and place != pieces[-1][0]:
-            pieces[-1].append(pieces[-1][0])
     yield from (piece for number, piece in enumerate(pieces) if len(piece) > 1 and number not in curved)
 
 
