@@ -8,12 +8,11 @@ import re
 import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import reduce
 from io import BytesIO
-from itertools import pairwise
 from typing import NamedTuple
 from xml.etree import ElementTree as ET  # see `archives`
 
@@ -34,7 +33,6 @@ _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet\d*+\.xml")
 _REFERENCE = re.compile(rb'<(?:x:)?c r="([A-Z]{1,3})([0-9]{1,7})"')
 _COLUMN = re.compile("[A-Z]{1,3}")  # of a place such as "AB12"
-_WIDE, _HIGH = 100, 10_000  # empty columns or rows between a cell that lies far from all others and these
 _UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")  # a formula that no spreadsheet has calculated
 _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
 _MOST_COLUMNS = 16_384  # of a sheet
@@ -61,11 +59,12 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
 
 def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -> Content:
-    problems, stray = list[str](), 0
+    problems, far = list[str](), 0
     if archive:
-        data, stray = _without_stray_cells(data, archive, limits.table_columns)
-    if stray:
-        problems.append(f"{list_counts({'cell': stray})} far from all others: move what is there to the table")
+        data, far = _without_far_cells(data, archive, limits.table_columns)
+    if far:
+        problems.append(f"{list_counts({'cell': far})} beyond {limits.table_columns:,} columns and {_MOST_CELLS:,} "
+                        "places of a sheet: move what is there, or split it")
     try:
         workbook = CalamineWorkbook.from_filelike(BytesIO(data))
     except CalamineError as error:
@@ -97,32 +96,25 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
                    omitted=", ".join(filter(None, omitted)))
 
 
-def _without_stray_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int) -> tuple[bytes, int]:
-    """Return a workbook without the cells far from all others, and their number, if a sheet is too large to be read."""
+def _without_far_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int) -> tuple[bytes, int]:
+    """Return a workbook without the cells beyond the columns and rows of a sheet that can be read, and their number."""
     sheets: dict[str, ET.Element] = {}
     left_out = 0
     for name in filter(_SHEET.fullmatch, archive.namelist()):
         references = set(_REFERENCE.findall(archive.read(name)))
-        columns = {_column_number(letters.decode()) for letters, _ in references}
-        rows = {int(row) for _, row in references}
-        if not columns or (max(columns) <= most_columns and max(columns) * max(rows) <= _MOST_CELLS):
+        columns = {number for letters, _ in references if (number := _column_number(letters.decode())) <= most_columns}
+        last_row = _MOST_CELLS // max(columns, default=1)
+        if all(int(row) <= last_row and _column_number(letters.decode()) in columns for letters, row in references):
             continue
-        last_column, last_row = _last_before_gap(columns, _WIDE), _last_before_gap(rows, _HIGH)
         sheets[name] = parse_xml(archive, name)
         for row in sheets[name].iterfind(".//{*}row"):
             for cell in list(row):
                 reference = cell.get("r", "")
                 letters = reference.rstrip("0123456789")
-                if _column_number(letters) > last_column or int(reference[len(letters):] or 0) > last_row:
+                if _column_number(letters) > most_columns or int(reference[len(letters):] or 0) > last_row:
                     row.remove(cell)
                     left_out += 1
     return (archives.replace_parts(archive, sheets), left_out) if left_out else (data, 0)
-
-
-def _last_before_gap(used: Iterable[int], gap: int) -> int:
-    """Return the last of the numbers in use before the first gap wider than `gap`."""
-    ordered = sorted(used)
-    return next((before for before, after in pairwise(ordered) if after - before > gap), ordered[-1])
 
 
 def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -163,7 +155,7 @@ def _lines(sheet: CalamineSheet, formats: "SheetFormats | None", title: str, lim
     for at, column, number_format in formats.cells(sheet.name) if formats else ():
         value = values[at][column] if at < len(values) and column < len(values[at]) else None
         if isinstance(value, float):
-            rows[at][column] = number_format.write(value)
+            rows[at][column] = number_format[value < 0].write(value)
     hidden_rows, hidden_columns = formats.hidden(sheet.name) if formats else (set[int](), set[int]())
     places = [column for column in range(width) if column not in hidden_columns]  # those that are shown
     merged: dict[tuple[int, int], int] = {}
@@ -208,15 +200,7 @@ class CellFormat(NamedTuple):
         return f"{'-' if value < 0 else ''}{self.before}{text}{self.after}"
 
 
-class NumberFormat(NamedTuple):
-    """The formats for numbers from zero on, and for those below."""
-
-    positive: CellFormat
-    negative: CellFormat
-
-    def write(self, value: float) -> str:
-        """Return a number as the cell shows it."""
-        return (self.negative if value < 0 else self.positive).write(value)
+NumberFormat = tuple[CellFormat, CellFormat]  # for numbers from zero on, and for those below
 
 
 def parse_format(code: str) -> NumberFormat | None:
@@ -229,7 +213,7 @@ def parse_format(code: str) -> NumberFormat | None:
     known = [section for section in sections if section is not None]
     if len(known) < len(sections) or all(section == CellFormat() for section in known[:2]):
         return None
-    return NumberFormat(known[0], known[min(1, len(known) - 1)])
+    return known[0], known[min(1, len(known) - 1)]
 
 
 def _parse_section(section: str) -> CellFormat | None:
@@ -352,7 +336,7 @@ def _open_document_cells(archive: zipfile.ZipFile, sheet: str) -> Iterator[tuple
             is_percent, currency = about.get("value-type") == "percentage", about.get("currency")
             if current == sheet and (is_percent or (about.get("value-type") == "currency" and currency)):
                 shown = CellFormat(after="%" if is_percent else f" {currency}", is_percent=is_percent)
-                yield from ((at, place, NumberFormat(shown, shown)) for at in range(row, after_row)
+                yield from ((at, place, (shown, shown)) for at in range(row, after_row)
                             for place in range(begin, column))
 
 
