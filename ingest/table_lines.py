@@ -34,8 +34,6 @@ _MOST_NAMED, _MOST_DESCRIBED = 2_000, 20_000
 A thing with its vectors, facts and community takes twenty times as long as a record: this many about half a minute.
 """
 _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
-_NUMERIC_DATE = re.compile(r"\d{1,4}(?P<mark>[/.-])\d{1,2}(?P=mark)\d{1,4}")
-"""A date of numbers, even one whose day and month cannot be told apart."""
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-3])[:.][0-5]\d(?::[0-5]\d)?(?: ?[ap]\.?m\.?| ?Uhr)?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
 _YEARS = re.compile(r"[12]\d{3}(?: ?[-–,;] ?(?:[12]\d{3}|present|today|now)| [12]\d{3})*")
@@ -305,7 +303,7 @@ def is_value(cell: str) -> bool:
     """Return True if a cell is a number, a date or years, rather than a name that contains a number ("3M tape")."""
     if not any(character.isdigit() for character in cell):
         return False
-    if any(form.fullmatch(cell) for form in (_PLAIN_NUMBER, _NUMERIC_DATE, _YEARS, _CLOCK)):
+    if any(form.fullmatch(cell) for form in (_PLAIN_NUMBER, _YEARS, _CLOCK)):
         return True
     number = read_number(cell)
     if (number is not None and number.is_known_unit) or read_date_cell(cell) is not None:

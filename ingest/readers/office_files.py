@@ -15,7 +15,7 @@ from striprtf.striprtf import rtf_to_text
 
 from ...text.cleaning import one_line
 from ...text.titles import is_from_template
-from ..grids import GridCell, grid_lines
+from ..grids import GridCell, SpanningCell, grid_lines, place_cells
 from ..metadata import CREATED
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from . import archives
@@ -90,12 +90,11 @@ def _without_hidden(data: bytes, archive: zipfile.ZipFile) -> tuple[bytes, int]:
 def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the texts that mammoth leaves out: headers and footers, comments, charts and diagrams."""
     names = archive.namelist()
-    margins = {name: _paragraphs(parse_xml(archive, name)) for name in sorted(filter(_MARGINS.fullmatch, names))}
-    seen: set[str] = set()
-    for name, text in margins.items():
-        if re.search(r"[^\W\d_]", text) and text not in seen:  # a page number alone is no text
-            seen.add(text)
-            yield f"{'Header' if 'header' in name else 'Footer'}: {text}"
+    margins = {_paragraphs(parse_xml(archive, found[0])): found[1].capitalize()
+               for found in map(_MARGINS.fullmatch, sorted(names)) if found}
+    for text, kind in margins.items():
+        if re.search(r"[^\W\d_]", text):  # a page number alone is no text
+            yield f"{kind}: {text}"
     for comment in parse_xml(archive, _COMMENTS).iter(f"{_WORD}comment") if _COMMENTS in names else ():
         author = comment.get(f"{_WORD}author")
         if text := _paragraphs(comment):
@@ -194,13 +193,9 @@ def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
 
 def _table_text(table: Any, heading: str) -> str:
     """Return the lines of a table; the text of a merged cell is in each of its places."""
-    grid = [[GridCell(write_raised(cell.text)) for cell in row.cells] for row in table.rows]
-    for top, row in enumerate(table.rows):
-        for left, cell in enumerate(row.cells):
-            if cell.is_merge_origin:
-                for below in grid[top : top + cell.span_height]:
-                    below[left : left + cell.span_width] = [grid[top][left]] * cell.span_width
-    return "\n".join(grid_lines(grid, heading))
+    rows = ([SpanningCell(GridCell(write_raised(cell.text)), cell.span_width, cell.span_height)
+             for cell in row.cells if not cell.is_spanned] for row in table.rows)
+    return "\n".join(grid_lines(place_cells(rows), heading))
 
 
 def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:
@@ -229,8 +224,7 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
         name, text = local_name(element), (element.text or "").strip()
         if name in _META and text:
             about.setdefault(_META[name], text[:10] if "date" in name else text)
-    body = content.find("{*}body")
-    body = content if body is None else body
+    body = next(content.iterfind("{*}body"), content)
     counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
     counts.update(local_name(element).split("-")[0] for element in styles.iter()
                   if local_name(element) in _EDGES and _words(element))

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+import networkx
+
 from ...text.cleaning import CELL_BREAK
 from ..grids import GridCell, GridRow, header_depth, is_single
 from .pdf_pages import CJK_LETTER, Box, DrawnPage, PageWord, TextLine, line_text, parts_of, rows_of
@@ -102,16 +104,11 @@ def _find_cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
 
 def _group_cells(cells: Sequence[Box]) -> list[list[Box]]:
     """Return cells in groups, each of cells that have corners in common."""
-    groups: list[tuple[set[tuple[float, float]], list[Box]]] = []  # each with the corners of its cells
-    for cell in cells:
-        corners = {(x, y) for x in (cell.x0, cell.x1) for y in (cell.top, cell.bottom)}
-        joined = [cell]
-        for group in [group for group in groups if group[0] & corners]:
-            groups.remove(group)
-            corners |= group[0]
-            joined += group[1]
-        groups.append((corners, joined))
-    return [sorted(group, key=lambda cell: (cell.top, cell.x0)) for _, group in groups]
+    meetings = networkx.Graph((cell, (x, y)) for cell in cells for x in (cell.x0, cell.x1)
+                              for y in (cell.top, cell.bottom))
+    groups = networkx.connected_components(meetings)
+    return [sorted((node for node in group if isinstance(node, Box)), key=lambda cell: (cell.top, cell.x0))
+            for group in groups]
 
 
 def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable | None:

@@ -103,13 +103,11 @@ def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
         removed.update(map(id, (tag, *tag.descendants)))
         tag.replace_with(" ")
     mains = soup.select("main, [role=main]")
-    part = mains[0] if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2 else None
-    while part is not None and part.parent is not None and part.name != "body":
-        # Remove what is around the main part, except a footer with an address.
-        for tag in [child for child in part.parent.children if isinstance(child, Tag) and child is not part]:
-            if tag.name != "footer" or not tag.select(_CONTACT):
-                tag.extract()
-        part = part.parent
+    if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2:
+        parts = [tag for tag in soup.find_all("footer") if tag.select(_CONTACT) and mains[0] not in tag.parents]
+        parts = [tag.extract() for tag in (mains[0], *parts)]
+        soup.clear()
+        soup.extend(parts)
     return sum(id(tag) in removed for tag in struck)
 
 
