@@ -30,6 +30,8 @@ class ColumnInfo(Frozen):
                       "means, or the order of day and month")
     smallest: str = ""
     largest: str = ""
+    last: str = Field(default="", description="if some of its dates say a month or a year alone: the column with the "
+                      "last day that each may mean, as this one has the first; NAME_text has what they say")
 
 
 class TableInfo(Frozen):

@@ -88,8 +88,17 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
                           and not _SENTENCE.search(item)]
         if len(items_of_lists) >= _NEARLY_ALL * len(parts) and (not is_comma or _are_alike(split, parts, cells)):
             lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
-            return _with_last_items(lists) if is_comma else lists
+            return _with_last_items(lists if is_comma else _split_further(lists, cells))
     return None
+
+
+def _split_further(lists: Mapping[str, Sequence[str]], cells: Mapping[str, int]) -> dict[str, list[str]]:
+    """Return lists whose items are lists themselves as one list each: some cells repeat a field, others use commas."""
+    items = Counter[str]()
+    for cell, members in lists.items():
+        items.update(dict.fromkeys(members, cells[cell]))
+    inner = read_lists(items) or {}
+    return {cell: [part for item in members for part in inner.get(item, [item])] for cell, members in lists.items()}
 
 
 def _split_cell(cell: str, separator: str) -> list[str]:
@@ -108,6 +117,10 @@ def _clean_item(part: str) -> str:
     return _BULLET.sub("", " ".join(part.split()))
 
 
+def _without_brackets(item: str) -> str:
+    return _clean_item(_BRACKETS.sub("", item))
+
+
 def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: Iterable[str]) -> bool:
     """Return True if what commas separate are things of one kind, and not the parts of one name or place."""
     if sum(_ADDRESS.search(item) is not None for item in parts) >= _NEARLY_ALL * len(parts):
@@ -115,9 +128,9 @@ def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: 
     if all(_FIGURES.fullmatch(item) for item in parts):
         return not all(map(read_number, split))  # "1,234" is one number
     # The same items are first, later and alone: "Berlin, Germany" has cities before countries.
-    alone = {_clean_item(cell) for cell in cells if cell not in split}
-    firsts = [items[0] for items in split.values()]
-    laters = [item for items in split.values() for item in items[1:]]
+    alone = {_without_brackets(cell) for cell in cells if cell not in split}
+    firsts = [_without_brackets(items[0]) for items in split.values()]
+    laters = [_without_brackets(item) for items in split.values() for item in items[1:]]
     before, behind = {*firsts, *alone}, {*laters, *alone}
     if (sum(item in behind for item in firsts) >= _MIXING * len(firsts)
             and sum(item in before for item in laters) >= _MIXING * len(laters)):
@@ -129,8 +142,8 @@ def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: 
             and several_words >= _MOST * len(parts) and not any(map(str.isdigit, "".join(parts))))
 
 
-def _with_last_items(lists: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Return lists such as "pears, plums and apples" with two items for the last part, if others have both."""
+def _with_last_items(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return lists with two items for a last part such as "plums and apples", if others have both."""
     known = {item for items in lists.values() for item in items}
     complete: dict[str, list[str]] = {}
     for cell, items in lists.items():

@@ -70,6 +70,8 @@ class TypedColumn:
     """What the cells show of how the table writes numbers and dates."""
     is_ambiguous: bool = False
     """True if other columns of the table may decide what the cells mean."""
+    lasts: list[Value] = field(default_factory=list)
+    """If some dates say a month or a year alone: the last day that each cell may mean, its value being the first."""
 
 
 def type_columns(columns: Sequence[Sequence[str]], headers: Sequence[str]) -> list[TypedColumn]:
@@ -182,4 +184,5 @@ def _canonical_unit(unit: str) -> str:
 def _date_column(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:
     read = read_dates(stated, shown.day_first)
     return _column_of_kind("date", cells, stated, read.values, precision=read.precision, note=read.note,
-                           conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous)
+                           conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous,
+                           lasts=[read.lasts.get(cell) for cell in cells] if read.lasts else [])

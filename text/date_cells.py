@@ -1,8 +1,9 @@
 """Dates in the cells of a column: read their forms, and decide the order of day and month from the whole column."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, timezone
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -11,7 +12,7 @@ from .cells import read_most
 from .dates import is_month, parse_date
 from .scripts import with_ascii_digits
 
-Precision = Literal["", "month", "day", "second"]
+Precision = Literal["", "year", "month", "day", "second"]
 """How exact the dates of a column are; those of months are the months' first days."""
 
 _SHORTEST, _LONGEST = 6, 48
@@ -35,6 +36,7 @@ _LAST_AFTER_2000 = 68
 in POSIX."""
 _ENOUGH_TO_BE_SORTED = 6
 """Dates that are in order by chance only once in 360 times."""
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
 _MONTH_NOTE = "its dates are months, each as its first day"
 _YEAR_FIGURES, _MONTHS, _HALF_DAY = 4, 12, 12
@@ -66,6 +68,8 @@ class DateColumn:
     """The order of day and month that the cells show; None if they show none."""
     is_ambiguous: bool = False
     note: str = ""
+    lasts: Mapping[str, date | datetime] = field(default_factory=dict)
+    """If some cells say a month or a year alone: the last day that each cell may mean, its value being the first."""
 
 
 def read_date_cell(cell: str) -> DateCell | None:
@@ -135,7 +139,7 @@ def are_dates_in_figures(cells: Iterable[str]) -> bool:
 
 
 def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn:
-    """Read the cells of a column that are dates, with one order of day and month and one precision; none if few are.
+    """Read the cells of a column that are dates, with one order of day and month; none if few are.
 
     Args:
         cells: the distinct cells that are not empty, in order, each with how often it occurs.
@@ -143,20 +147,33 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
     """
     if (column := _read_iso(cells)) is not None:
         return column
-    found = read_most(cells, read_date_cell)
-    # Dates are months or days, whichever are more.
-    months = {cell: day for cell, day in found.items() if day.precision == "month"}
-    days = {cell: day for cell, day in found.items() if day.precision != "month"}
-    are_months = sum(map(cells.__getitem__, months)) > sum(map(cells.__getitem__, days))
-    read, year_note = _with_centuries(months if are_months else days)
+    found = read_most(cells, lambda cell: read_date_cell(cell) or _read_year(cell))
+    if 2 * sum(cells[cell] for cell, day in found.items() if day.precision == "year") > sum(cells.values()):
+        return DateColumn({}, "")  # figures of four digits that are no dates
+    read, year_note = _with_centuries(found)
     shown = _shown_order(read, cells)
     day_first, is_sure = _day_order(read, shown, hint)
     values, zone_note = _to_dates(read, day_first, shown)
-    precision: Precision = next((day.precision for day in read.values()), "")
-    if precision != "month":
-        precision = "second" if any(isinstance(value, datetime) for value in values.values()) else "day"
+    precisions = {day.precision for day in read.values()}
+    precision: Precision = "month" if precisions == {"month"} else "day"
+    if any(isinstance(value, datetime) for value in values.values()):
+        precision = "second"
+    are_partial = len(precisions) > 1 and not precisions.isdisjoint({"month", "year"})
+    lasts = {cell: _last_day(value, read[cell].precision) for cell, value in values.items()} if are_partial else {}
     notes = (year_note, zone_note, "" if is_sure else _ORDER_NOTE, _MONTH_NOTE if precision == "month" else "")
-    return DateColumn(values, precision, shown, not is_sure, "; ".join(filter(None, notes)))
+    return DateColumn(values, precision, shown, not is_sure, "; ".join(filter(None, notes)), lasts)
+
+
+def _read_year(cell: str) -> DateCell | None:
+    """Return the year that a cell consists of, which is a date only among others that say more."""
+    return DateCell(int(cell), 1, 1, "known", "year") if _YEAR.fullmatch(cell.strip()) else None
+
+
+def _last_day(first: date | datetime, precision: Precision) -> date | datetime:
+    """Return the last day that a date may mean."""
+    if precision == "year":
+        return first.replace(month=_MONTHS, day=31)
+    return first.replace(day=monthrange(first.year, first.month)[1]) if precision == "month" else first
 
 
 def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool | None:

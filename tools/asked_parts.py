@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ..schemas.records import ColumnInfo, ColumnKind
-from .question_words import Mention, is_kind_of, keys_of, label_variants, lexicon
+from ..schemas.records import ColumnInfo
+from .asked_columns import UnclearError, is_date, is_list, is_number, only
+from .question_words import Mention, is_kind_of, keys_of, lexicon
 from .table_mentions import Reading
 
 SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
@@ -24,7 +25,7 @@ _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column
 _ASKING = frozenset({"which", "what", "list", "show", "name", "welch", "welcher", "welches", "welche", "find", "give"})
 _WHICH_ONES = frozenset({("which", "one"), ("which", "ones"), ("which", "of")})
 _ASKING_BEFORE, _ASKING_BEHIND = re.compile(r"哪[一几]?.?$"), frozenset({"是哪", "有哪"})
-_AUXILIARIES, _ARTICLES = frozenset({"do", "does", "did", "has", "have", "had"}), frozenset({"the", "our", "this"})
+_AUXILIARIES = frozenset({"do", "does", "did", "has", "have", "had", "was", "were"})
 _NO_GROUPS = frozenset({"value", "over", "under", "least_bound", "most_bound"})
 """What nothing is grouped by: "owned by Ada", "written by more than two people"."""
 _JOINED_RANGES = frozenset({"between", "since", "until", "through"})
@@ -38,10 +39,6 @@ _NAMING = frozenset({("name",), ("titl",)})
 """The last stems of labels of columns that name rows."""
 
 
-class UnclearError(Exception):
-    """A question does not say one thing in a table: any step of reading it may raise this, and there is no query."""
-
-
 class AskedParts:
     """The mentions of a question in a table, and which of them became a part of the query ("used").
 
@@ -52,7 +49,8 @@ class AskedParts:
         """Take the mentions of a reading; those that say nothing of their own are used from the start."""
         self.reading, self.table = reading, reading.table
         self.are_documents = self.table.kind == "documents"
-        self.columns = {column.name: column for column in reading.table.columns}
+        last_days = {column.last for column in reading.table.columns}
+        self.columns = {column.name: column for column in reading.table.columns if column.name not in last_days}
         # A range has its own edges: "between the start of July and the end of 2018".
         is_range = any(mention.kind in _JOINED_RANGES or self.words(mention) == "to" for mention in reading.mentions)
         self.mentions = [mention for mention in reading.mentions if mention.kind != "edge" or not is_range]
@@ -203,16 +201,25 @@ class AskedParts:
         if word == "by":
             is_author = any(keys_of(self.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
             return earlier is not None and (earlier.kind == "value" or (earlier.kind == "made" and not is_author))
+        of_who = before[-2:] if word in _AUXILIARIES else before[-1:]  # "Who adopted the most?"
+        if any(one.kind == "who" for one in of_who) and not (behind is not None and self.is_rows(behind)):
+            return True
         if word in _AUXILIARIES:
-            return behind is not None and behind.kind == "value"
-        if word in _ARTICLES and earlier is not None and self.words(earlier) in _AUXILIARIES:
+            return behind is not None and (behind.kind == "value" or self._is_of_reader(mention, behind))
+        if word in {"the", "our", "this"} and earlier is not None and self.words(earlier) in _AUXILIARIES:
             done = behind or mention
             return done.kind != "value" and not self.is_rows(done)
         return False
 
+    def _is_of_reader(self, author: Mention, deed: Mention) -> bool:
+        """Return True for what authors do not do with their documents: "did Ada Blum finish in 2018"."""
+        titles, said = ([keys_of(self.columns[name].title) for name in one.columns] for one in (author, deed))
+        return (self.are_documents and self.columns_for(deed, is_date) and not lexicon().labels["author"].isdisjoint(
+            titles) and lexicon().labels["made"].isdisjoint(said))
+
     def dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that a question may mean that names none: of when something was made, those."""
-        dates = [column for column in self.table.columns if is_date(column)]
+        dates = [column for column in self.columns.values() if is_date(column)]
         if self.are_documents:  # a field of few documents says nothing of the others
             dates = [column for column in dates if 2 * column.empty <= self.table.rows]
         is_age = self.are_documents and any(one.name == "age" or self.words(one) in _NEWEST for one in self.mentions)
@@ -220,11 +227,6 @@ class AskedParts:
             return dates
         labels = {key for label in lexicon().labels["made"] for key in label}
         return [column for column in dates if labels.issuperset(keys_of(column.title))]
-
-    def years(self) -> list[ColumnInfo]:
-        """Return the columns of numbers that are years by their labels."""
-        return [column for column in self.table.columns
-                if is_number(column) and keys_of(column.title)[-1:] in {*label_variants("year")}]
 
     def numbering_columns(self) -> list[str]:
         """Return the columns of numbers that the rows are called by: "KEP number", or "KEP" in a table of KEPs."""
@@ -253,18 +255,43 @@ class AskedParts:
                  for column in self.measured(name)]
         return list({column.name: column for column in found}.values())
 
+    def texts_of(self, column: ColumnInfo) -> str:
+        """Return the column with the cells of one as written, where it lacks some or has only their days."""
+        name = f"{column.name}_text"
+        return name if (column.untyped or column.last) and name in self.columns else column.name
+
     # What the rows are to a question: whether it counts them, asks for them, and what names each of them.
 
     def are_asked(self) -> bool:
         """Return True if a question asks which rows: "which lakes", "the deepest lake", "which one"."""
         words = [word.text.casefold() for word in self.reading.words]
-        heads = [mention for mention in self.mentions if self.is_rows(mention) or mention.kind == "row_nouns"]
+        heads = [mention for mention in self.mentions
+                 if self.is_rows(mention) or mention.kind == "row_nouns" or self._is_plural_value(mention)]
         return not _WHICH_ONES.isdisjoint(pairwise(words)) or any(
             self.asks(mention) or self._is_superlative(mention) for mention in heads)
 
+    def _is_plural_value(self, mention: Mention) -> bool:
+        """Return True for a value that stands for its rows: "the hardcovers" where the format is hardcover."""
+        values = {value.casefold() for fitting in mention.values.values() for value in fitting}
+        return mention.kind == "value" and {f"{value}s" for value in values} == {self.words(mention)}
+
+    def asks_for_deeds(self) -> bool:
+        """Return True for "What did Ada Blum write?", which asks for rows."""
+        start = [word.folded for word in self.reading.words[:2]]
+        return self.are_documents and start[0] == "what" and start[-1] in _AUXILIARIES and any(
+            self.is_deed(mention) for mention in self.mentions if mention.kind == "column")
+
+    def is_deed(self, mention: Mention) -> bool:
+        """Return True for a verb that says what an author does: "wrote", "contributed"."""
+        said, labels = keys_of(self.text(mention)), lexicon().labels["author"]
+        return said not in labels and any(keys_of(self.columns[name].title) in labels for name in mention.columns)
+
     def asks(self, mention: Mention) -> bool:
         """Return True if "which" or "what" stands before a mention, with no more than a number or a degree between."""
-        before = self.reading.words[max(mention.first - 3, 0):mention.first]
+        # Values and their genitive may stand between: "list Ada Blum's drafts".
+        inside = {at for one in self.mentions if one.kind == "value" for at in range(one.first, one.last)}
+        words = enumerate(self.reading.words[:mention.first])
+        before = [word for at, word in words if at not in inside and word.folded != "s"][-3:]
         after = "".join(word.text for word in self.reading.words[mention.last:mention.last + 2])
         return any(word.text.casefold() in _ASKING for word in before) or after in _ASKING_BEHIND or (
             _ASKING_BEFORE.search("".join(word.text for word in before)) is not None)
@@ -292,13 +319,20 @@ class AskedParts:
         if self._has_own_counts() and not (noun is not None and noun.is_head):
             return False
         if noun is None:
-            return not counts or any(other.kind in {"value", "quoted"} for other in self.before(counts[0]))
+            return not counts or self._counts_deeds(counts[0]) or any(
+                other.kind in {"value", "quoted"} for other in self.before(counts[0]))
         if noun.kind == "people":
             return any(keys_of(column.title) in lexicon().labels["person"] for column in self.table.columns)
         # Of documents under "Events", none need be an event; and "flights" as a title is one document, no flight.
         is_kind = noun.kind == "value" and not self.are_documents and all(
             self.columns[name].distinct < _NEARLY_ALL * self.table.rows for name in noun.columns)
         return is_kind or self.is_rows(noun)
+
+    def _counts_deeds(self, count: Mention) -> bool:
+        """Return True for "How many did Ada Blum write?" and "How many were completed in 2019?", which count rows."""
+        behind = {word.folded for word in self.reading.words[count.last:count.last + 1]}
+        return self.are_documents and bool(behind & _AUXILIARIES) and any(
+            self.is_deed(one) or self.columns_for(one, is_date) for one in self.mentions if one.kind == "column")
 
     def _counted_noun(self, counts: Sequence[Mention]) -> Mention | None:
         """Return the noun that is counted: behind "how many", or what the rows are called if none can stand there."""
@@ -332,6 +366,8 @@ class AskedParts:
                 noun = other
             elif other.kind == "neutral" and text in (_INSIDE_NOUNS if noun is not None else _LEADS):
                 continue
+            elif other.kind == "number" and noun is None and self.following(other, "column", gap=0) is not None:
+                continue  # "five-star books"
             elif noun is not None and noun.kind == "value" and self.following(other, "value", gap=0) and (
                     other.kind == "or" or text == "and"):
                 continue  # "draft or final proposals"
@@ -362,17 +398,3 @@ class AskedParts:
         if not (heads or named or telling):
             raise UnclearError(self.table.name)
         return heads or (named or telling)[:1]
-
-
-def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:
-    """Return the only one of some columns; raise UnclearError about `what` if there are several or none."""
-    if len(columns) != 1:
-        raise UnclearError(what)
-    return columns[0]
-
-
-def _of_kind(kind: ColumnKind) -> Callable[[ColumnInfo], bool]:
-    return lambda column: column.kind == kind
-
-
-is_number, is_date, is_list, is_text = _of_kind("number"), _of_kind("date"), _of_kind("list"), _of_kind("text")

@@ -14,7 +14,7 @@ from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
 from ..text.quantities import show_value
-from .asked_parts import UnclearError
+from .asked_columns import UnclearError
 from .document_status import outdated_rows, without_documents
 from .question_query import plan_query
 from .question_target import Plan
@@ -29,6 +29,8 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
                      r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
 _MOST_SHOWN = 20
+_MOST_TIED = 5
+"""How many may share the first place: of more, none is the one that a question asks for."""
 _ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
 _LONGEST_QUESTION = 500
 # Which documents cite a given one, and which are cited by it, in English and Chinese.
@@ -132,6 +134,7 @@ def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
     """Run a plan; None if its rows leave open which of them answer. Raises UnclearError if there are none."""
     result = index.sql.run(plan.sql)
+    is_partial = plan.possible not in {"", plan.sql} and index.sql.run(plan.possible).rows != result.rows
     if plan.otherwise not in {"", plan.sql} and index.sql.run(plan.otherwise).rows != result.rows:
         return None
     if plan.folded and (folded := index.sql.run(plan.folded)).rows != result.rows:
@@ -141,14 +144,16 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
         raise UnclearError(table.name)
     # The plan asks for one row more than is shown: of two with the same value, neither is the last one for certain.
     is_cut_in_tie = 0 < plan.shown < len(rows) and rows[plan.shown - 1][-1] == rows[plan.shown][-1]
-    if (plan.must_be_single and len(rows) > 1) or is_cut_in_tie:
+    tied = [row for row in rows if row[-1] == rows[0][-1]]
+    is_shared = is_cut_in_tie and plan.shown == 1 and len(tied) <= _MOST_TIED
+    if (plan.must_be_single and len(rows) > 1) or (is_cut_in_tie and not is_shared):
         return None
-    shown = rows[:plan.shown] if plan.shown else rows
+    shown = tied if is_shared else rows[:plan.shown] if plan.shown else rows
     columns = {column.name: column.unit for column in table.columns}
     units = [unit or columns.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
     understood = plan.understood + "".join(
         f"; “{reading.words[mention.first].text}” read as {mention.columns[0]}" for mention in reading.mentions
-        if mention.is_like)
+        if mention.is_like) + "; without records whose date says too little" * is_partial
     return AskedQuery(plan.sql, understood, table.name, result, _short(shown, units, plan, result.columns))
 
 

@@ -5,47 +5,21 @@ from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import DEGREES, UnclearError, is_date, is_list, is_number, only
-from .question_conditions import SIGNS, Condition, Expression, size
-from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, count_different, members_of
+from .asked_columns import UnclearError, is_date, is_list, is_number, is_year, only, years_of
+from .asked_parts import DEGREES
+from .question_conditions import SIGNS, Expression, size
+from .question_figures import SeveralFigures, share_of
+from .question_target import AGGREGATES, PERIODS, Plan, count_different, members_of
 from .question_words import Mention, bare_name, is_kind_of, lexicon
 
 _FUNCTIONS = {"DESC": "max", "ASC": "min"}
 _EXTREMES = {"DESC": ("highest", "latest"), "ASC": ("lowest", "earliest")}
 """The words for the first value in an order, of numbers and of dates."""
 EACH = frozenset({"each", "of each", "for each"})
-_VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
-                    "是"})
-_JOINING = frozenset({"and", "und", "和", "与"})
 
 
-class ComparedRows(QuestionTarget):
+class ComparedRows(SeveralFigures):
     """The forms of questions that compare rows; each returns None if the question does not have this form."""
-
-    def _share(self) -> Plan | None:
-        """Read "what percentage of the birds are female"."""
-        if self._parts.unused(*DEGREES) or (share := self._parts.take("share")) is None:
-            return None
-        group = self._group() if self._parts.unused("group") else None
-        # "What share of the female birds are heavier than 5 kg": the conditions before the verb are of the rows, those
-        # behind it of the share. Without a verb, or with nothing behind it, all are of the share.
-        verbs = [mention for mention in self._parts.mentions
-                 if mention.first > share.last and self._parts.words(mention).partition(" ")[0] in _VERBS]
-        whole = [condition for condition in self.conditions if verbs and condition.last <= verbs[0].first]
-        wanted = [condition for condition in self.conditions if condition not in whole]
-        whole, wanted = (whole, wanted) if wanted else ([], whole)
-        self._take_heads()
-        self._parts.use(*(mention for mention in self._parts.unused("unit") if mention.name == "%"))
-        says_of_what = any(self._parts.is_rows(mention) or mention.kind in {"row_nouns", "people", "value"}
-                           for mention in self._parts.mentions)
-        asks_more = self._parts.unused("column", "count", *AGGREGATES)
-        if not wanted or self._named_documents() or asks_more or not says_of_what:
-            raise UnclearError(share)
-        self.conditions = whole
-        plan = self._computed(_share_of(wanted), group)
-        each = f" for each {group.words}" if group is not None else ""
-        return replace(plan, understood=f"share of {self._table.title}{self._where(whole)} "
-                                        f"{self._where(wanted).strip()}{each}", percent=True)
 
     def _group_value(self, measure: str = "") -> Expression:
         """Return what is computed of each group: a share, an aggregate, or how many rows it has."""
@@ -56,7 +30,7 @@ class ComparedRows(QuestionTarget):
                 raise UnclearError(share)
             self._take_heads()
             self.conditions = []  # the rows that do not meet them are in the groups, too
-            return _share_of(wanted)._replace(words=f"percent{self._where(wanted)}")
+            return share_of(wanted)._replace(words=f"percent{self._where(wanted)}")
         operation = self._parts.take(*AGGREGATES)
         function, word = AGGREGATES[operation.kind] if operation is not None else ("", "")
         if operation is not None and (listed := self._counted_list()) is not None:
@@ -71,82 +45,6 @@ class ComparedRows(QuestionTarget):
         if operation is not None or column is not None or not self._parts.are_counted():
             raise UnclearError(self._table.name)
         return self._row_count()
-
-    # Several values in one row.
-
-    def _several_figures(self) -> Plan | None:
-        """Read "the lowest and the highest price", and the difference between them."""
-        figures = {mention.kind: mention for mention in self._parts.unused("max", "min", *AGGREGATES)}
-        if len(figures) < 2 or figures.keys().isdisjoint({"max", "min"}):  # noqa: PLR2004
-            return None
-        first = min(mention.first for mention in figures.values())
-        is_joined = any(self._parts.words(mention) in _JOINING and self._parts.following(mention, *figures)
-                        for mention in self._parts.mentions if mention.first > first)
-        asks_otherwise = self._parts.unused("group", "count", "who", "most", "fewest", "latest", "earliest")
-        if not is_joined or asks_otherwise or self._parts.are_asked():
-            return None
-        column = self._number_column()
-        if column is None or any(mention.name for mention in figures.values()):  # "the longest" names a measure
-            raise UnclearError(self._table.name)
-        self._take_heads()
-        self._parts.use(*self._parts.unused("max", "min", *AGGREGATES))
-        name = quoted(column.name)
-        functions = {**AGGREGATES, "max": ("max", "highest"), "min": ("min", "lowest")}
-        shown = [Expression(f"{functions[kind][0]}({name})", functions[kind][1]) for kind in figures]
-        if self._parts.take("difference") is not None:
-            if figures.keys() != {"max", "min"}:
-                raise UnclearError(column.name)
-            shown.insert(0, Expression(f"max({name}) - min({name})", "difference"))
-        understood = f"{', '.join(figure.words for figure in shown)} of {column.title}{self._where()}"
-        return Plan(self._select(_select_list(shown)), understood, is_named=True)
-
-    def _several_counts(self) -> Plan | None:
-        """Read "How many are open, and how many closed?" and "How many more are open than closed?"."""
-        counts = [mention for mention in self._parts.mentions if mention.kind in {"count", "difference", "ratio"}]
-        comparing = next((mention for mention in counts if mention.kind != "count"), None)
-        compared = [condition for condition in self.conditions if condition.alternatives and any(
-            comparing is not None or condition.first < count.first < condition.last for count in counts)]
-        if not compared:
-            return None
-        condition = compared[0]
-        others = [other for other in self.conditions if other is not condition]
-        if len(compared) > 1 or not self._are_counts_clear(condition, others, counts, comparing):
-            raise UnclearError(condition.text)
-        self._parts.use(*counts, *self._parts.unused("than"))
-        self._take_heads()
-        shown = [Expression(f"count(*) FILTER (WHERE {sql})", words) for words, sql in condition.alternatives.items()]
-        label = "counts"
-        if comparing is not None:
-            says_fewer = self._parts.words(comparing).endswith("fewer")
-            more, less = reversed(shown) if says_fewer else shown
-            sign, name = ("/", "ratio") if comparing.kind == "ratio" else ("-", "difference")
-            shown.insert(0, Expression(f"{more.sql} {sign} {less.sql}", name))
-            label = f"{name} of counts"
-        column = self._parts.columns[condition.column].title
-        further = self._where(others).replace(" where ", ", and where ", 1)
-        return Plan(self._select(_select_list(shown), conditions=others),
-                    f"{label} of {self._table.title} where {column} is {' and '.join(condition.alternatives)}{further}",
-                    is_named=True)
-
-    def _are_counts_clear(self, condition: Condition, others: Sequence[Condition], counts: Sequence[Mention],
-                          comparing: Mention | None) -> bool:
-        """Return True if each count is of one alternative of a condition, and the other conditions hold for all."""
-        behind = self._parts.after(counts[-1])
-        # "How many films by Alba are dramas, and how many films are comedies?" may count other films the second time.
-        repeats_rows = comparing is None and any(
-            self._parts.is_rows(mention) and condition.first < mention.first for mention in behind)
-        if condition.is_negative or (others and repeats_rows):
-            return False
-        if any(other.last > condition.first for other in others):
-            return False
-        is_ratio = comparing is not None and comparing.kind == "ratio"
-        is_difference = comparing is not None and not is_ratio
-        if is_difference and not self._parts.has("than"):
-            return False
-        if comparing is not None and len(condition.alternatives) != 2:  # noqa: PLR2004 - only two are compared
-            return False
-        are_counted = self._parts.are_counted() or (is_ratio and any(map(self._parts.is_rows, behind)))
-        return are_counted and len(condition.alternatives) == max(len(counts), 2)
 
     # Groups.
 
@@ -258,7 +156,7 @@ class ComparedRows(QuestionTarget):
 
     def _ranked_group(self, degree: Mention) -> Expression | None:
         """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
-        years = {column.name for column in self._parts.years()}
+        years = {column.name for column in years_of(self._table)}
         numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)
                    and not (self._parts.asks(mention) and years.issuperset(mention.columns))]
         has_operation = self._parts.unused("share", *AGGREGATES)
@@ -300,17 +198,18 @@ class ComparedRows(QuestionTarget):
         elif any(column in self._parts.measured(mention.name) for mention in self._parts.unused("measure")):
             self._parts.take("measure")
         if self._parts.unused("group"):  # "the highest price for each region"
-            group = self._group()
+            group = None if column.last else self._group()
             if group is None or limit > 1 or self._parts.are_asked() or self._parts.has("who"):
                 raise UnclearError(degree)
             return self._computed(Expression(extreme, words), group)
         if self._parts.unused("unit", "count"):  # "and how many grams does it weigh?"
             self._check_units(column)
             self._parts.take("count")
-        if shown := self._shown_columns(column):
-            return self._extreme_rows(Expression(quoted(column.name), column.title), order, shown, limit)
-        if limit > 1 or degree.kind in {"most", "fewest", "commonest"}:
+        shown = self._shown_columns(column)
+        if not shown and (limit > 1 or degree.kind in {"most", "fewest", "commonest"}):
             raise UnclearError(degree)
+        if shown or column.last:
+            return self._extreme_rows(Expression(quoted(column.name), column.title), order, shown, limit)
         return Plan(self._select(f"{extreme} AS {quoted(column.title)}"), f"{words}{self._where()}")
 
     def _ranked_column(self, degree: Mention, order: str) -> tuple[ColumnInfo, str]:
@@ -325,7 +224,9 @@ class ComparedRows(QuestionTarget):
             if self._parts.are_documents and any(
                     one.last == degree.first and one.kind == "value" for one in self._parts.mentions):
                 raise UnclearError(degree)  # "rejected first", which no date of the documents may tell
-            columns = self._dates() or self._parts.years()
+            named = [one for one in self._columns() if self._parts.columns_for(one, is_year)]
+            self._parts.use(*named)
+            columns = [self._parts.column_of(one, is_year) for one in named] or self._dates() or years_of(self._table)
         else:
             columns = [column] if (column := self._number_column()) is not None else []
         column = only(columns, degree)
@@ -364,8 +265,12 @@ class ComparedRows(QuestionTarget):
         """Return a query for the rows with an extreme value, with all that share the last one."""
         shown_value = value.sql if value.sql == quoted(value.words) else f"{value.sql} AS {quoted(value.words)}"
         what = ", ".join([*(quoted(column.name) for column in shown), shown_value])
-        text = f"{', '.join(column.title for column in shown)} with the {_EXTREMES[order][0]} {value.words}"
+        is_dated = any(is_date(column) and quoted(column.name) == value.sql for column in self._table.columns)
+        text = f"{', '.join(column.title for column in shown)} with the {_EXTREMES[order][is_dated]} {value.words}"
         text += self._where()
+        partial = next((one for one in self._table.columns if one.last and quoted(one.name) == value.sql), None)
+        if partial is not None:
+            return self._extreme_partial(partial, order, shown, text, limit)
         if limit == 1:
             best = self._select(f"{_FUNCTIONS[order]}({value.sql})")
             return Plan(self._select(what, extra=[f"{value.sql} = ({best})"], rest=" ORDER BY ALL"), text)
@@ -373,11 +278,16 @@ class ComparedRows(QuestionTarget):
                            rest=f" ORDER BY {value.sql} {order} LIMIT {limit + 1}")
         return Plan(sql, text, shown=limit)
 
-
-def _share_of(wanted: Sequence[Condition]) -> Expression:
-    inner = " AND ".join(condition.sql for condition in wanted)
-    return Expression(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*)", "percent")
-
-
-def _select_list(shown: Sequence[Expression]) -> str:
-    return ", ".join(f"{figure.sql} AS {quoted(figure.words)}" for figure in shown)
+    def _extreme_partial(self, column: ColumnInfo, order: str, shown: Sequence[ColumnInfo], text: str,
+                         limit: int) -> Plan:
+        """Return a query for the only row that must have the latest or earliest of dates that may say a month alone."""
+        if limit > 1:
+            raise UnclearError(column.name)
+        ends = (column.last, column.name) if order == "DESC" else (column.name, column.last)
+        may_be, must_be = map(quoted, ends)
+        best = self._select(f"{_FUNCTIONS[order]}({must_be})")
+        written = f"{quoted(self._parts.texts_of(column))} AS {quoted(column.title)}"
+        what = ", ".join([*(quoted(one.name) for one in shown), written])
+        sign = ">=" if order == "DESC" else "<="
+        return Plan(self._select(what, extra=[f"{may_be} {sign} ({best})"], rest=" ORDER BY ALL"), text,
+                    must_be_single=True)

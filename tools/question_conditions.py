@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import DEGREES, SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, only
+from .asked_columns import UnclearError, is_date, is_list, is_number, only, years_of
+from .asked_parts import DEGREES, SKIPPED, AskedParts
 from .question_words import Mention, convert, keys_of, lexicon, unit_of
 
 SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
-_DATE_SQL = {"": "({0} >= {1} AND {0} < {2})", "since": "{0} >= {1}", "until": "{0} < {2}", "after": "{0} >= {2}",
-             "before": "{0} < {1}"}
-"""For each sign: a column ({0}) compared with the first day of a period ({1}) and the day after its last one ({2})."""
+_DATE_SQL = {"": "({0} >= {2} AND {1} < {3})", "since": "{0} >= {2}", "until": "{1} < {3}", "after": "{0} >= {3}",
+             "before": "{1} < {2}"}
+"""For each sign: the first day ({0}) and the last one ({1}) that a date may be, the same if it says a day, compared
+with the first day of a period ({2}) and the day after its last one ({3})."""
 _SAME_SIGNS = {"over": "after", "under": "before", "over age": "before", "under age": "after"}
 """What signs of numbers mean of dates, alone ("over") or as a measure of age: "older than" is "over age"."""
 _INCLUDING, _OPEN_SIGNS = {"after": "since", "before": "until"}, frozenset({"以后", "以前"})
@@ -38,6 +40,7 @@ class Condition:
         is_negative: whether it is negated.
         words: the words of the question for values, by the value.
         otherwise: the condition in another sense of the words, which must have the same answer; "" if there is none.
+        possible: the condition under which a date that says too little may meet it; "" if all dates say enough.
         alternatives: by the words of each, the conditions of which any is enough, where there are several.
     """
 
@@ -50,6 +53,7 @@ class Condition:
     is_negative: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = ""
+    possible: str = ""
     alternatives: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -151,7 +155,12 @@ class MeasureReader:
     def _size_condition(self, column: ColumnInfo, comparison: str, *mentions: Mention | None) -> Condition:
         """Return the condition that a column's number, or how long its list is, fits a comparison such as "> 5"."""
         value = size(column)
-        return self._condition(column, f"{value.sql} {comparison}", f"{value.words} {comparison}", *mentions)
+        condition = self._condition(column, f"{value.sql} {comparison}", f"{value.words} {comparison}", *mentions)
+        if is_list(column) and all(" " in member for member, _ in column.frequent):
+            # "Ada Blum, Independent" has one author: what is no name, where all others are, must not matter.
+            names = f"len([name FOR name IN {quoted(column.name)} IF regexp_matches(name, '^\\p{{Lu}}.* ')])"
+            return replace(condition, otherwise=condition.sql.replace(value.sql, names))
+        return condition
 
     def _compared_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column that a number is compared with: by the words around it, else by its unit."""
@@ -189,6 +198,7 @@ class MeasureReader:
             if is_behind and (self._parts.has(*DEGREES) or number == self._parts.counted_rows()):
                 continue  # "the two tallest towers", "more than five books"
             column = self._parts.column_of(mention, fits)
+            self._parts.use(self._parts.preceding(number, "only", gap=0))
             conditions.append(self._size_condition(column, f"= {number.name}", number, mention))
         return conditions
 
@@ -239,12 +249,11 @@ class MeasureReader:
             low = high[:4] + low[4:]  # "between 15 March and 15 June 2020"
         is_range = link.kind == "through" or self._parts.words(link) == "to" or (
             sign is not None and sign.kind in {"between", "since"})
-        if is_range:
-            sql, joint = _date_sql(column, "", low, high), "to"
-        else:
-            sql, joint = f"({_date_sql(column, '', low, low)} OR {_date_sql(column, '', high, high)})", "or"
-        text = f"{column.title} is {_shown_period(low)} {joint} {_shown_period(high)}"
-        condition = self._condition(column, sql, text, first, link, second, sign, values=(low, high))
+        periods = [(low, high)] if is_range else [(low, low), (high, high)]
+        sql, possible = (" OR ".join(_date_sql(one, "", *period) for period in periods)
+                         for one in (column, _reversed(column)))
+        text = f"{column.title} is {_shown_period(low)} {'to' if is_range else 'or'} {_shown_period(high)}"
+        condition = self._dated(column, sql, possible, text, first, link, second, sign, values=(low, high))
         return condition if is_range else replace(condition, alternatives={
             _shown_period(period): _date_sql(column, "", period, period) for period in (low, high)})
 
@@ -258,13 +267,23 @@ class MeasureReader:
         word = _SAME_SIGNS.get(f"{kind} {sign.name}".strip(), kind) if sign is not None else ""
         if word in _SAME_SIGNS:
             raise UnclearError(first)  # "longer than 2019"
-        sql = _date_sql(column, word, first.name, first.name)
-        condition = self._condition(column, sql, f"{column.title} is {word or 'in'} {_shown_period(first.name)}",
-                                    first, sign, values=(first.name,))
+        sql, possible = (_date_sql(one, word, first.name, first.name) for one in (column, _reversed(column)))
+        condition = self._dated(column, sql, possible, f"{column.title} is {word or 'in'} {_shown_period(first.name)}",
+                                first, sign, values=(first.name,))
         if sign is not None and self._parts.words(sign).replace(" ", "") in _OPEN_SIGNS:
             including = _date_sql(column, _INCLUDING[word], first.name, first.name)
             return replace(condition, otherwise=condition.sql.replace(sql, including))
         return condition
+
+    def _dated(self, column: ColumnInfo, sql: str, possible: str, text: str, *said: Mention | None,
+               values: Sequence[str]) -> Condition:
+        """Return a condition on dates, with what may meet it."""
+        condition = self._condition(column, sql, text, *said, values=values)
+        if possible == sql:
+            return condition
+        if condition.is_negative:  # a date that says too little is neither in a period nor outside
+            raise UnclearError(column.name)
+        return replace(condition, possible=f"({possible})")
 
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
@@ -279,7 +298,7 @@ class MeasureReader:
             if self._parts.are_documents and self._is_of_other_event(first) and not self._parts.has("made"):
                 raise UnclearError(first)
             return only(dates, first)
-        years = self._parts.years()
+        years = years_of(self._parts.table)
         self._absorb(only(years, first).name, first, last)
         return years[0]
 
@@ -316,8 +335,15 @@ def _date_sql(column: ColumnInfo, sign: str, first: str, last: str) -> str:
     """Return that a date is from the start of one period to the end of another, or on one side of it."""
     if first.startswith("XXXX-") and last.startswith("XXXX-") and len(first) == len(last) and is_date(column):
         form = "%m-%d" if first.count("-") > 1 else "%m"
-        return f"strftime({quoted(column.name)}, '{form}') BETWEEN '{first[5:]}' AND '{last[5:]}'"
-    return _DATE_SQL[sign].format(quoted(column.name), _bounds(column, first)[0], _bounds(column, last)[1])
+        return " AND ".join(f"strftime({quoted(name)}, '{form}') BETWEEN '{first[5:]}' AND '{last[5:]}'"
+                            for name in filter(None, (column.name, column.last)))
+    days = quoted(column.name), quoted(column.last or column.name)
+    return _DATE_SQL[sign].format(*days, _bounds(column, first)[0], _bounds(column, last)[1])
+
+
+def _reversed(column: ColumnInfo) -> ColumnInfo:
+    """Return a column with its first and last days exchanged: what is certain of the one is possible of the other."""
+    return column.model_copy(update={"name": column.last, "last": column.name}) if column.last else column
 
 
 def _shown_period(period: str) -> str:

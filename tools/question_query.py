@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, only
+from .asked_columns import UnclearError, is_date, is_list, is_number, is_text, is_year, only, tells_when
+from .asked_parts import SKIPPED, AskedParts
 from .question_comparison import EACH, ComparedRows
 from .question_conditions import Expression, size
 from .question_target import AGGREGATES, Plan, folded_text, members_of
@@ -31,18 +32,23 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
     plan = query.plan()
     conditioned = {condition.column for condition in query.conditions}
     for mention in parts.unused("column"):  # "authored", beside an author
-        if mention.is_head or not conditioned.isdisjoint((*mention.columns, *mention.also)):
+        is_dated = parts.is_deed(mention) and any(is_date(parts.columns[name]) for name in conditioned)
+        if mention.is_head or is_dated or not conditioned.isdisjoint((*mention.columns, *mention.also)):
             parts.use(mention)
+    is_of_kind = any(condition.values and is_text(parts.columns[condition.column]) for condition in query.conditions)
+    if is_of_kind and not any(tells_when(parts.columns[name]) for name in conditioned):
+        parts.use(*parts.unused("consumed"))  # "read on the Kindle" says no more than "on the Kindle", but for its time
     for mention in parts.unused("or"):  # "write or co-write"
         before, after = parts.preceding(mention, "column"), parts.following(mention, "column")
         if before is not None and after is not None and set(before.columns) & set(after.columns):
             parts.use(mention)
     if left := parts.unused():
         raise UnclearError(left[0])
-    otherwise = plan.otherwise or plan.sql
+    otherwise, possible = plan.otherwise or plan.sql, plan.sql
     for condition in query.conditions:
         otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
-    return replace(plan, otherwise=otherwise)
+        possible = possible.replace(condition.sql, condition.possible or condition.sql)
+    return replace(plan, otherwise=otherwise, possible=possible)
 
 
 class QuestionQuery(ComparedRows):
@@ -51,8 +57,8 @@ class QuestionQuery(ComparedRows):
     def plan(self) -> Plan:
         """Return the query of the first form that the question has."""
         # Forms with more words of their own come first: "how many more" is a difference before it is a count.
-        forms = (self._share, self._several_counts, self._several_figures, self._groups_of_size, self._comparison,
-                 self._ranking, self._aggregate, self._listing, self._count, self._lookup)
+        forms = (self._span, self._share, self._several_counts, self._several_figures, self._groups_of_size,
+                 self._comparison, self._ranking, self._aggregate, self._listing, self._count, self._lookup)
         plan = next((plan for form in forms if (plan := form()) is not None), None)
         if plan is None:
             raise UnclearError(self._table.name)
@@ -178,7 +184,7 @@ class QuestionQuery(ComparedRows):
         # No document is a person, and "Who is Ada Blum?" asks for no record with her in it.
         if asks_who and not columns and (self._parts.are_documents or only_values):
             raise UnclearError(self._table.name)
-        are_rows = self._parts.are_asked() or (asks_who and not columns)
+        are_rows = self._parts.are_asked() or self._parts.asks_for_deeds() or (asks_who and not columns)
         before_numbers = [self._parts.preceding(mention, "column", gap=0) for mention in self._parts.mentions
                           if mention.kind == "number"]
         is_called_by_number = any(column is not None and column.is_head for column in before_numbers)
@@ -186,26 +192,42 @@ class QuestionQuery(ComparedRows):
             raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
             return None
-        naming = self._parts.naming_columns() if are_rows and not self._identifiers else []
+        if asks_who and columns and not any(is_text(column) or is_list(column) for column in columns):
+            raise UnclearError(self._table.name)  # "Who published Salt?" is not asked of the year
+        are_several = any(len(condition.values) > 1 for condition in self._named_documents())
+        naming = self._parts.naming_columns() if (are_rows or are_several) and not self._identifiers else []
         shown = list({column.name: column for column in (*naming, *columns)}.values())
         text = f"{', '.join(column.title for column in shown)}{self._where()}"
         if len(shown) == 1 and is_list(shown[0]):
             return Plan(self._select("DISTINCT member", members=members_of(shown[0]), rest=" ORDER BY ALL"), text)
-        what = ", ".join(quoted(column.name) for column in shown)
+        what = ", ".join(self._written(column) for column in shown)
         # A number, or several cells of a row that the question does not ask for, are of one row.
-        is_single = not are_rows and not self._identifiers and (len(shown) > 1 or any(map(is_number, shown)))
+        is_single = not (are_rows or are_several or self._identifiers) and (
+            len(shown) > 1 or any(map(is_number, shown)))
         return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=is_single)
+
+    def _written(self, column: ColumnInfo) -> str:
+        """Return a column in a SELECT: as it is written if some of its dates say a month or a year alone."""
+        name = quoted(column.name)
+        return f"{quoted(self._parts.texts_of(column))} AS {name}" if column.last else name
 
     def _looked_up_columns(self, *, asks_where: bool) -> list[ColumnInfo]:
         """Return the columns whose cells a question asks for, by their names or by "when" and "where"."""
         asks_when = self._parts.take("when") is not None or self._parts.take("day") is not None
         number = self._number_column() if self._parts.unused("measure", "unit") else None
+        if self._parts.asks_for_deeds():
+            self._parts.use(*filter(self._parts.is_deed, self._columns()))
         mentions = self._columns()
         self._parts.use(*mentions, *(one for one in self._parts.unused("group") if self._parts.words(one) in EACH))
-        columns = [*self._identifiers, *(self._parts.column_of(mention) for mention in mentions)]
+        asks_year = bool(self._parts.unused("year")) and any(map(self._parts.asks, self._parts.unused("year")))
+        dated = [self._parts.column_of(one, tells_when) if (asks_when or asks_year) and self._parts.columns_for(
+            one, tells_when) else self._parts.column_of(one) for one in mentions]
+        columns = [*self._identifiers, *dated]
+        if asks_year and any(map(is_year, dated)):
+            self._parts.take("year")
         if number is not None:
             columns.append(number)
-        if asks_when and not any(map(is_date, columns)):
+        if asks_when and not any(map(tells_when, columns)):
             columns.append(only(self._dates(), "when"))
         if asks_where and not columns:
             columns.append(self._labelled("place"))

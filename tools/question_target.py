@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, only
+from .asked_columns import UnclearError, is_date, is_list, is_number, only
+from .asked_parts import AskedParts
 from .question_conditions import Condition, Expression, unit_of_column
 from .question_words import Mention, bare_name, is_kind_of, keys_of, lexicon, normal_unit
 
@@ -14,7 +15,7 @@ AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("m
 PERIODS = {"year": "year({})", "month": "strftime({}, '%Y-%m')", "decade": "year({}) // 10 * 10", "day": "{}"}
 """The period of a date in SQL, by the word for it."""
 _MOST_RANKED = 100
-_WITHOUT_ADDRESS = r"regexp_replace({}, '\s*(<[^<>]*>|\(@[^()]*\))$', '')"
+_WITHOUT_ADDRESS = r"regexp_replace({}, '\s*(<[^<>]*>|\((@|[\w.-]+(@| at ))[^()]*\))$', '')"
 """What `bare_name` does, in SQL."""
 
 
@@ -25,13 +26,14 @@ class Plan:
     Attributes:
         sql: the query.
         understood: what it computes, in words.
-        shown: how many of its rows answer; 0 for all. The query has one more, which shows whether the last one is tied.
+        shown: how many of its rows answer; 0 for all. The query has more, which show whether the last one is tied.
         must_be_single: whether only a single row answers.
         percent: whether its value is a share of a hundred.
         is_named: whether its values, in one row, are shown with the names of their columns.
         labels: the words of the question for codes of a column.
         folded: the query that takes values for one which differ in capitals and accents alone.
         otherwise: the query in another sense of the question's words: both must have the same result.
+        possible: the query with the rows whose dates say too little for the question.
     """
 
     sql: str
@@ -43,6 +45,7 @@ class Plan:
     labels: Mapping[str, str] = field(default_factory=dict)
     folded: str = ""
     otherwise: str = ""
+    possible: str = ""
 
 
 class QuestionTarget:
@@ -109,7 +112,7 @@ class QuestionTarget:
         is_compared = f"count({group.row_sql}) > 0"
         if among:  # the other members of a list are not compared
             is_compared = f"{group.row_sql} IN ({', '.join(map(literal, among))})"
-        limit = f" LIMIT {most + 1}" if most else ""
+        limit = f" LIMIT {max(most, 5) + 1}" if most else ""  # the others show whether the last one is tied
         plan = self._computed(value, group,
                               f" HAVING {value.sql} IS NOT NULL AND {is_compared} ORDER BY 2 {order}, 1{limit}")
         degree = "highest" if order == "DESC" else "lowest"
@@ -236,7 +239,9 @@ class QuestionTarget:
         limited = {one.column: self._parts.columns[one.column] for one in self.conditions
                    if is_date(self._parts.columns[one.column])}
         column = column or only([*limited.values()] or self._dates(), period)
-        return Expression(PERIODS[period].format(quoted(column.name)), f"{period} of {column.title}")
+        first, last = (PERIODS[period].format(quoted(name)) for name in (column.name, column.last or column.name))
+        sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"  # else it says too little
+        return Expression(sql, f"{period} of {column.title}")
 
     def _counted_list(self) -> Mention | None:
         """Return the list whose members are counted: "how many authors", "the average number of authors"."""
@@ -267,7 +272,8 @@ def members_of(column: ColumnInfo) -> str:
     """Return the expression for a column, or for the members of its lists; people are named without addresses."""
     name = quoted(column.name)
     members = f"unnest(list_distinct({name}))" if is_list(column) else name
-    has_addresses = any(bare_name(value) != value for value, _ in column.frequent)
+    has_addresses = keys_of(column.title) in lexicon().labels["author"] or any(
+        bare_name(value) != value for value, _ in column.frequent)
     return _WITHOUT_ADDRESS.format(members) if has_addresses else members
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import SKIPPED, UnclearError, is_list, is_number, is_text, only
+from .asked_columns import UnclearError, is_list, is_number, is_text, only
+from .asked_parts import SKIPPED
 from .question_conditions import Condition, MeasureReader
 from .question_words import Mention, keys_of, lexicon
 from .table_mentions import rarely_filled
@@ -93,6 +94,8 @@ class ConditionReader(MeasureReader):
             return False
         if self._is_apart(last, mention):
             return False
+        if not self._are_joined(last, mention):
+            raise UnclearError(mention)
         # Of a list, both may be asked for: "by Ada and Bo together", "by Ada with Bo".
         are_both = (self._parts.has("together") and not self._parts.has("or")) or "with" in between
         return not (are_both and is_list(self._parts.columns[column]))
@@ -166,6 +169,17 @@ class ConditionReader(MeasureReader):
         # "How many are open, and how many closed?" asks for each of both.
         return not kinds <= {*_JOINING, *SKIPPED, "column", "value", "count"}
 
+    def _are_joined(self, last: Mention, mention: Mention) -> bool:
+        """Return True if "or", "and" or a comma joins two values of a column, or they are words of one value."""
+        words, text = self._words_between(last, mention), self._parts.reading.text_between(last, mention)
+        kinds = {other.kind for other in self._parts.mentions if last.last <= other.first < mention.first}
+        is_one = any(set(last.values[name]) & set(mention.values[name])
+                     for name in set(last.columns) & set(mention.columns))
+        if self._parts.has("ratio", "difference") and "to" in words:
+            return True
+        return is_one or not kinds.isdisjoint({*_JOINING, "value", "count"}) or not {"and", "und", "with"}.isdisjoint(
+            words) or not {",", "、", ";", "和", "与"}.isdisjoint(text)
+
     def _words_between(self, last: Mention, mention: Mention) -> list[str]:
         return [word.folded for word in self._parts.reading.words[last.last:mention.first]]
 
@@ -231,6 +245,11 @@ class ConditionReader(MeasureReader):
         different = dict.fromkeys(each.values())
         is_open = is_list(column) and not links and len(different) > 1 and not self._parts.has("compare")
         both = f"({') AND ('.join(different)})"
+        is_whole = {*values} == {value for mention in mentions for value in mention.values[column.name]}
+        if is_text(column) and is_whole and column.name not in {"document", "title"}:
+            # Whether "adopted" is also "Adopted and implemented" must not matter.
+            start = literal(rf"(?i)^({'|'.join(map(re.escape, each))})\b")
+            both, is_open = f"({sql} OR regexp_matches({quoted(column.name)}, {start}))", True
         return replace(condition, otherwise=condition.sql.replace(sql, both) if is_open else "",
                        alternatives=each if len(mentions) > 1 else {})
 
@@ -281,17 +300,18 @@ class ConditionReader(MeasureReader):
     def _presence_condition(self, mention: Mention, beside: Mention, *, is_joined: bool = False) -> Condition:
         """Return the condition that a column has a value or none; `is_joined` if "and" joins it to another column."""
         column, is_missing = self._parts.column_of(beside), mention.kind == "missing"
-        name, negation = quoted(column.name), "not " * is_missing
+        name, negation = quoted(self._parts.texts_of(column)), "not " * is_missing
         sql, text = f"{name} IS {'' if is_missing else 'NOT '}NULL", f"{column.title} is {negation}given"
         if is_joined:
             return self._condition(column, sql, text, beside)
         says_none = self._parts.words(mention) in _NONE
-        if says_none and is_number(column) and self._parts.following(beside, "reading") is None:
+        may_be_zero = is_number(column) and float(column.smallest or 0) <= 0
+        if says_none and may_be_zero and self._parts.following(beside, "reading") is None:
             if column.empty or column.untyped:  # "no rain" may be zero or an empty cell
                 raise UnclearError(mention)
-            sql, text = f"{name} = 0", f"{column.title} is 0"
+            sql, text = f"{quoted(column.name)} = 0", f"{column.title} is 0"
         if column.kind == "boolean" and (mention.kind == "have" or self._parts.words(mention) in _NOT_HAVING):
-            sql = f"{'NOT ' * is_missing}{name}"
+            sql = f"{'NOT ' * is_missing}{quoted(column.name)}"
             text = f"{column.title} is {'no' if is_missing else 'yes'}"
         return self._condition(column, sql, text, mention, beside)
 

@@ -30,7 +30,7 @@ _ABOUT = re.compile(
     r"(?!(?:the|an?|any|no|word)\b)"
     r"(?P<words>[\w-]++(?: (?!in\b)[\w-]++)?)(?= in (?:the|their|its|a)\b|[?.!]*+$)", re.IGNORECASE)
 """Words that a text has, which are not quoted: "mention concurrency in their title"."""
-_ADDRESS = re.compile(r"(?<=\S)\s*+(?:<[^<>]*+>|\(@[^()]*+\))$")
+_ADDRESS = re.compile(r"(?<=\S)\s*+(?:<[^<>]*+>|\((?:@|[\w.-]++(?:@| at ))[^()]*+\))$")
 """What people put behind their names, and not always the same."""
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")
 _GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})++(?![.,\d])")

@@ -212,10 +212,15 @@ def _choose_title(parts: Sequence[_Part], several: Collection[str]) -> str:
     return shared or " ".join(shared_words) or shared_folder or _file_stem(min(documents))
 
 
+_MOST_WITH_BOTH = 0.1
+"""The share of the documents with the rarer of two forms of a field that may have the other form as well."""
+
+
 def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
     """Return the fields of documents as columns; "author" in some and "authors" in others are one field.
 
-    They are two fields if a document has both. The more frequent form is the title.
+    They are two fields if many documents have both: few may mix them up, and then have the values of both. The more
+    frequent form is the title.
     """
     counts = Counter(name for fields in documents for name in fields)
     forms = defaultdict[str, list[str]](list)  # by the singular, most frequent first
@@ -223,11 +228,12 @@ def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
         forms[_PLURAL.sub(lambda end: "y" if end[0] == "ies" else "", name.casefold())].append(name)
     joined = list[list[str]]()
     for names in forms.values():
-        has_both = any(len(fields.keys() & set(names)) > 1 for fields in documents) if len(names) > 1 else False
-        joined += [[name] for name in names] if has_both else [names]
+        both = sum(len(fields.keys() & set(names)) > 1 for fields in documents) if len(names) > 1 else 0
+        are_two = both > _MOST_WITH_BOTH * min(counts[name] for name in names)
+        joined += [[name] for name in names] if are_two else [names]
     columns = NameSpace(OWN_FIELDS)
     return [SourceColumn(columns.take(names[0], "field"), names[0],
-                         [next((fields[name] for name in names if name in fields), "") for fields in documents])
+                         ["; ".join(fields[name] for name in names if name in fields) for fields in documents])
             for names in sorted(joined)]
 
 
@@ -275,9 +281,15 @@ def _type_column(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> 
     if typed.kind == "number":
         yield _make_typed_numbers(column.name, column.title, typed)
     else:
-        yield make_column(column.name, column.title, typed.kind, typed.values, empty=typed.empty, untyped=typed.untyped,
-                      note=typed.note)
-    if typed.untyped:  # cells such as "unknown" in a column of numbers, which are empty there
+        last = names.take(f"{column.name}_last", "") if typed.lasts else ""
+        partial = sum(one != other for one, other in zip(typed.values, typed.lasts, strict=True)) if last else 0
+        note = f"{partial} say a month or a year alone, from this day to {last}" if last else ""
+        made = make_column(column.name, column.title, typed.kind, typed.values, empty=typed.empty,
+                           untyped=typed.untyped, note="; ".join(filter(None, (typed.note, note))))
+        yield made._replace(info=made.info.model_copy(update={"last": last}))
+        if last:
+            yield make_column(last, column.title, "date", typed.lasts, empty=typed.empty, untyped=typed.untyped)
+    if typed.untyped or typed.lasts:  # cells such as "unknown" in a column of numbers, which are empty there
         yield make_column(names.take(f"{column.name}_text", ""), column.title, "text", texts, empty=typed.empty)
 
 

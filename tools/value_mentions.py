@@ -1,0 +1,161 @@
+"""The values of a table's columns that words of a question may mean."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from ..graph_store.sql.value_words import FoundValue
+from ..schemas.records import ColumnInfo
+from ..text.scripts import is_han
+from .question_words import (
+    LEAST_LETTERS,
+    MOST_NAME_WORDS,
+    Keys,
+    Mention,
+    Word,
+    bare_name,
+    keys_of,
+    label_words,
+    lexicon,
+    runs_of,
+    value_variants,
+    words_of,
+)
+
+WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month", "decade", "until",
+                   "compare", "made", "together", "number_word", "documents", "edge"})
+"""Kinds of words that give way to a column, a value or a table of the same words."""
+NAMING_SHARE = 0.9  # the share of different values from which a column tells the rows apart
+PLAIN = frozenset({"document", "title"})  # columns of documents whose labels say nothing of what these are
+_MOST_CATEGORIES = 100
+"""A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
+_VALUE_END = re.compile(r"\s(?:on|by|in|since|at|-)\s|\s*[,;(]|\s\d{4}[-/]\d")
+"""What ends the first words of a value, to which the rest adds when or how: "Adopted on 2018-03-21"."""
+_TITLE_PARTS = re.compile(r"(?<=\S)(?::| [-–—])\s++")
+_Index = defaultdict[Keys, dict[str, list[str]]]
+"""By stems: the values that may be said so, by the names of their columns."""
+
+
+class Candidate(NamedTuple):
+    """What some words of a question may mean, with its rank among `RANKS`."""
+
+    rank: str
+    mention: Mention
+
+
+class ValueReader:
+    """Finds the values of a table's columns that words of a question may be."""
+
+    def __init__(self, words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue],
+                 heads: frozenset[Keys], rows: int) -> None:
+        """Take the values that have a word of the question; `heads` is what the table's rows are called."""
+        self._words, self._columns, self._heads = words, columns, heads
+        self._whole, self._parts = _index_values(columns, found, rows)
+        self._keys = {(value.column, value.value): set(keys_of(value.legend or value.value)) for value in found}
+        self._label_keys = {(key,) for column in columns.values() for key in keys_of(column.title)}
+        titles = {column.title.casefold() for column in columns.values()}
+        self._spellings = {bare_name(value.value).casefold() for value in found} - titles
+
+    def read(self) -> Iterator[Candidate]:
+        """Yield the values that each run of words may be: as written, in another order, or by a word of theirs."""
+        for first, last, keys in runs_of(self._words):
+            for rank, index, wanted in ((self._rank(first, last), self._whole, keys),
+                                        ("value", self._whole, tuple(sorted(keys))), ("value_word", self._parts, keys)):
+                if wanted not in index or not _may_be_value(self._words, first, last, index[wanted]):
+                    continue
+                values = self._fitting(first, last, index[wanted], is_whole=index is self._whole)
+                # "died" may be the kind “Death”, but asks for its date.
+                is_spelt = any(self._keys.get((column, value), set()).issuperset(keys)
+                               for column, fitting in values.items() for value in fitting)
+                names_column = not is_spelt and not self._label_keys.isdisjoint(lexicon().synonyms.get(keys, ()))
+                if values and not names_column:
+                    yield Candidate(rank, Mention(first, last, "value", columns=tuple(values), values=values))
+                    break
+
+    def _rank(self, first: int, last: int) -> str:
+        """Return the rank of words as a whole value: higher if they are written as a value is."""
+        if _text_of(self._words[first:last]).casefold() not in self._spellings:
+            return "value"
+        # The topic "Typing" is no form of "type", and 3.10 is no number.
+        word = self._words[first]
+        is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((word.folded,), ()))
+        return "certain" if is_measure or "." in word.text else "literal"
+
+    def _fitting(self, first: int, last: int, found: Mapping[str, Sequence[str]], *, is_whole: bool,
+                 ) -> dict[str, tuple[str, ...]]:
+        """Return those of the found values that words may mean, by column."""
+        word, said = self._words[first].text, _text_of(self._words[first:last]).casefold()
+        keys = tuple(one.key for one in self._words[first:last])
+        exact = {value for fitting in found.values() for value in fitting
+                 if said in self._spellings and bare_name(value).casefold() == said}
+        values = dict[str, tuple[str, ...]]()
+        for column, fitting in found.items():
+            if keys in self._heads and column in PLAIN:
+                continue  # RFCs are all documents, not that titled "RFC"
+            is_category = self._columns[column].distinct <= _MOST_CATEGORIES
+            # "made" is not the film “Made”.
+            is_written = last - first > 1 or not word.islower() or not all(map(str.istitle, fitting))
+            if not (is_category or (is_whole and is_written) or (first > 0 and word[0].isupper())):
+                continue
+            # The page "done" is not "done (in part)" as well, but the status is.
+            values[column] = tuple(sorted({value for value in fitting if exact.isdisjoint(fitting) or value in exact
+                                           or (is_category and len(words_of(value)) != last - first)}))
+        if "document" in values:  # "RFC 7" is in lists as "7"
+            number = self._words[last - 1].key
+            for column, members in self._whole.get((number,), {}).items():
+                if self._columns[column].kind == "list" and number in members:
+                    values[column] = (number,)
+        return values
+
+
+def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue], rows: int) -> tuple[_Index, _Index]:
+    """Return the values by the words of each, and by those of its words that may stand for it."""
+    whole, parts = (_Index(lambda: defaultdict(list)) for _ in range(2))
+    for value in found:
+        column = columns[value.column]
+        if column.distinct == 1 and not column.empty:
+            continue  # what all rows have says nothing of any: `layout: post`
+        said = value.legend or value.value
+        text = PurePosixPath(said).stem if value.column == "document" else said
+        keys = keys_of(text)
+        is_category = column.distinct <= _MOST_CATEGORIES and column.distinct < NAMING_SHARE * rows
+        variants = [*value_variants(text, column.name, is_category=is_category)]
+        if value.column in PLAIN:
+            variants += _short_titles(text)
+        elif is_category and column.kind == "text":
+            variants.append(keys_of(_VALUE_END.split(text)[0]))
+        for variant in dict.fromkeys(variants):
+            whole[variant][value.column].append(value.value)
+        words = dict.fromkeys((*keys, *(word.key for word in words_of(text))))  # McCall is one word, and two
+        for part in label_words(tuple(words)) if len(keys) <= MOST_NAME_WORDS and "://" not in text else ():
+            parts[part][value.column].append(value.value)
+    return whole, parts
+
+
+def _short_titles(title: str) -> Iterator[Keys]:
+    """Yield short names of documents: "RFC 7" and "Label priority" of "MS RFC 007: Label priority"."""
+    parts = [title, *_TITLE_PARTS.split(title)]
+    for keys in map(keys_of, parts):
+        if len(keys) > 1 and keys[-1].isdecimal() and keys[-2].isalpha():
+            yield keys[-2:]
+            yield keys[-2], keys[-1].lstrip("0") or "0"
+    for part in parts[1:] if len(parts) > 2 else ():  # noqa: PLR2004 - the whole title and two parts of it
+        if len(keys_of(part)) > 1:
+            yield keys_of(part)
+
+
+def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:
+    """Return True unless words that mean something else are a value only by their spelling: "or" is not Oregon."""
+    kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
+    is_phrase = any(kind not in {*WEAK, "measure"} or kind == "neutral" for kind, _ in kinds)
+    is_short = last == first + 1 and len(words[first].text) < LEAST_LETTERS and not is_han(words[first].text[0])
+    if not is_phrase and not is_short:
+        return True
+    text = _text_of(words[first:last])
+    return first > 0 and text.lower() != text and any(text in values for values in found.values())
+
+
+def _text_of(words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words)
