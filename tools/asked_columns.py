@@ -27,6 +27,11 @@ def years_of(table: TableInfo) -> list[ColumnInfo]:
     return list(filter(is_year, table.columns))
 
 
+def is_ordered(column: ColumnInfo) -> bool:
+    """Return True for a column of numbers or dates."""
+    return is_number(column) or is_date(column)
+
+
 def tells_when(column: ColumnInfo) -> bool:
     """Return True for a column of dates or years."""
     return is_date(column) or is_year(column)

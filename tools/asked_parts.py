@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, is_date, is_list, is_number, only
+from .asked_columns import UnclearError, is_date, is_list, is_number, is_ordered, only
 from .question_words import Mention, is_kind_of, keys_of, lexicon
 from .table_mentions import Reading
 
@@ -290,8 +290,8 @@ class AskedParts:
         """Return True if "which" or "what" stands before a mention, with no more than a number or a degree between."""
         # Values and their genitive may stand between: "list Ada Blum's drafts".
         inside = {at for one in self.mentions if one.kind == "value" for at in range(one.first, one.last)}
-        words = enumerate(self.reading.words[:mention.first])
-        before = [word for at, word in words if at not in inside and word.folded != "s"][-3:]
+        before = [word for at, word in enumerate(self.reading.words[:mention.first])
+                  if at not in inside and word.folded != "s"][-3:]
         after = "".join(word.text for word in self.reading.words[mention.last:mention.last + 2])
         return any(word.text.casefold() in _ASKING for word in before) or after in _ASKING_BEHIND or (
             _ASKING_BEFORE.search("".join(word.text for word in before)) is not None)
@@ -302,7 +302,7 @@ class AskedParts:
         if degree is None:
             return False
         between = [one for one in self.mentions if degree.last <= one.first < mention.first]
-        numbers = [one for one in between if one.kind == "column" and self.columns_for(one, is_number)]
+        numbers = [one for one in between if one.kind == "made" or self.columns_for(one, is_ordered)]
         # "the last proposal created in May" is a proposal, and "the deepest lake area" no lake.
         behind = self.directly_behind(mention)
         is_deed = behind is not None and self.columns_for(behind, is_date) and self.words(behind).endswith("ed")

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ..graph_store.graph.document_links import CITES
 from ..graph_store.graph_index import GraphIndex
@@ -154,7 +155,20 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     understood = plan.understood + "".join(
         f"; “{reading.words[mention.first].text}” read as {mention.columns[0]}" for mention in reading.mentions
         if mention.is_like) + "; without records whose date says too little" * is_partial
-    return AskedQuery(plan.sql, understood, table.name, result, _short(shown, units, plan, result.columns))
+    short = _short(shown, units, plan, result.columns)
+    is_count = len(result.columns) == 1 and result.columns[0].startswith("count of")
+    neighbours = any(first.kind == second.kind == "value" and first.last == second.first
+                     for first, second in pairwise(reading.mentions))
+    if is_count and short == "0" and neighbours:
+        return None  # two words that both found a condition may be one name
+    return AskedQuery(plan.sql, understood, table.name, result, short + (_empty_note(index, plan) if is_count else ""))
+
+
+def _empty_note(index: GraphIndex, plan: Plan) -> str:
+    """Return how many other rows have no value in the columns on which a count rests; "" if all have one."""
+    counts = {title: index.sql.run(sql).rows[0][0] for title, sql in plan.lacking.items()}
+    lacking = [f"{count} without {title}" for title, count in counts.items() if count]
+    return f" ({', '.join(lacking)})" if lacking else ""
 
 
 def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan, names: Sequence[str]) -> str:

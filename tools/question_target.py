@@ -33,6 +33,7 @@ class Plan:
         labels: the words of the question for codes of a column.
         folded: the query that takes values for one which differ in capitals and accents alone.
         otherwise: the query in another sense of the question's words: both must have the same result.
+        lacking: by the title of a column with a condition, the query for the rows without a value of it.
         possible: the query with the rows whose dates say too little for the question.
     """
 
@@ -46,6 +47,7 @@ class Plan:
     folded: str = ""
     otherwise: str = ""
     possible: str = ""
+    lacking: Mapping[str, str] = field(default_factory=dict)
 
 
 class QuestionTarget:
@@ -271,10 +273,13 @@ def folded_text(expression: str) -> str:
 def members_of(column: ColumnInfo) -> str:
     """Return the expression for a column, or for the members of its lists; people are named without addresses."""
     name = quoted(column.name)
-    members = f"unnest(list_distinct({name}))" if is_list(column) else name
     has_addresses = keys_of(column.title) in lexicon().labels["author"] or any(
         bare_name(value) != value for value, _ in column.frequent)
-    return _WITHOUT_ADDRESS.format(members) if has_addresses else members
+    if not is_list(column):
+        return _WITHOUT_ADDRESS.format(name) if has_addresses else name
+    # A record that has a person with an address and without has her once.
+    listed = f"[{_WITHOUT_ADDRESS.format('one')} FOR one IN {name}]" if has_addresses else name
+    return f"unnest(list_distinct({listed}))"
 
 
 def count_different(column: ColumnInfo) -> Expression:

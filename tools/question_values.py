@@ -246,10 +246,9 @@ class ConditionReader(MeasureReader):
         is_open = is_list(column) and not links and len(different) > 1 and not self._parts.has("compare")
         both = f"({') AND ('.join(different)})"
         is_whole = {*values} == {value for mention in mentions for value in mention.values[column.name]}
-        if is_text(column) and is_whole and column.name not in {"document", "title"}:
-            # Whether "adopted" is also "Adopted and implemented" must not matter.
-            start = literal(rf"(?i)^({'|'.join(map(re.escape, each))})\b")
-            both, is_open = f"({sql} OR regexp_matches({quoted(column.name)}, {start}))", True
+        if is_whole and not different.keys() - {sql} and column.name not in {"document", "title"} and (
+                wider := _wider_sql(column, self._parts.text(mentions[0]))):
+            both, is_open = f"({sql} OR {wider})", True
         return replace(condition, otherwise=condition.sql.replace(sql, both) if is_open else "",
                        alternatives=each if len(mentions) > 1 else {})
 
@@ -334,3 +333,17 @@ def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:
     if is_list(column):
         return " OR ".join(f"list_contains({name}, {literal(value)})" for value in values)
     return f"{name} IN ({', '.join(map(literal, values))})" if len(values) > 1 else f"{name} = {literal(values[0])}"
+
+
+def _wider_sql(column: ColumnInfo, said: str) -> str:
+    """Return the condition that a value has some words beside others; "" if these would make it another value.
+
+    Whether "adopted" is "Adopted and implemented" as well, or "Ada Blum" is in "Ada Blum (editor)", must not matter.
+    """
+    is_name = " " in said and said.istitle()
+    if not (is_name or is_text(column)):
+        return ""  # the tag "science" is not "science fiction"
+    pattern = literal(rf"(?i){'' if is_name else '^'}\b{re.escape(said)}\b")
+    if is_list(column):
+        return f"len([one FOR one IN {quoted(column.name)} IF regexp_matches(one, {pattern})]) > 0"
+    return f"regexp_matches({quoted(column.name)}, {pattern})"

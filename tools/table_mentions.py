@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -91,13 +91,26 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
         if (mention := _like_column(words[at].text, at, table)) is None:
             return None
         mentions.append(mention)
-    mentions.sort(key=lambda mention: mention.first)
+    mentions = _name_columns(sorted(mentions, key=lambda mention: mention.first), columns, words)
     is_other_verb = any(first.kind == second.kind == "neutral" and words[first.last - 1].folded in _VERBS
                         and words[second.first].folded in _PARTICLES for first, second in pairwise(mentions))
     is_of_text = any(mention.kind == "mentioned" for mention in mentions)
     if is_other_verb or is_of_text or _has_rival_values(mentions, columns):
         return None
     return Reading(table, question, words, tuple(mentions), heads)
+
+
+def _name_columns(mentions: Sequence[Mention], columns: Mapping[str, ColumnInfo],
+                  words: Sequence[Word]) -> list[Mention]:
+    """Return mentions in which a word of a column's label before one of its values names the column: "Foo 8.6"."""
+    named = list(mentions)
+    for place, (first, second) in enumerate(pairwise(mentions)):
+        keys = {word.key for word in words[first.first:first.last]}
+        labels = tuple(name for name in second.columns if name not in first.columns
+                       and keys < set(keys_of(columns[name].title)))
+        if first.kind == second.kind == "value" and first.last == second.first and labels:
+            named[place] = Mention(first.first, first.last, "column", columns=labels)
+    return named
 
 
 def _has_rival_values(mentions: Sequence[Mention], columns: Mapping[str, ColumnInfo]) -> bool:
@@ -199,24 +212,30 @@ def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
 def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]:
     """Return the columns of a table by their whole labels, by stems of single words, and by these in lower case."""
     whole, parts, forms = (defaultdict[Keys, dict[str, None]](dict) for _ in range(3))
-    own = dict.fromkeys(keys_of(name) for column in _shown(table) for name in (column.title, column.name))
+    own = {keys_of(name) for column in _shown(table) for name in (column.title, column.name)}
     for column in _shown(table):
-        for variant in (*label_variants(column.title), *label_variants(column.name)):
-            # What one column is called is no other word for what another one is.
-            if variant in own and variant not in (keys_of(column.title), keys_of(column.name)):
-                continue
-            whole[variant][column.name] = None
-            if column.kind == "date" and variant[-1:] != ("date",):
-                whole[*variant, "date"][column.name] = None
-            if column.kind == "date" and variant[:1] == ("date",):  # "finish date" of a `date_finished`
-                whole[*variant[1:], "date"][column.name] = None
+        for keys in _whole_labels(column, own):
+            whole[keys][column.name] = None
+        label = words_of(column.title.replace("_", " "))
+        if any(is_kind_of("clause", word.text) for word in label[:1]):
+            continue  # "How to apply" is not called "applied"
         for part in label_words(keys_of(f"{column.title} {column.name}"), 2):
             for said in (part, *lexicon().synonyms.get(part, ())):
                 parts[said][column.name] = None
-        for word in words_of(column.title.replace("_", " ")):
+        for word in label:
             if word.folded.isalpha() and (word.key,) not in lexicon().stems:
                 forms[word.folded,][column.name] = None
     return tuple({key: tuple(names) for key, names in index.items()} for index in (whole, parts, forms))
+
+
+def _whole_labels(column: ColumnInfo, own: Collection[Keys]) -> Iterator[Keys]:
+    """Yield the ways in which a column's label may be said; what others of the table are called (`own`) is none."""
+    for variant in (*label_variants(column.title), *label_variants(column.name)):
+        if variant in own and variant not in (keys_of(column.title), keys_of(column.name)):
+            continue
+        yield variant
+        if column.kind == "date":  # "finish date" of `finished`, and of `date_finished`
+            yield (*(key for key in variant if key != "date"), "date")
 
 
 def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:

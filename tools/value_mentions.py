@@ -102,6 +102,8 @@ class ValueReader:
             # The page "done" is not "done (in part)" as well, but the status is.
             values[column] = tuple(sorted({value for value in fitting if exact.isdisjoint(fitting) or value in exact
                                            or (is_category and len(words_of(value)) != last - first)}))
+        if several := {column for column in PLAIN & values.keys() if len(values[column]) > 1}:
+            values = {column: fitting for column, fitting in values.items() if column not in several} or values
         if "document" in values:  # "RFC 7" is in lists as "7"
             number = self._words[last - 1].key
             for column, members in self._whole.get((number,), {}).items():

@@ -103,6 +103,10 @@ def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iter
                    f"WHERE word <> '' GROUP BY word HAVING count(*) >= {_NEARLY_ALL * table.rows}")
             yield from (f"SELECT '{table.name}', '{name}'" for name, found in called.items()
                         if len(found) >= _OFTEN_SELF * table.rows)
+            # The folder that nearly all are in.
+            folder = r"regexp_extract(source, '([^/\\]+)[/\\][^/\\]+$', 1)"
+            yield (f"SELECT '{table.name}', name FROM (SELECT {folder} AS name FROM main.documents) AS names "  # noqa: S608
+                   f"WHERE length(name) > 2 GROUP BY name HAVING count(*) >= {_NEARLY_ALL * table.rows}")
             # "layout: book" in all of them: a value that tells none from another says what they are.
             yield from (f"SELECT '{table.name}', '{column.frequent[0][0]}'" for column in table.columns
                         if column.kind == "text" and column.frequent and column.frequent[0][0].isalpha()

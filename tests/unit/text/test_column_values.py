@@ -248,13 +248,6 @@ def test_years_of_two_figures_are_close_to_each_other(cells: Sequence[str], year
     assert "two figures" in column.note
 
 
-def test_dates_that_say_a_month_or_a_year_alone_have_a_first_and_a_last_day() -> None:
-    column = type_column(["2013/07", "2013-07-19", "2012", "2014/01/02"])
-    assert column.kind == "date"
-    assert column.values == [date(2013, 7, 1), date(2013, 7, 19), date(2012, 1, 1), date(2014, 1, 2)]
-    assert column.lasts == [date(2013, 7, 31), date(2013, 7, 19), date(2012, 12, 31), date(2014, 1, 2)]
-
-
 @pytest.mark.parametrize("cells", [
     ["Q2 2031", "Q3 2031"], ["2019–2020", "2020–2021"],
     ["since 3 April 2020", "2020-01-01"],

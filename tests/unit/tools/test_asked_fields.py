@@ -116,7 +116,8 @@ def test_a_deed_of_others_than_authors_is_no_query(proposals, question):
 def test_a_date_that_says_too_little_is_left_out_and_the_answer_says_so(proposals):
     asked = ask_tables(proposals, "How many RFCs are dated after 10 July 2013?")
     assert asked is not None
-    assert (asked.short, asked.understood.partition("; ")[2]) == ("2", "without records whose date says too little")
+    assert (asked.short, asked.understood.partition("; ")[2]) == (
+        "2 (1 without Date)", "without records whose date says too little")
 
 
 def test_fields_of_one_word_in_two_forms_are_one_column(proposals):

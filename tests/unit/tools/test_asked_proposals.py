@@ -65,7 +65,6 @@ def proposals(tmp_path_factory, hashed_embedder):
     for name, (title, *fields) in HEADS.items():
         number = f"Proposal: [XP-{name[:4]}]({name}.md)"
         lines = [f"* {field}" for field in (number, *fields)]
-        lines.insert(2, "* [Discussion](https://x.org/d)")
         files[f"{name}.md"] = f"# {title}\n\n" + "\n".join(lines) + "\n\n## Why\n\nIt helps.\n"
     files["0006-lock.md"] += TABLE
     return made(tmp_path_factory.mktemp("proposals"), files, hashed_embedder)
