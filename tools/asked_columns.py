@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from ..models.rules.likeness import may_be
 from ..schemas.records import ColumnInfo, ColumnKind, TableInfo
-from .question_words import keys_of, label_variants
+from .question_words import bare_name, keys_of, label_variants, lexicon
 
 
 class UnclearError(Exception):
@@ -25,6 +26,23 @@ def is_year(column: ColumnInfo) -> bool:
 def years_of(table: TableInfo) -> list[ColumnInfo]:
     """Return the columns of a table that are years."""
     return list(filter(is_year, table.columns))
+
+
+def is_of_persons(column: ColumnInfo) -> bool:
+    """Return True for a column of persons, by its label or its values."""
+    labels, values = lexicon().labels, [bare_name(value) for value, _ in column.frequent]
+    is_labelled = keys_of(column.title) in labels["owner"] | labels["person"]
+    return is_labelled or (bool(values) and all(value[:1] == "@" or may_be("person", value) for value in values))
+
+
+def has_own_counts(table: TableInfo) -> bool:
+    """Return True for records that count themselves: by a column such as "cases", or if all is by date."""
+    if table.kind == "documents":
+        return False
+    texts = [column for column in table.columns if column.kind != "number" and column.name != "document"]
+    return (len(texts) == 1 and is_date(texts[0])) or any(
+        is_number(column) and not column.unit and keys_of(column.title) in lexicon().labels["quantity"]
+        for column in table.columns)
 
 
 def is_ordered(column: ColumnInfo) -> bool:

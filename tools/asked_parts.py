@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, is_date, is_list, is_number, is_ordered, only
+from .asked_columns import UnclearError, has_own_counts, is_date, is_list, is_number, is_ordered, only
 from .question_words import Mention, is_kind_of, keys_of, lexicon
 from .table_mentions import Reading
 
@@ -198,6 +198,9 @@ class AskedParts:
         word = self.words(before[-1]) if before else ""
         earlier = before[-2] if len(before) > 1 else None
         behind = self.directly_behind(mention)
+        is_subject = self.columns_for(mention, lambda one: is_list(one) or one.name == "title")
+        if word == "into" or (is_kind_of("about", word) and not is_subject):
+            return True  # "made into films", "about Maps", which a version has
         if word == "by":
             is_author = any(keys_of(self.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
             return earlier is not None and (earlier.kind == "value" or (earlier.kind == "made" and not is_author))
@@ -316,7 +319,7 @@ class AskedParts:
         noun = self._counted_noun(counts)
         if noun is not None and noun.kind == "row_nouns":
             return True
-        if self._has_own_counts() and not (noun is not None and noun.is_head):
+        if has_own_counts(self.table) and not (noun is not None and noun.is_head):
             return False
         if noun is None:
             return not counts or self._counts_deeds(counts[0]) or any(
@@ -325,7 +328,9 @@ class AskedParts:
             return any(keys_of(column.title) in lexicon().labels["person"] for column in self.table.columns)
         # Of documents under "Events", none need be an event; and "flights" as a title is one document, no flight.
         is_kind = noun.kind == "value" and not self.are_documents and all(
-            self.columns[name].distinct < _NEARLY_ALL * self.table.rows for name in noun.columns)
+            self.columns[name].distinct < _NEARLY_ALL * self.table.rows and not any(
+                keys_of(value)[-1:] != keys_of(self.text(noun))[-1:] and value[-1:].isdigit() for value in values)
+            for name, values in noun.values.items())  # "ERCs" are no rows with "ERC-20"
         return is_kind or self.is_rows(noun)
 
     def _counts_deeds(self, count: Mention) -> bool:
@@ -345,15 +350,6 @@ class AskedParts:
             mention.last <= counts[0].first for mention in rows) or all(
             other.kind in SKIPPED for other in self.after(counts[0]))
         return rows[0] if rows and may_be_rows else None
-
-    def _has_own_counts(self) -> bool:
-        """Return True for records that count themselves: by a column such as "cases", or if all is by date."""
-        if self.are_documents:
-            return False
-        texts = [column for column in self.table.columns if column.kind != "number" and column.name != "document"]
-        return (len(texts) == 1 and is_date(texts[0])) or any(
-            is_number(column) and not column.unit and keys_of(column.title) in lexicon().labels["quantity"]
-            for column in self.table.columns)
 
     def noun_after(self, mention: Mention) -> Mention | None:
         """Return the last noun of the words behind "how many", up to a word between phrases; None if there is none."""

@@ -159,7 +159,7 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     is_count = len(result.columns) == 1 and result.columns[0].startswith("count of")
     neighbours = any(first.kind == second.kind == "value" and first.last == second.first
                      for first, second in pairwise(reading.mentions))
-    if is_count and short == "0" and neighbours:
+    if is_count and short == "0" and (neighbours or is_partial):
         return None  # two words that both found a condition may be one name
     return AskedQuery(plan.sql, understood, table.name, result, short + (_empty_note(index, plan) if is_count else ""))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, is_date, is_list, is_number, is_year, only, years_of
+from .asked_columns import UnclearError, is_date, is_list, is_number, is_of_persons, is_year, only, years_of
 from .asked_parts import DEGREES
 from .question_conditions import SIGNS, Expression, size
 from .question_figures import SeveralFigures, share_of
@@ -175,6 +175,8 @@ class ComparedRows(SeveralFigures):
         if len(periods) == 1 and all(self._parts.columns_for(mention, is_date) for mention in groups):
             return self._grouping(periods[0])
         if len({mention.columns for mention in groups}) == 1 and not periods:
+            if self._parts.unused("who") and not self._parts.columns_for(groups[0], is_of_persons):
+                raise UnclearError(degree)  # "Who edited the most?" is not asked of the day of the last edit
             return self._grouping(groups[0])
         if groups or periods or (is_count and not self._parts.unused("who")):
             raise UnclearError(degree)
@@ -250,6 +252,8 @@ class ComparedRows(SeveralFigures):
 
     def _shown_columns(self, ranked: ColumnInfo) -> list[ColumnInfo]:
         """Return the columns that the question asks to see: those it names, else those that name a row it asks for."""
+        if self._parts.are_asked():
+            self._parts.use(*filter(self._parts.is_deed, self._columns()))
         mentions = self._columns()
         self._parts.use(*mentions)
         columns = [*self._identifiers, *(self._parts.column_of(mention) for mention in mentions)]

@@ -4,15 +4,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
-from ..models.rules.likeness import may_be
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, is_date, is_list, is_number, is_text, is_year, only, tells_when
+from .asked_columns import UnclearError, is_date, is_list, is_number, is_of_persons, is_text, is_year, only, tells_when
 from .asked_parts import SKIPPED, AskedParts
 from .question_comparison import EACH, ComparedRows
 from .question_conditions import Expression, size
 from .question_target import AGGREGATES, Plan, folded_text, members_of
 from .question_values import ConditionReader
-from .question_words import Mention, bare_name, keys_of, lexicon
+from .question_words import Mention
 from .table_mentions import Reading
 
 _THERE_ARE = frozenset({"there", "exist", "all", "different", "distinct", "possible"})
@@ -50,7 +49,7 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
         otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
         possible = possible.replace(condition.sql, condition.possible or condition.sql)
     lacking = {column.title: plan.sql.replace(one.sql, f"{quoted(parts.texts_of(column))} IS NULL")
-               for one in query.conditions if not (one.is_negative or one.sql.endswith(" NULL"))
+               for one in query.conditions if not one.sql.endswith(" NULL")
                and (column := parts.columns[one.column]).empty and not is_list(column)}
     return replace(plan, otherwise=otherwise, possible=possible, lacking=lacking)
 
@@ -151,8 +150,7 @@ class QuestionQuery(ComparedRows):
             raise UnclearError(column.name)
         if is_number(column) and not is_distinct:
             return self._numbers_of(column)
-        is_person = keys_of(column.title) in lexicon().labels["owner"] | lexicon().labels["person"] or (
-            bool(column.frequent) and all(may_be("person", bare_name(value)) for value, _ in column.frequent))
+        is_person = is_of_persons(column)
         is_free = self._parts.are_documents and not (column.frequent or is_person or column.name == "title")
         if is_free or (self._parts.has("people") and not is_person):
             raise UnclearError(column.name)  # free texts are no things that are counted
@@ -224,7 +222,7 @@ class QuestionQuery(ComparedRows):
         """Return the columns whose cells a question asks for, by their names or by "when" and "where"."""
         asks_when = self._parts.take("when") is not None or self._parts.take("day") is not None
         number = self._number_column() if self._parts.unused("measure", "unit") else None
-        if self._parts.asks_for_deeds():
+        if self._parts.asks_for_deeds() or self._parts.are_asked():
             self._parts.use(*filter(self._parts.is_deed, self._columns()))
         mentions = self._columns()
         self._parts.use(*mentions, *(one for one in self._parts.unused("group") if self._parts.words(one) in EACH))

@@ -31,7 +31,7 @@ NAMING_SHARE = 0.9  # the share of different values from which a column tells th
 PLAIN = frozenset({"document", "title"})  # columns of documents whose labels say nothing of what these are
 _MOST_CATEGORIES = 100
 """A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
-_VALUE_END = re.compile(r"\s(?:on|by|in|since|at|-)\s|\s*[,;(]|\s\d{4}[-/]\d")
+_VALUE_END = re.compile(r"\s(?:on|by|in|since|at|-)\s|[,;(]|\s\d{4}[-/]\d")
 """What ends the first words of a value, to which the rest adds when or how: "Adopted on 2018-03-21"."""
 _TITLE_PARTS = re.compile(r"(?<=\S)(?::| [-–—])\s++")
 _Index = defaultdict[Keys, dict[str, list[str]]]

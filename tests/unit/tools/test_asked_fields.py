@@ -68,7 +68,8 @@ DECLINED_PROPOSALS = [
     "Which RFC is the largest?",
     "How many RFCs are dated 2013 or so?", "How many RFCs were not dated in 2013?", "Who wrote RFC 77?",
     "How many RFCs of Ada Blum did Cy Egge adopt?", "Which RFCs target Maps 9.0?",
-    "How many RFCs were translated into Spanish?", "Who funded the most RFCs?"]
+    "How many RFCs were translated into Spanish?", "Who dated the most RFCs?", "How many RFCs are about Tiles?",
+    "How many RFCs were dated on 5 July 2013?", "How many RFCs were made into Maps 2.0?", "Who funded the most RFCs?"]
 
 
 def _front_matter(*lines):
