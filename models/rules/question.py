@@ -103,8 +103,8 @@ _PRONOUN = re.compile(
     r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?P<place>there)|he|she|it|they|him|her|hers|them|"
     r"(?:this|that) (?:one|person|city|country|company|place|man|woman|book|film|river))\b|"
     rf"{_HAN_PRONOUN}|(?P<where>那里|那儿|这里)", re.IGNORECASE)
-_MEN, _WOMEN = word_set("he him his 他"), word_set("she her hers 她")
-_PERSONS = _MEN | _WOMEN | word_set("这个人 那个人 该人")
+MEN, WOMEN = word_set("he him his 他"), word_set("she her hers 她")
+_PERSONS = MEN | WOMEN | word_set("这个人 那个人 该人")
 _THINGS = word_set("it its 它 其")
 _PARTS_OF_MAIN_CLAUSE = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "dative", "poss", "attr"})
 _EMBEDDED = frozenset({"relcl", "advcl", "ccomp", "acl", "csubj", "xcomp"})
@@ -340,7 +340,7 @@ def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str]
         kind = "place"
     elif word in _PERSONS | _THINGS:
         kind = "person" if word in _PERSONS else "thing"
-    gender = "woman" if word in _WOMEN else "man" if word in _MEN else ""
+    gender = "woman" if word in WOMEN else "man" if word in MEN else ""
     reply_names: list[str] = []
     for role, text in reversed(messages):
         names = list(names_in(text))

@@ -13,7 +13,8 @@ from ...text.table_rows import DOCUMENT, Cell, Row
 from .chinese_statements import ChineseStatement
 from .english_statements import AskedClause, EnglishStatement
 from .finder import Finder, Found
-from .question import AFTER_NUMBER, Question, foreign_forms
+from .likeness import gender_of
+from .question import AFTER_NUMBER, MEN, WOMEN, Question, foreign_forms
 from .recognition.names import Place, names_in
 from .recognition.spans import VALUES
 from .units import Unit
@@ -172,12 +173,22 @@ def _is_about(question: Question, unit: Unit) -> bool:
         return False
     if _names_all(question, unit.text):
         return True
+    if _is_of_other_gender(question, unit.text):
+        return False
     opening = next(iter(names_in(unit.text)), "")
     if not opening or not unit.text.startswith(opening) or has_name(unit.heading, opening):
         return True
     # A sentence that begins with a name ("Harding died") is not about the heading's subject. A word that has its
     # capital only as the first one is no name: nowhere does it follow another word.
     return not re.search(rf"[\w,;’'] {re.escape(opening)}\b", unit.source)
+
+
+def _is_of_other_gender(question: Question, text: str) -> bool:
+    """Return True if a text says "he" and the question names a woman, or the other way round."""
+    words = {*text.lower().split()}
+    says_he, says_she = not words.isdisjoint(MEN), not words.isdisjoint(WOMEN)
+    other = {"woman": says_he and not says_she, "man": says_she and not says_he}
+    return any(other.get(gender_of(name), False) for name in question.names)
 
 
 def _has_limits(question: Question, text: str) -> bool:

@@ -76,6 +76,12 @@ def test_a_sentence_that_begins_with_another_name_is_not_about_its_heading():
     assert ask("When did Ann Lee die?", passage("# Ann Lee\n\nShe died in August 1923.")).short == "August 1923"
 
 
+def test_he_is_no_woman_of_the_same_last_name():
+    story = passage("# Robert and Clara Schumann\n\nHe composed two sonatas.")
+    assert ask("How many sonatas did Robert Schumann compose?", story).short == "two sonatas"
+    assert ask("How many sonatas did Clara Schumann compose?", story).short == ""
+
+
 def test_quotes_do_not_overlap():
     finder = Finder([passage(HUT), passage(HUT)], PARSER)
     chosen = finder.quotes(finder.search(analyse("Who looks after the turbine?")))
