@@ -22,7 +22,6 @@ from ..text.sentences import split_sentences
 _FILL = 0.75
 """The filled share of a chunk from which it may end. A smaller share realigns sooner after an edit, but makes more
 chunks, and each chunk costs a call."""
-_MANY_SECTIONS, _FEW_TOKENS = 50, 12  # with more and shorter sections, a text is cut as if it had no headings
 
 
 class Section(NamedTuple):
@@ -94,11 +93,7 @@ def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Se
             yield Section("", len(text) - len(text.lstrip()), len(text.rstrip()))
         return
     cutter = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
-    parts = list(_find_sections(text))
-    if len(parts) > _MANY_SECTIONS and estimate_tokens(text) < _FEW_TOKENS * len(parts):
-        # Ignore the headings: otherwise each tiny section would be a chunk and cost a model call.
-        parts = [Section("", 0, len(text))]
-    for section in parts:
+    for section in _find_sections(text):
         units = _split_into_units(text, section, max_tokens, cutter)
         first = first_new = 0
         while first_new < len(units):  # each chunk but the first begins with what it repeats

@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from filecmp import cmp
+from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
 
 from pathspec import GitIgnoreSpec
 
 from ..text.cleaning import clean_text
-from .reading import LEFT_OUT, Limits, LoadFailure
+from .decoding import open_file
+from .reading import LEFT_OUT, Limits, LoadFailure, UnreadableError
 
 OnFailure = Callable[[LoadFailure], None]
 IGNORE_FILE = ".banyanignore"
@@ -77,17 +78,16 @@ def walk_folder(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[F
 
 def distinct_files(files: Iterator[FoundFile], on_failure: OnFailure) -> Iterator[FoundFile]:
     """Yield the files without those of the formats `SAVED_TWICE` that have the same bytes as one before."""
-    by_size: dict[int, list[FoundFile]] = {}
+    first_with: dict[bytes, FoundFile] = {}  # by the digest of their bytes
     for file in files:
-        if file.path.suffix.lower() in SAVED_TWICE and file.real.is_file():
-            same_size, twin = by_size.setdefault(file.real.stat().st_size, []), None
-            with suppress(OSError):  # reported when the file is read
-                twin = next((other for other in same_size if cmp(file.real, other.real, shallow=False)), None)
-            if twin is not None:
-                report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {twin.id}, which is read")
-                continue
-            same_size.append(file)
-        yield file
+        twin = file
+        if file.path.suffix.lower() in SAVED_TWICE:
+            with suppress(OSError, UnreadableError), open_file(file.real) as stream:  # reported when the file is read
+                twin = first_with.setdefault(file_digest(stream, "sha256").digest(), file)
+        if twin is file:
+            yield file
+        else:
+            report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {twin.id}, which is read")
 
 
 def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None:

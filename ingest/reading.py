@@ -92,7 +92,7 @@ class Content(NamedTuple):
     paged: bool = False
     unread: str = ""  # the part of the file that could not be read, and how to fix it
     omitted: str = ""  # what is not read in any file of this kind, such as "2 pictures, 1 comment"
-    records: Sequence[tuple[int | None, Any]] = ()  # of a file of records; see `records.read_listed`
+    records: Sequence[Any] = ()  # of a file of records, `Record` or a reason each; see `records.read_listed`
     tables: Sequence[SourceTable] = ()  # those whose rows are marked in the text; see `source_tables`
 
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import unicodedata
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -36,15 +36,12 @@ _WIDTH, _LONGEST_SIDE = 1_000, 2_000  # the width of a picture of a page, and it
 _PART = 40  # letters of the beginning or the end of words that are marked if a page has only a part
 
 
-class ReadingProcess:
+class ReadingProcess(AbstractContextManager["ReadingProcess"]):
     """A process that reads one file at a time. Use it as a context manager, which ends the process."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._running: tuple[subprocess.Popen[bytes], Connection] | None = None
-
-    def __enter__(self) -> "ReadingProcess":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._end_process()

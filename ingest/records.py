@@ -251,24 +251,21 @@ def lines(path: Path, limits: Limits, encoding: Guess | None = None) -> Iterator
 
 
 def read_listed(content: Content, report: Report) -> Iterator[Record]:
-    """Yield the records that `readers.data_files` read: pairs of a number, and fields or why it cannot be used."""
-    for number, value in content.records:
+    """Yield the records that `readers.data_files` read; report why the others cannot be used."""
+    for value in content.records:
         if isinstance(value, str):  # a reason
-            report(f"record {number}: {value}")
+            report(value)
         else:
-            yield Record(number, *value)._replace(tables=content.tables)
+            yield Record(*value)._replace(tables=content.tables)
 
 
 def parse(text: str) -> Any:
     """Parse a JSON text; raise BadRecordError if it is not JSON."""
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
-        raise BadRecordError(f"not JSON at {place}: {error.msg}") from error
     except RecursionError as error:
         raise BadRecordError("nested too deeply: flatten it") from error
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # it is not JSON, or has a number of thousands of digits
         raise BadRecordError(f"not usable JSON: {error}") from error
 
 

@@ -2,7 +2,7 @@
 
 import html.entities
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
 
@@ -13,9 +13,8 @@ from pybtex.richtext import Text
 from ...schemas.formats.small_files import check_depth
 from ...text.cleaning import one_line
 from ..decoding import decode
-from ..metadata import clean_metadata
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError
-from ..records import Fields, is_row, object_lines, parse, read_fields, read_record, record_lines
+from ..records import Fields, Record, is_row, object_lines, parse, read_fields, read_record, record_lines
 from .archives import local_name
 from .web_pages import read_html
 
@@ -105,8 +104,7 @@ def _words(element: ET.Element) -> str:
 def read_json(data: bytes, limits: Limits) -> Content:
     """Read the records of a list, of an object with a list in `documents` or `data`, or of a single record.
 
-    Return records for `records.read_listed`: the number from 0, and either the id, title, text and metadata, or the
-    reason why the record cannot be used. If no record has a `text`, the whole file is a table: one without a number.
+    If no record has a `text`, the whole file is a table: one record without a number.
     """
     text = decode(data)
     if not text.strip():
@@ -115,7 +113,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
         value = parse(text)
         records = _list_records(value)
         if not records or not all(map(is_row, records)):
-            return Content("", records=[(at, _record_fields(at, record, limits)) for at, record in enumerate(records)])
+            return Content("", records=list(_read_records(records, limits)))
         check_depth(value, limits.json_depth)
     except ValueError as error:  # not JSON, or nested too deeply
         raise UnreadableError(str(error)) from error
@@ -128,16 +126,16 @@ def read_json(data: bytes, limits: Limits) -> Content:
         rows = [record for record in records if isinstance(record, dict)]
         are_works = all({"title", "type"} <= row.keys() and {"issued", "author"} & row.keys() for row in rows)
         table = record_lines(list(map(_csl_work if are_works else read_fields, rows)), "", limits)
-    return Content("", records=[(None, [None, one_line(title), table, {}])])
+    return Content("", records=[Record(None, None, one_line(title), table)])
 
 
-def _record_fields(number: int, value: object, limits: Limits) -> list[Any] | str:
-    """Return the id, title, text and metadata of a record, or the reason why it cannot be used."""
-    try:
-        record = read_record(number, value, limits)
-    except ValueError as error:
-        return str(error)
-    return [record.id, record.title, record.text, clean_metadata(record.metadata)]
+def _read_records(values: Sequence[object], limits: Limits) -> Iterator[Record | str]:
+    """Yield the record for each value, or why it cannot be used."""
+    for number, value in enumerate(values):
+        try:
+            yield read_record(number, value, limits)
+        except ValueError as error:
+            yield f"record {number}: {error}"
 
 
 def _list_records(value: object) -> list[object]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import docx
 import pytest
-from banyan.ingest import decoding, folder_files
+from banyan.ingest import decoding
 from banyan.ingest.loaders import FORMATS, LoadFailure, files_in, load_documents
 from banyan.ingest.reading import Limits
 from docx.oxml import OxmlElement
@@ -285,16 +285,3 @@ def test_equal_files_of_a_folder_are_named_and_read_once(tmp_path):
     assert [document.id for document in documents] == ["a.pdf", "a.txt", "b.txt"]
     assert [failure.reason for failure in failures] == ["left out: the same file as a.pdf, which is read"]
     assert [ids for _, ids in files_in(tmp_path / "files")] == [["a.pdf"], ["a.txt"], ["b.txt"]]
-
-
-def test_files_that_cannot_be_compared_do_not_end_the_build(tmp_path, monkeypatch):
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(folder_files, "cmp", refuse)
-    (tmp_path / "files").mkdir()
-    for name in ("a.pdf", "b.pdf"):
-        pdf(tmp_path / "files" / name, ["Banyan trees."])
-    documents, failures = load(tmp_path / "files")
-    assert [document.id for document in documents] == ["a.pdf", "b.pdf"]
-    assert failures == []
