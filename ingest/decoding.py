@@ -37,17 +37,10 @@ _BESIDE_LATIN = re.compile("(?<=[A-Za-z])[\u0370-\u1dff]|[\u0370-\u1dff](?=[A-Za
 
 
 class Guess(NamedTuple):
-    """The likeliest encoding, and whether another one is nearly as likely."""
+    """The likeliest encoding, and what to say of it if another one is nearly as likely."""
 
     encoding: str
-    is_doubtful: bool = False
-
-    @property
-    def note(self) -> str:
-        """What to say of a doubtful guess; "" for any other."""
-        if not self.is_doubtful:
-            return ""
-        return f"read as {self.encoding}, which is not certain: save it as UTF-8 if letters are wrong"
+    note: str = ""
 
 
 def open_file(path: Path) -> BinaryIO:
@@ -87,8 +80,8 @@ def decode(data: bytes, declared: str | None = None) -> str:
     """
     encoding = _unicode_encoding(data)
     if encoding == "utf-8" and not _is_valid(data, "utf-8"):
-        encoding, is_doubtful = _legacy_encoding(data, declared)
-        note_doubt(Guess(encoding, is_doubtful).note)
+        encoding, note = _legacy_encoding(data, declared)
+        note_doubt(note)
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -200,4 +193,5 @@ def _guess_encoding(data: bytes, sample: bytes) -> Guess | None:
         scores[_COMMONEST] *= _TIMES_LIKELIER
     best = max(scores, key=scores.__getitem__)  # of equal ones the first
     has_rival = any(score >= _CLOSE * scores[best] and texts[other] != texts[best] for other, score in scores.items())
-    return Guess(best, is_doubtful=has_rival or scores[best] < _UNSURE)
+    return Guess(best, f"read as {best}, which is not certain: save it as UTF-8 if letters are wrong"
+                 if has_rival or scores[best] < _UNSURE else "")

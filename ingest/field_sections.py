@@ -49,9 +49,8 @@ _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:�
 _PARAGRAPH = re.compile(r"\s*+(?:[^\n]*\S[^\n]*+(?:\n|\Z))+")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
 _HEADING_BELOW = re.compile(r"^(?:#{1,6}[ \t]|==)", re.M)  # of Markdown or a wiki, or the line below one
-_FENCE = re.compile(r"^[ \t]*+(?P<mark><pre>|```|~~~)(?P<language>[^\n]*)\n", re.M)
-_CLOSING = {"<pre>": re.compile(r"^[ \t]*+</pre>", re.M), "```": re.compile(r"^[ \t]*+```", re.M),
-            "~~~": re.compile(r"^[ \t]*+~~~", re.M)}
+_CODE = re.compile(r"^[ \t]*+(?:<pre>|(?:```|~~~)(?P<language>[^\n]*+))\n"
+                   r"(?P<code>(?:(?![ \t]*+(?:</pre>|```|~~~))[^\n]*+\n)*+)[ \t]*+(?P<end></pre>|```|~~~)?", re.M)
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
 _FEWEST_UNKNOWN = 3  # the fewest fields of a head in which no name is that of a field of documents, such as "Author"
 _FEWEST_KNOWN = 3  # the fewest such names in code behind other text, which is more often an example
@@ -99,6 +98,11 @@ class Block:
         self.end, parts = end, self.fields.setdefault(self.last, [])
         parts += ([mark] if parts else []) + [words] if words else []
 
+    @property
+    def is_dialogue(self) -> bool:
+        """True if too many of its lines have a name that stood in it before."""
+        return self.repeated > _MOST_REPEATED * (len(self.fields) + self.repeated)
+
     def value(self, key: str) -> str:
         """Return the value of a field, "" if it has none."""
         return "".join(self.fields.get(key, ()))
@@ -137,21 +141,16 @@ def field_tables(text: str, title: str) -> list[SourceTable]:
     return tables
 
 
-def read_blocks(lines: Iterable[Line]) -> list[Block]:
-    """Return the blocks of at least two fields in some lines, in order."""
-    return [block for block in _all_blocks(lines) if _FEWEST <= len(block.fields) <= _MOST_FIELDS and _is_record(block)]
+def read_blocks(lines: Iterable[Line], *, may_repeat: bool = False) -> list[Block]:
+    """Return the blocks of at least two fields in some lines, in order, without those that repeat most of their names.
 
-
-def _is_record(block: Block) -> bool:
-    """Return True if each field is mostly there once: a dialogue repeats the names of its speakers."""
-    return block.repeated <= _MOST_REPEATED * (len(block.fields) + block.repeated)
-
-
-def _all_blocks(lines: Iterable[Line]) -> list[Block]:
+    A dialogue repeats the names of its speakers.
+    """
     reader = _BlockReader()
     for line in lines:
         reader.add(line)
-    return reader.blocks
+    return [block for block in reader.blocks if _FEWEST <= len(block.fields) <= _MOST_FIELDS
+            and (may_repeat or not block.is_dialogue)]
 
 
 class _BlockReader:
@@ -323,14 +322,14 @@ def _line_fields(text: str) -> tuple[dict[str, str], int]:
 
     A name that is repeated has a list of values.
     """
-    blocks = [block for block in _all_blocks(lines_under(text, "")) if len(block.fields) >= _FEWEST]
+    blocks = read_blocks(lines_under(text, ""), may_repeat=True)
     if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end):
         return {}, 0
     block = blocks[0]
     is_known = any(map(FORM_FIELDS.search, block.names.values()))
     has_sentences = any(_SENTENCE.search(block.value(key)) for key in block.fields)
-    is_form = len(block.fields) >= _FEWEST_UNKNOWN and _is_record(block) and not (
-        block.is_listed or block.is_loose or has_sentences)
+    is_form = len(block.fields) >= _FEWEST_UNKNOWN and not (
+        block.is_dialogue or block.is_listed or block.is_loose or has_sentences)
     if not (is_known or is_form):
         return {}, 0
     return {block.names[key]: block.value(key) for key in block.fields if block.value(key)}, block.end
@@ -339,16 +338,15 @@ def _line_fields(text: str) -> tuple[dict[str, str], int]:
 def _code_fields(text: str) -> tuple[dict[str, str], int, int]:
     """Return the fields that are the whole of a piece of code above the first heading, and where it begins and ends."""
     at = 0
-    while (fence := _FENCE.search(text, at)) and not _HEADING_BELOW.search(text, at, fence.start()):
-        if (closed := _CLOSING[fence["mark"]].search(text, fence.end())) is None:
+    for found in _CODE.finditer(text):
+        if not found["end"] or _HEADING_BELOW.search(text, at, found.start()):
             break
-        before, at = text[:fence.start()].rstrip(), closed.end()
-        code = dedent(text[fence.end():closed.start()])
-        fields, end_of_fields = ({}, 0) if fence["language"].strip() else _line_fields(code)
+        before, at, code = text[:found.start()].rstrip(), found.end(), dedent(found["code"])
+        fields, end_of_fields = ({}, 0) if (found["language"] or "").strip() else _line_fields(code)
         are_known = sum(FORM_FIELDS.search(name) is not None for name in fields) >= _FEWEST_KNOWN
         if fields and not code[end_of_fields:].strip() and (
                 not before or (are_known and not before.endswith((":", "：")))):
-            return fields, fence.start(), at
+            return fields, found.start(), at
     return {}, 0, 0
 
 

@@ -114,9 +114,6 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
         report = partial(report_failure, on_failure, str(path))
         try:
             for record in read(path.resolve(), limits, report):
-                if len(sources) == limits.documents:
-                    report(f"more than {limits.documents:,} records: import the rest in another run")
-                    return
                 try:
                     passage = _passage_of(record, path.name)
                 except (ValidationError, TypeError, ValueError) as error:

@@ -29,9 +29,9 @@ _NUMBERED = re.compile(r"\d{1,2}[.)、 ]|[一二三四五六七八九十]{1,3}�
 _TAXONOMIES = ("taxonomies", "params", "extra")
 """Tables in the front matter of Hugo and Zola; their fields are fields of the document, too."""
 _CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--(?:(?!-->).)*+(?P<end>-->)?", re.DOTALL)
-_UNDERLINE = re.compile(r" {0,3}(?:=++|-{2,}+)[ \t]*+")
-_NO_TITLE = re.compile(r"\s*+(?:[-*+>|#]|\d+[.)]\s|$)")
-_LONGEST_TITLE = 200
+_UNDERLINED = re.compile(r"(?:\A|(?<=\n\n))(?! {4}|[ \t]*+(?:[-*+>|#]|```|~~~|\d+[.)]\s|\n))(?P<title>[^\n]{1,200})\n"
+                         r" {0,3}(?P<line>=++|-{2,}+)[ \t]*+(?=\n|\Z)")
+"""A heading above a line, which begins a paragraph and is no item of a list, quotation, row or code."""
 # `:::note Title` of Docusaurus, `!!! note "Title"` of MkDocs, `> [!NOTE] Title` of GitHub and Obsidian.
 _ADMONITION = re.compile(r"(?P<set_in> {0,12})(?::{3,}+ ?(?P<a>[a-z]{1,20})|(?:!!!|\?\?\?\+?) (?P<b>[a-z]{1,20})|"
                          r"> ?\[!(?P<c>[A-Za-z]{1,20})\][-+]?)(?P<title>(?:[ \[\"][^\n]{0,200})?)")
@@ -132,14 +132,18 @@ def clean_markdown(text: str) -> str:
     headings, HTML tables become pipe tables, and an admonition begins with its title, or its kind if it has none. Code
     and tags with unknown names stay as they are.
     """
-    lines: list[tuple[str, bool]] = []
+    parts = list[str]()
     for part, is_code in _split_fences(text):
-        if is_code:
-            lines += [(line, True) for line in part.split("\n")]
-        else:
-            lines += [(_HARD_BREAK.sub("", _clean_line(line)), False)
-                      for line in _with_pipe_tables(_without_comments(part)).split("\n") if not _END.fullmatch(line)]
-    return "\n".join(_write_headings(lines))
+        if not is_code:
+            lines = _with_pipe_tables(_without_comments(part)).split("\n")
+            plain = "\n".join(_HARD_BREAK.sub("", _clean_line(line)) for line in lines if not _END.fullmatch(line))
+            part = _UNDERLINED.sub(_write_heading, plain)  # noqa: PLW2901 - its cleaned form
+        parts.append(part)
+    return "\n".join(parts)
+
+
+def _write_heading(underlined: re.Match[str]) -> str:
+    return f"{'#' if '=' in underlined['line'] else '##'} {underlined['title'].strip()}"
 
 
 def _split_fences(text: str) -> Iterator[tuple[str, bool]]:
@@ -178,22 +182,6 @@ def _plain_text(words: str) -> str:
         words = link.sub(lambda found: found["words"], words)
     words = _FOOTNOTE.sub(rf"{NOTE}[\1]{END}", words)
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(replacement, words))
-
-
-def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
-    """Yield the lines with underlined headings as `#` headings."""
-    at = 0
-    while at < len(lines):
-        line, is_code = lines[at]
-        below, below_is_code = lines[at + 1] if at + 1 < len(lines) else ("", False)
-        begins_paragraph = at == 0 or not lines[at - 1][0].strip()
-        may_be_title = len(line) <= _LONGEST_TITLE and not line.startswith("    ") and not _NO_TITLE.match(line)
-        if begins_paragraph and may_be_title and not is_code and not below_is_code and _UNDERLINE.fullmatch(below):
-            yield f"{'#' if '=' in below else '##'} {line.strip()}"
-            at += 2
-        else:
-            yield line
-            at += 1
 
 
 def _with_pipe_tables(text: str) -> str:

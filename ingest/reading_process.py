@@ -99,7 +99,7 @@ def _serve_requests(limits_json: str, descriptor: str) -> None:
     """Read the files whose paths come through a pipe, and send back their contents as JSON, until it is closed."""
     limits, pipe = Limits.model_validate_json(limits_json), Connection(int(descriptor))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the run ends this process
-    bound_memory(limits.memory_mb * MEGABYTE)
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_mb * MEGABYTE,) * 2)
     sys.setrecursionlimit(10_000)  # parsers recurse into nested structures, and only this process fails on an overflow
 
     def note_progress() -> None:
@@ -132,11 +132,6 @@ def _read_for_reply(path: Path, limits: Limits) -> dict[str, Any]:
     return {**content._asdict(), "tables": [table.model_dump() for table in content.tables]}
 
 
-def bound_memory(most: int) -> None:
-    """Limit the memory of this process, in bytes."""
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
 async def draw_page(file: Path, page: int, words: str = "") -> bytes:
     """Return a picture (PNG) of a page of a PDF file, whose number counts from 1, with some words marked.
 
@@ -159,7 +154,7 @@ def _draw_page(file: str, page: str) -> None:
     import pypdfium2  # noqa: PLC0415 - only the process that draws needs these
     from PIL import Image, ImageChops  # noqa: PLC0415
 
-    bound_memory(_DRAWING_MEMORY)
+    resource.setrlimit(resource.RLIMIT_AS, (_DRAWING_MEMORY, _DRAWING_MEMORY))
     with pypdfium2.PdfDocument(file) as document:
         drawn = document[int(page) - 1]
         width, height = drawn.get_size()
