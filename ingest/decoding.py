@@ -6,8 +6,9 @@ import re
 import stat
 from contextlib import ExitStack
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import chardet
 
@@ -43,7 +44,7 @@ class Guess(NamedTuple):
     note: str = ""
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path) -> BufferedReader:
     """Open a regular file by its real path, as `Path.resolve` returns it.
 
     What was opened is checked, so neither a link nor a pipe that takes the file's place meanwhile is read: that is an
