@@ -7,7 +7,6 @@ the table. Tables in Markdown texts are found here, too.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 
 from ..schemas.naming import label_key
 from ..text.column_values import split_unit
@@ -116,16 +115,13 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
 
 
 def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
-    """Yield the lines of a table whose rows are properties of its title: one row for each group between two lines."""
-    for is_line, group in groupby(rows, lambda row: isinstance(row, TableLine)):
-        if is_line:
-            yield from (row.text for row in group if isinstance(row, TableLine))
-        else:
-            fields = [[*row, "", ""][:_PAIR] for row in group if not isinstance(row, TableLine)]
-            names, values = [name.strip().rstrip(":：").strip() for name, _ in fields], [value for _, value in fields]
-            cells = [Cell(label, f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value)
-                     for (label, unit), value in zip(map(split_unit, names), values, strict=True) if label and value]
-            yield mark_row(_row_lines([Cell("Name", title), *cells]), collect(title, names, [values]).get(0))
+    """Yield the lines of a table whose rows are properties of its title: those between its rows, and one row."""
+    yield from (row.text for row in rows if isinstance(row, TableLine))
+    fields = [[*row, "", ""][:_PAIR] for row in rows if not isinstance(row, TableLine)]
+    names, values = [name.strip().rstrip(":：").strip() for name, _ in fields], [value for _, value in fields]
+    cells = [Cell(label, f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value)
+             for (label, unit), value in zip(map(split_unit, names), values, strict=True) if label and value]
+    yield mark_row(_row_lines([Cell("Name", title), *cells]), collect(title, names, [values]).get(0))
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:

@@ -248,8 +248,7 @@ def _rename_to_html(body: ET.Element, raised: Set[str]) -> None:
             bodies = [_words(part) for part in element if local_name(part) == "note-body"]
             element[:], element.text = [], f" [{' '.join(bodies)}]"
         elif name == "h":
-            level = _attribute(element, "outline-level")
-            tag = f"h{min(int(level), _DEEPEST_HEADING) if level.isdecimal() and len(level) < 3 else 1}"  # noqa: PLR2004
+            tag = f"h{min(int(_attribute(element, 'outline-level') or 1), _DEEPEST_HEADING)}"
         elif name == "page":  # a slide begins with its title, or with its name
             title = next((frame for frame in element if _attribute(frame, "class") == "title" and _words(frame)), None)
             heading = ET.Element("h1")

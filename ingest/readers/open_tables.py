@@ -201,7 +201,7 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
     """
     parts = parts_of(row)
     spans = [_columns_below(part, columns) for part in parts]
-    named, counts = {span[0] for span in spans}, Counter[int]()
+    named = Counter(span[0] for span in spans)
     cells = [GridCell("", is_header=True) for _ in columns]
     for part, span in zip(parts, spans, strict=True):
         if not is_last and len(span) > 1:
@@ -210,7 +210,6 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
                 cells[at] = merged
             continue
         own = [at for at in sorted(span) if at == span[0] or at not in named]
-        counts.update(own)
         pieces: list[TextLine] = []
         if len(own) == len(part):  # a word for each column
             pieces = [[word] for word in part]
@@ -218,8 +217,8 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
             pieces = [part]
         for at, piece in zip(own, pieces, strict=False):
             cells[at] = GridCell(f"{cells[at].text} {cell_text(piece)}".strip(), is_header=True)
-    if is_last and not all(counts[at] for at in range(1, len(columns))):  # a column has no name
-        cells = [GridCell("", is_header=True) if counts[at] > 1 else cell for at, cell in enumerate(cells)]
+    if is_last and len(named) < len(columns) - 1:  # a column has no name
+        cells = [GridCell("", is_header=True) if named[at] > 1 else cell for at, cell in enumerate(cells)]
     return cells
 
 

@@ -31,8 +31,8 @@ _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
 _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet\d*+\.xml")
-_REFERENCE = re.compile(rb'<(?:x:)?c r="([A-Z]{1,3})([0-9]{1,7})"')
-_COLUMN = re.compile("[A-Z]{1,3}")  # of a place such as "AB12"
+_REFERENCE = re.compile(rb'<(?:x:)?c r="([A-Z]{1,3}[0-9]{1,7})"')
+_PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")  # a formula that no spreadsheet has calculated
 _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
 _MOST_COLUMNS = 16_384  # of a sheet
@@ -101,18 +101,16 @@ def _without_far_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int)
     sheets: dict[str, ET.Element] = {}
     left_out = 0
     for name in filter(_SHEET.fullmatch, archive.namelist()):
-        references = set(_REFERENCE.findall(archive.read(name)))
-        columns = {number for letters, _ in references if (number := _column_number(letters.decode())) <= most_columns}
-        last_row = _MOST_CELLS // max(columns, default=1)
-        if all(int(row) <= last_row and _column_number(letters.decode()) in columns for letters, row in references):
+        places = [_read_place(reference.decode()) for reference in set(_REFERENCE.findall(archive.read(name)))]
+        last_row = _MOST_CELLS // max((column for _, column in places if column <= most_columns), default=1)
+        if all(row <= last_row and column <= most_columns for row, column in places):
             continue
         sheets[name] = parse_xml(archive, name)
-        for row in sheets[name].iterfind(".//{*}row"):
-            for cell in list(row):
-                reference = cell.get("r", "")
-                letters = reference.rstrip("0123456789")
-                if _column_number(letters) > most_columns or int(reference[len(letters):] or 0) > last_row:
-                    row.remove(cell)
+        for row_of_cells in sheets[name].iterfind(".//{*}row"):
+            for cell in list(row_of_cells):
+                row, column = _read_place(cell.get("r", ""))
+                if row > last_row or column > most_columns:
+                    row_of_cells.remove(cell)
                     left_out += 1
     return (archives.replace_parts(archive, sheets), left_out) if left_out else (data, 0)
 
@@ -269,15 +267,10 @@ class SheetFormats:
         if _CONTENT in self._names:
             yield from _open_document_cells(self._archive, sheet)
         elif self._formats and self._parts.get(sheet) in self._names:
-            row = column = -1
-            for name, about in _begun_elements(self._archive, self._parts[sheet], {"row", "c"}):
-                if name == "row":  # a row or a cell may lack its own place
-                    row, column = int(about.get("r") or row + 2) - 1, -1
-                    continue
-                letters = _COLUMN.match(about.get("r", ""))
-                column = _column_number(letters[0]) - 1 if letters else column + 1
-                if number_format := self._formats.get(about.get("s", "0")):
-                    yield row, column, number_format
+            for _, about in _begun_elements(self._archive, self._parts[sheet], {"c"}):
+                number_format, (row, column) = self._formats.get(about.get("s", "0")), _read_place(about.get("r", ""))
+                if number_format and row:
+                    yield row - 1, column - 1, number_format
 
     def hidden(self, sheet: str) -> tuple[set[int], set[int]]:
         """Return the hidden rows and columns of a sheet, counted from 0."""
@@ -317,9 +310,11 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
     return parts
 
 
-def _column_number(letters: str) -> int:
-    """Return the number of a column such as "AB", from 1."""
-    return reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), letters, 0)
+def _read_place(reference: str) -> tuple[int, int]:
+    """Return the row and the column, from 1, of a place such as "AB12"; (0, 0) for any other text."""
+    place = _PLACE.fullmatch(reference)
+    letters, row = place.groups() if place else ("", "0")
+    return int(row), reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), letters, 0)
 
 
 def _open_document_cells(archive: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
