@@ -92,9 +92,13 @@ def local_name(element: ET.Element) -> str:
 
 
 def words_of(element: ET.Element | None, *names: str) -> str:
-    """Return the texts of the elements of some names inside an element, such as "t", in one line; "" for None."""
+    """Return the texts of the elements of some names inside an element, such as "t", in one line; "" for None.
+
+    Paragraphs and tabs divide words.
+    """
     parts = element.iter() if element is not None else ()
-    return one_line("".join(part.text or "" for part in parts if local_name(part) in names))
+    return one_line("".join(" " if local_name(part) in {"p", "tab"} else part.text or "" for part in parts
+                            if local_name(part) in {*names, "p", "tab"}))
 
 
 def read_charts(archive: zipfile.ZipFile) -> Iterator[str]:

@@ -19,7 +19,7 @@ from ..grids import GridCell, SpanningCell, grid_lines, place_cells
 from ..metadata import CREATED
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from . import archives
-from .archives import PASSWORD, local_name, not_of_kind, open_archive, parse_xml
+from .archives import PASSWORD, local_name, not_of_kind, open_archive, parse_xml, words_of
 from .web_pages import read_html
 
 _STYLES = "\n".join(["p[style-name='Title'] => h1:fresh", *(
@@ -90,14 +90,14 @@ def _without_hidden(data: bytes, archive: zipfile.ZipFile) -> tuple[bytes, int]:
 def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the texts that mammoth leaves out: headers and footers, comments, charts and diagrams."""
     names = archive.namelist()
-    margins = {_paragraphs(parse_xml(archive, found[0])): found[1].capitalize()
+    margins = {words_of(parse_xml(archive, found[0]), "t"): found[1].capitalize()
                for found in map(_MARGINS.fullmatch, sorted(names)) if found}
     for text, kind in margins.items():
         if re.search(r"[^\W\d_]", text):  # a page number alone is no text
             yield f"{kind}: {text}"
     for comment in parse_xml(archive, _COMMENTS).iter(f"{_WORD}comment") if _COMMENTS in names else ():
         author = comment.get(f"{_WORD}author")
-        if text := _paragraphs(comment):
+        if text := words_of(comment, "t"):
             yield f"Comment{f' by {author}' if author else ''}: {text}"
     yield from archives.read_charts(archive)
 
@@ -110,13 +110,6 @@ def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
     pictures = len(re.findall(rb"<(?:a:blip|v:imagedata)\b", body)) - embedded
     return {"picture": max(pictures, 0), "embedded file": embedded, "chart": archives.count_new_charts(archive),
             "equation": len(re.findall(rb"<m:oMath[ >]", body))}
-
-
-def _paragraphs(element: ET.Element) -> str:
-    """Return the texts of the paragraphs in an element, in one line."""
-    texts = ("".join(part.text or "" if part.tag == f"{_WORD}t" else "\t" for part in paragraph.iter()
-                     if part.tag in {f"{_WORD}t", f"{_WORD}tab"}) for paragraph in element.iter(f"{_WORD}p"))
-    return " ".join(" ".join(texts).split())
 
 
 def read_rtf(data: bytes, _: Limits) -> Content:
@@ -150,7 +143,7 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             parts.append(slide.notes_slide.notes_text_frame.text)
         parts += map(archives.diagram_text, _related_parts(slide, "/diagramData"))
-        comments = (archives.words_of(comment, "t", "text") for root in _related_parts(slide, "/comments")
+        comments = (words_of(comment, "t", "text") for root in _related_parts(slide, "/comments")
                     for comment in root.iterfind(".//{*}cm"))
         parts += (f"Comment: {comment}" for comment in comments if comment)
     stored = about.pop("title", "")

@@ -18,7 +18,6 @@ from xml.etree import ElementTree as ET  # see `archives`
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
-from ...text.cleaning import one_line
 from ..grids import SheetRow, sheet_lines, split_blocks
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from . import archives
@@ -125,7 +124,7 @@ def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
                 yield f"Comment on cell {element.get('ref')}: {text}"
     for name in sorted(filter(_DRAWING.fullmatch, names)):
         for box in parse_xml(archive, name).iterfind(".//{*}txBody"):
-            if text := one_line(" ".join(part.text or "" for part in box.iterfind(".//{*}t"))):
+            if text := archives.words_of(box, "t"):
                 yield f"Text box: {text}"
 
 
