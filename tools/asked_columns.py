@@ -45,6 +45,23 @@ def has_own_counts(table: TableInfo) -> bool:
         for column in table.columns)
 
 
+def columns_of_measure(table: TableInfo, name: str) -> list[ColumnInfo]:
+    """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
+    measure = lexicon().measures[name]
+    labels = [keys_of(label) for label in measure["labels"].split(", ")]
+    numbers = [column for column in table.columns if is_number(column)]
+    named = [column for column in numbers if (keys := keys_of(column.title)) and any(
+        keys[at:at + len(label)] == label for label in labels for at in range(len(keys)))]
+    return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
+
+
+def columns_in_unit(table: TableInfo, unit: str) -> list[ColumnInfo]:
+    """Return the columns of numbers that hold what a unit measures."""
+    found = [column for name, measure in lexicon().measures.items() if unit in measure["units"]
+             for column in columns_of_measure(table, name)]
+    return list({column.name: column for column in found}.values())
+
+
 def is_ordered(column: ColumnInfo) -> bool:
     """Return True for a column of numbers or dates."""
     return is_number(column) or is_date(column)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, has_own_counts, is_date, is_list, is_number, is_ordered, only
+from .asked_columns import UnclearError, has_own_counts, is_date, is_list, is_number, is_ordered, is_year, only
 from .question_words import Mention, is_kind_of, keys_of, lexicon
 from .table_mentions import Reading
 
@@ -54,6 +54,8 @@ class AskedParts:
         # A range has its own edges: "between the start of July and the end of 2018".
         is_range = any(mention.kind in _JOINED_RANGES or self.words(mention) == "to" for mention in reading.mentions)
         self.mentions = [mention for mention in reading.mentions if mention.kind != "edge" or not is_range]
+        # "more than 1000 pages" is no year.
+        self.mentions = [replace(one, kind="number") if self._is_figure(one) else one for one in self.mentions]
         if self.numbering_columns():  # a year behind what one row is called is its number: "KEP 2019"
             ends = {mention.last for mention in self.mentions
                     if self.is_rows(mention) and not self.words(mention).endswith("s")}
@@ -68,6 +70,13 @@ class AskedParts:
         for place, mention in enumerate(self.mentions):
             if mention in self.unused("group") and self.words(mention) == "by" and self._ranks(mention):
                 self._pass_over(place)
+
+    def _is_figure(self, year: Mention) -> bool:
+        """Return True for a year that is a number of what stands behind it."""
+        behind = self.directly_behind(year)
+        return (year.kind == "date" and year.name.isdigit() and behind is not None
+                and behind.kind == "column" and not behind.is_head and self.columns_for(behind, is_number)
+                and not self.columns_for(behind, is_year))
 
     def _says_nothing(self, mention: Mention) -> bool:
         """Return True for words that say nothing of their own: articles, "whose", and "year" before a year."""
@@ -211,7 +220,7 @@ class AskedParts:
             return behind is not None and (behind.kind == "value" or self._is_of_reader(mention, behind))
         if word in {"the", "our", "this"} and earlier is not None and self.words(earlier) in _AUXILIARIES:
             done = behind or mention
-            return done.kind != "value" and not self.is_rows(done)
+            return done.kind != "value" and not self.is_rows(done) and not self._is_plural_value(mention)
         return False
 
     def _is_of_reader(self, author: Mention, deed: Mention) -> bool:
@@ -242,21 +251,6 @@ class AskedParts:
                     keys[:-1] in heads and is_kind_of("number_word", column.name.rpartition("_")[2])):
                 named.append(column.name)
         return named
-
-    def measured(self, name: str) -> list[ColumnInfo]:
-        """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
-        measure = lexicon().measures[name]
-        labels = [keys_of(label) for label in measure["labels"].split(", ")]
-        numbers = [column for column in self.table.columns if column.kind == "number"]
-        named = [column for column in numbers if (keys := keys_of(column.title)) and any(
-            keys[at:at + len(label)] == label for label in labels for at in range(len(keys)))]
-        return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
-
-    def measured_in(self, unit: str) -> list[ColumnInfo]:
-        """Return the columns of numbers that hold what a unit measures."""
-        found = [column for name, measure in lexicon().measures.items() if unit in measure["units"]
-                 for column in self.measured(name)]
-        return list({column.name: column for column in found}.values())
 
     def texts_of(self, column: ColumnInfo) -> str:
         """Return the column with the cells of one as written, where it lacks some or has only their days."""

@@ -5,7 +5,18 @@ from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, is_date, is_list, is_number, is_of_persons, is_year, only, years_of
+from .asked_columns import (
+    UnclearError,
+    columns_of_measure,
+    is_date,
+    is_list,
+    is_number,
+    is_of_persons,
+    is_year,
+    only,
+    tells_when,
+    years_of,
+)
 from .asked_parts import DEGREES
 from .question_conditions import SIGNS, Expression, size
 from .question_figures import SeveralFigures, share_of
@@ -37,7 +48,7 @@ class ComparedRows(SeveralFigures):
             self._parts.use(*self._parts.unused("count"), listed)
             value = size(self._parts.column_of(listed, is_list))
             return Expression(f"{function}({value.sql})", f"{word} of {value.words}")
-        measured = self._parts.measured(measure) if measure else []
+        measured = columns_of_measure(self._table, measure) if measure else []
         column = measured[0] if len(measured) == 1 else self._number_column()
         self._parts.take("count")  # the average number of pages
         if operation is not None and column is not None:
@@ -188,6 +199,8 @@ class ComparedRows(SeveralFigures):
     def _extreme(self, degree: Mention, limit: int) -> Plan:
         """Return a query for the highest or latest value, or for the rows that have it."""
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
+        if column.untyped and self._parts.are_documents:
+            raise UnclearError(column.name)  # "around 400 BC" may be the earliest
         period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
         extreme = f"{_FUNCTIONS[order]}({quoted(column.name)})"
         words = f"{_EXTREMES[order][is_date(column)]} {column.title}"
@@ -197,7 +210,7 @@ class ComparedRows(SeveralFigures):
             return Plan(self._select(sql), f"{period.kind} of the {words}{self._where()}")
         if is_date(column):
             self._parts.use(self._parts.take("when"), self._parts.take("day"))
-        elif any(column in self._parts.measured(mention.name) for mention in self._parts.unused("measure")):
+        elif any(column in columns_of_measure(self._table, mention.name) for mention in self._parts.unused("measure")):
             self._parts.take("measure")
         if self._parts.unused("group"):  # "the highest price for each region"
             group = None if column.last else self._group()
@@ -221,13 +234,17 @@ class ComparedRows(SeveralFigures):
         if degree.name:
             columns = self._columns_of_measure(degree)
             if degree.name == "age" and not columns:
-                columns, order = self._dates(), "ASC" if order == "DESC" else "DESC"
+                columns, order = self._dates() or years_of(self._table), "ASC" if order == "DESC" else "DESC"
         elif degree.kind in {"latest", "earliest"}:
             if self._parts.are_documents and any(
                     one.last == degree.first and one.kind == "value" for one in self._parts.mentions):
                 raise UnclearError(degree)  # "rejected first", which no date of the documents may tell
             named = [one for one in self._columns() if self._parts.columns_for(one, is_year)]
             self._parts.use(*named)
+            behind = self._parts.directly_behind(degree)
+            if behind is not None and behind.kind == "column" and not behind.is_head and not self._parts.columns_for(
+                    behind, tells_when):
+                raise UnclearError(degree)  # the latest version may be that of the latest document, or the highest
             columns = [self._parts.column_of(one, is_year) for one in named] or self._dates() or years_of(self._table)
         else:
             columns = [column] if (column := self._number_column()) is not None else []
@@ -237,7 +254,7 @@ class ComparedRows(SeveralFigures):
 
     def _columns_of_measure(self, degree: Mention) -> list[ColumnInfo]:
         """Return the columns of what a degree such as "longest" measures, or of the number named behind it."""
-        columns = self._parts.measured(degree.name)
+        columns = columns_of_measure(self._table, degree.name)
         named = self._parts.following(degree, "column", gap=0)
         if named is None or not self._parts.columns_for(named, is_number):
             return columns
@@ -245,7 +262,8 @@ class ComparedRows(SeveralFigures):
             return both
         # "the longest period" is of the period, not of a distance. But a number that has a measure of its own, or by
         # which rows are called, is not measured so: "the longest weight".
-        measured = {column.name for measure in lexicon().measures for column in self._parts.measured(measure)}
+        measured = {column.name for measure in lexicon().measures
+                    for column in columns_of_measure(self._table, measure)}
         is_other = degree.name == "age" or not measured.isdisjoint(named.columns) or is_kind_of(
             "number_word", self._parts.words(named).split()[-1])
         return [] if is_other else [self._parts.column_of(named, is_number)]
@@ -270,8 +288,8 @@ class ComparedRows(SeveralFigures):
         shown_value = value.sql if value.sql == quoted(value.words) else f"{value.sql} AS {quoted(value.words)}"
         what = ", ".join([*(quoted(column.name) for column in shown), shown_value])
         is_dated = any(is_date(column) and quoted(column.name) == value.sql for column in self._table.columns)
-        text = f"{', '.join(column.title for column in shown)} with the {_EXTREMES[order][is_dated]} {value.words}"
-        text += self._where()
+        text = f"{', '.join(column.title for column in shown)} with the " if shown else ""
+        text += f"{_EXTREMES[order][is_dated]} {value.words}{self._where()}"
         partial = next((one for one in self._table.columns if one.last and quoted(one.name) == value.sql), None)
         if partial is not None:
             return self._extreme_partial(partial, order, shown, text, limit)

@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, is_date, is_list, is_number, only, years_of
+from .asked_columns import (
+    UnclearError,
+    columns_in_unit,
+    columns_of_measure,
+    is_date,
+    is_list,
+    is_number,
+    is_year,
+    only,
+    years_of,
+)
 from .asked_parts import DEGREES, SKIPPED, AskedParts
 from .question_words import Mention, convert, keys_of, lexicon, unit_of
 
@@ -155,12 +165,19 @@ class MeasureReader:
     def _size_condition(self, column: ColumnInfo, comparison: str, *mentions: Mention | None) -> Condition:
         """Return the condition that a column's number, or how long its list is, fits a comparison such as "> 5"."""
         value = size(column)
+        if not comparison.startswith("="):
+            self._check_texts(column)
         condition = self._condition(column, f"{value.sql} {comparison}", f"{value.words} {comparison}", *mentions)
         if is_list(column) and all(" " in member for member, _ in column.frequent):
             # "Ada Blum, Independent" has one author: what is no name, where all others are, must not matter.
             names = f"len([name FOR name IN {quoted(column.name)} IF regexp_matches(name, '^\\p{{Lu}}.* ')])"
             return replace(condition, otherwise=condition.sql.replace(value.sql, names))
         return condition
+
+    def _check_texts(self, column: ColumnInfo) -> None:
+        """Raise UnclearError if cells of a field are texts that may be above or below a number: "around 400 BC"."""
+        if column.untyped and self._parts.are_documents:
+            raise UnclearError(column.name)
 
     def _compared_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column that a number is compared with: by the words around it, else by its unit."""
@@ -171,7 +188,7 @@ class MeasureReader:
             one for one in (before, after) if one is not None and one.kind == "measure"]
         if measures:
             self._parts.use(*measures)
-            fitting = self._parts.measured(measures[0].name)
+            fitting = columns_of_measure(self._parts.table, measures[0].name)
             # Of a distance and a running time, the unit tells which is longer than 150 minutes.
             of_unit = [column for column in fitting if unit and unit_of_column(column)
                        and convert(1, unit, unit_of_column(column)) is not None]
@@ -181,7 +198,7 @@ class MeasureReader:
             if mention is not None and self._parts.columns_for(mention, fits):
                 self._parts.use(mention)
                 return self._parts.column_of(mention, fits)
-        fitting = self._parts.measured_in(unit) or [
+        fitting = columns_in_unit(self._parts.table, unit) or [
             column for column in self._parts.table.columns if unit and column.unit == unit]
         return only(fitting, first)
 
@@ -265,6 +282,8 @@ class MeasureReader:
             raise UnclearError(first)  # "after May" of no year, or a range with one end
         # "older than 2019" is before it.
         word = _SAME_SIGNS.get(f"{kind} {sign.name}".strip(), kind) if sign is not None else ""
+        if word:
+            self._check_texts(column)
         if word in _SAME_SIGNS:
             raise UnclearError(first)  # "longer than 2019"
         sql, possible = (_date_sql(one, word, first.name, first.name) for one in (column, _reversed(column)))
@@ -287,6 +306,10 @@ class MeasureReader:
 
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
+        in_years = [one for one in self._parts.unused("column") if self._parts.columns_for(one, is_year)]
+        if in_years and first.name.isdigit():  # "published in 2004" where documents have a publication year
+            self._parts.use(*in_years)
+            return self._parts.column_of(in_years[0], is_year)
         named = [one for one in self._parts.mentions if one.kind == "column" and self._parts.columns_for(one, is_date)]
         if named:
             nearest = min(named, key=lambda one: min(abs(one.last - first.first), abs(one.first - last.last)))

@@ -9,7 +9,7 @@ from .asked_columns import UnclearError, is_date, is_list, is_number, is_of_pers
 from .asked_parts import SKIPPED, AskedParts
 from .question_comparison import EACH, ComparedRows
 from .question_conditions import Expression, size
-from .question_target import AGGREGATES, Plan, folded_text, members_of
+from .question_target import AGGREGATES, PERIODS, Plan, folded_text, members_of
 from .question_values import ConditionReader
 from .question_words import Mention
 from .table_mentions import Reading
@@ -32,7 +32,8 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
     plan = query.plan()
     conditioned = {condition.column for condition in query.conditions}
     for mention in parts.unused("column"):  # "authored", beside an author
-        is_dated = parts.is_deed(mention) and any(is_date(parts.columns[name]) for name in conditioned)
+        is_dated = parts.is_deed(mention) and (
+            parts.has(*PERIODS) or any(is_date(parts.columns[name]) for name in conditioned))
         if mention.is_head or is_dated or not conditioned.isdisjoint((*mention.columns, *mention.also)):
             parts.use(mention)
     is_of_kind = any(condition.values and is_text(parts.columns[condition.column]) for condition in query.conditions)
@@ -48,9 +49,9 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
     for condition in query.conditions:
         otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
         possible = possible.replace(condition.sql, condition.possible or condition.sql)
-    lacking = {column.title: plan.sql.replace(one.sql, f"{quoted(parts.texts_of(column))} IS NULL")
+    lacking = {column.title: plan.sql.replace(one.sql, f"{quoted(column.name)} IS NULL")
                for one in query.conditions if not one.sql.endswith(" NULL")
-               and (column := parts.columns[one.column]).empty and not is_list(column)}
+               and (column := parts.columns[one.column]).empty + column.untyped and not is_list(column)}
     return replace(plan, otherwise=otherwise, possible=possible, lacking=lacking)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, is_date, is_list, is_number, only
+from .asked_columns import UnclearError, columns_in_unit, columns_of_measure, is_date, is_list, is_number, only
 from .asked_parts import AskedParts
 from .question_conditions import Condition, Expression, unit_of_column
 from .question_words import Mention, bare_name, is_kind_of, keys_of, lexicon, normal_unit
@@ -149,10 +149,10 @@ class QuestionTarget:
         mentions = [mention for mention in self._columns(heads=may_be_head) if self._names_number(mention)]
         columns = {column.name: column for column in (self._parts.column_of(one, is_number) for one in mentions)}
         if measure is not None:
-            measured = {column.name: column for column in self._parts.measured(measure.name)}
+            measured = {column.name: column for column in columns_of_measure(self._table, measure.name)}
             columns = {name: column for name, column in columns.items() if name in measured} or columns or measured
         elif not columns and unit is not None:
-            columns = {column.name: column for column in self._parts.measured_in(unit.name)}
+            columns = {column.name: column for column in columns_in_unit(self._table, unit.name)}
         if not columns and measure is None:
             return None
         column = only(list(columns.values()), self._table.name)

@@ -46,9 +46,10 @@ class ConditionReader(MeasureReader):
         return sorted(conditions, key=lambda condition: condition.first)
 
     def _truths(self) -> list[Condition]:
-        """Read the name of a column of truth values as "is yes", if rows are counted: "how many are full-time"."""
+        """Read the name of a column of truth values as "is yes", if rows are asked for: "how many are full-time"."""
         conditions = []
-        for mention in self._parts.unused("column") if self._parts.has("count", "share") else ():
+        asks_rows = self._parts.has("count", "share") or self._parts.are_asked()
+        for mention in self._parts.unused("column") if asks_rows else ():
             column = self._parts.columns[mention.columns[0]]
             is_grouped_by = self._parts.preceding(mention, "group", gap=1) is not None
             if column.kind == "boolean" and len(mention.columns) == 1 and not is_grouped_by:

@@ -47,6 +47,8 @@ _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|
 _VERBS = frozenset({
     "give", "gave", "given", "get", "got", "turn", "turned", "go", "goes", "went", "gone", "come", "comes", "came",
     "find", "found", "hold", "held", "bring", "brought", "carry", "carried", "fall", "fell", "stand", "put"})
+_WHOLE = frozenset({"how", "why", "whether", "last"})
+"""First words of labels that are said whole: what was edited in 2007 may be "last edited" later."""
 _PARTICLES = frozenset({"up", "out", "off", "away", "back", "down"})
 """With these behind them, verbs that say nothing of their own mean something else: "give up"."""
 
@@ -217,8 +219,8 @@ def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]
         for keys in _whole_labels(column, own):
             whole[keys][column.name] = None
         label = words_of(column.title.replace("_", " "))
-        if any(is_kind_of("clause", word.text) for word in label[:1]):
-            continue  # "How to apply" is not called "applied"
+        if label and label[0].folded in _WHOLE:
+            continue
         for part in label_words(keys_of(f"{column.title} {column.name}"), 2):
             for said in (part, *lexicon().synonyms.get(part, ())):
                 parts[said][column.name] = None
@@ -235,7 +237,8 @@ def _whole_labels(column: ColumnInfo, own: Collection[Keys]) -> Iterator[Keys]:
             continue
         yield variant
         if column.kind == "date":  # "finish date" of `finished`, and of `date_finished`
-            yield (*(key for key in variant if key != "date"), "date")
+            rest = tuple(key for key in variant if key != "date")
+            yield from ((*rest, "date"), rest)
 
 
 def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:

@@ -38,7 +38,12 @@ ABOUT_BOOKS = [
     ("Who wrote A History of Trade?", "Ivo Brandt"),
     ("When was Cold Harbour published?", "2004"),
     ("In which year was Cold Harbour published?", "2004"),
-    ("What has Ada Lind written?", "Small Rivers")]
+    ("What has Ada Lind written?", "Small Rivers"),
+    ("How many books were published in 2004?", "2"),
+    ("How many books were published before 2000?", "1"),
+    ("Which is the oldest book?", "Tides, 1998"),
+    ("When was Tides finished?", "2018-03-04"),
+    ("How many pages do the hardcovers have in total?", "670")]
 ABOUT_PROPOSALS = [
     ("How many RFCs are dated 2013?", "3"),
     ("How many RFCs date from July 2013?", "2"),
@@ -53,6 +58,9 @@ ABOUT_PROPOSALS = [
     ("Who wrote RFC 1 and RFC 3?", "rfc-3.md: MS RFC 3: Cache on disk, Cy Egge"),
     ("List Ada Blum's RFCs that are marked adopted.", "New parser"),
     ("Which RFCs have no status line?", "Old symbols"),
+    ("How many RFCs are either Draft or Withdrawn?", "2 (1 without Status)"),
+    ("How many RFCs were written in each year?", "2012: 1; 2013: 3; 2014: 1"),
+    ("What years do the RFCs span?", "earliest: 2012; latest: 2014"),
     ("Which version is the target of the most RFCs?", "Maps 1.0: 2; Maps 2.0: 2"),
     ("From 2012 to 2013, how many RFCs were written per year on average?", "2")]
 DECLINED_BOOKS = [
@@ -69,7 +77,8 @@ DECLINED_PROPOSALS = [
     "How many RFCs are dated 2013 or so?", "How many RFCs were not dated in 2013?", "Who wrote RFC 77?",
     "How many RFCs of Ada Blum did Cy Egge adopt?", "Which RFCs target Maps 9.0?",
     "How many RFCs were translated into Spanish?", "Who dated the most RFCs?", "How many RFCs are about Tiles?",
-    "How many RFCs were dated on 5 July 2013?", "How many RFCs were made into Maps 2.0?", "Who funded the most RFCs?"]
+    "How many RFCs were dated on 5 July 2013?", "How many RFCs were made into Maps 2.0?",
+    "What is the latest version targeted?", "Who funded the most RFCs?"]
 
 
 def _front_matter(*lines):
@@ -119,6 +128,19 @@ def test_a_date_that_says_too_little_is_left_out_and_the_answer_says_so(proposal
     assert asked is not None
     assert (asked.short, asked.understood.partition("; ")[2]) == (
         "2 (1 without Date)", "without records whose date says too little")
+
+
+def test_years_that_are_no_numbers_leave_the_oldest_open(tmp_path, hashed_embedder):
+    years = ["700 BC", *map(str, range(2001, 2021))]
+    files = {f"{number}.md": _front_matter("layout: book", f"title: Book {chr(65 + number)}", f"publish_year: {year}",
+                                           "last_edited: 2020-05-01") for number, year in enumerate(years)}
+    index = made(tmp_path, files, hashed_embedder)
+    for question in ("Which is the oldest book?", "How many books were published before 2010?",
+                     "How many books were edited in 2020?"):
+        assert ask_tables(index, question) is None
+    asked = ask_tables(index, "How many books were published in 2010?")
+    assert asked is not None
+    assert asked.short == "1 (1 without publish_year)"
 
 
 def test_fields_of_one_word_in_two_forms_are_one_column(proposals):
