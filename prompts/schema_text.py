@@ -8,6 +8,7 @@ from ..schemas.naming import canonical_name
 from ..schemas.retrieval import Mode, Passage
 from ..text.relative_dates import relative_dates, with_meant_dates
 from ..text.scripts import estimate_tokens
+from ..text.table_rows import DOCUMENT
 from .rendering import Fenced, Language, close_item, fence
 
 SCHEMA_TOKENS = 235
@@ -157,7 +158,7 @@ def inquiry_values(inquiry: Inquiry, language: Language) -> dict[str, str]:
 
 
 _HEADING_MARKS = "#= \t*_"
-_FIRST: dict[Language, str] = {"en": "First look, for the question itself:", "zh": "初步查找（以问题本身）："}
+_FIRST: dict[Language, str] = {"en": "First look:", "zh": "初步查找："}
 _ROUND: dict[Language, str] = {"en": "Round {}:", "zh": "第 {} 轮："}
 _THOUGHT: dict[Language, str] = {"en": "Thought: {}", "zh": "想法：{}"}
 _DROPPED: dict[Language, str] = {"en": "({} items left out)", "zh": "（略去 {} 条）"}
@@ -230,12 +231,22 @@ def _item(item: Passage) -> str:
     return item.statement or f"{item.header}\n{passage_text(item)}"
 
 
+def _without_title_cells(text: str, title: str) -> str:
+    """Return a text without the document's name and title in a first line of its metadata."""
+    line, _, rest = text.partition("\n")
+    if not line.startswith(f"| {DOCUMENT}: ") or not title:
+        return text
+    cells = line.strip("| ").split(" | ")[1:]
+    left = " | ".join(cell for cell in cells if canonical_name(cell.partition(": ")[2]) != canonical_name(title))
+    return f"| {left} |\n{rest}" if left else rest
+
+
 def passage_text(item: Passage) -> str:
     """Return the text of a passage with the meant dates behind relative ones: "yesterday [2024-03-04]".
 
-    A first line that only repeats the passage's title is left out.
+    What only repeats the passage's title is left out: a first line, and cells of a document's metadata.
     """
-    text = with_meant_dates(item.text, relative_dates(item.text, item.said_on))
+    text = _without_title_cells(with_meant_dates(item.text, relative_dates(item.text, item.said_on)), item.title)
     if item.is_excerpt:
         return f"… {text} …"
     first_line, _, rest = text.partition("\n")

@@ -14,6 +14,8 @@ _WHOLE_WEIGHT, _MOST_WHOLE = 4 / 5, 2
 """Passages with this share of the best one's weight are whole in a first look, at most this number of them."""
 _LIST_WEIGHT = 1 / 2
 """Lists and tables with this share are whole in it, however many: a question may ask for all of their rows."""
+_LEAST_SAID = 1 / 5
+"""The least share of a question's words, weighed by their rarity, that an excerpt of a first look has."""
 _SHORT = 200
 """Estimated tokens of passages that are shown whole wherever they rank."""
 _FIRST_EXCERPT, _EXCERPT = 80, 200
@@ -38,6 +40,8 @@ class Excerpts:
         self._idf = {term: lexical.sum_idf(term) for term in index_terms(question)}
         self._wholes_left, self._tokens = (_MOST_WHOLE, _FIRST_EXCERPT) if is_first else (0, _EXCERPT)
         self._least_of_list = _LIST_WEIGHT if is_first else 0.0
+        known = sum(idf for term, idf in self._idf.items() if lexical.knows(term))
+        self._least_weight = _LEAST_SAID * known if is_first else 0.0
         self._best = 0.0
         self._shown = [*shown]
 
@@ -59,7 +63,7 @@ class Excerpts:
         start, end = runs[0][0][0], runs[-1][-1][1]
         if estimate_tokens(passage.text) > _SHORT and not self._stays_whole(passage):
             weight, _, run = max((self._best_run(passage.text, run) for run in runs), key=lambda found: found[:2])
-            if not weight and sum(map(len, runs)) < len(sentences):
+            if weight < self._least_weight or (not weight and sum(map(len, runs)) < len(sentences)):
                 return None
             start, end = run[0][0], run[-1][1]
         is_same = not passage.text[:start].strip() and not passage.text[end:].strip()

@@ -22,9 +22,9 @@ TABLES = "tables"
 """The title of the block of tables."""
 TABLE_TOKENS = 280
 """Limit on the estimated tokens of all tables, because they are in every prompt of a question."""
-_ENOUGH_POINTS = 2
-"""The least points of a table that is described: a word of the question in its name or columns has two, one in a value
-that several rows have has one. In ninety recorded runs no query read a table with fewer and without votes."""
+_ENOUGH_POINTS, _OF_LARGEST = 3, 2
+"""The least points of a table that is described, and those that the largest has anyway, as most counts are over it.
+A word of the question in a table's name or columns has two, one in a value that several rows have has one."""
 _WIDESPREAD = 1 / 4
 """A word that is in more than this share of the tables tells nothing about any of them."""
 _ENOUGH_VOTES = 3 / 10
@@ -92,7 +92,7 @@ def _tells(tables: Sequence[TableInfo], asked: Collection[str], votes: Mapping[s
     telling = {word for word in asked if 0 < tables_with[word] <= most_tables}
     found = set[str]()
     for name, words in words_of.items():
-        points = sum(2 if word in names_of[name] else 1 for word in words & telling) + (name == largest)
+        points = sum(2 if word in names_of[name] else 1 for word in words & telling) + _OF_LARGEST * (name == largest)
         is_near = votes[name] >= _ENOUGH_VOTES and sum(
             votes[table.name] >= votes[name] for table in large) <= most_tables
         found.update([name] if points >= _ENOUGH_POINTS or is_near else [])

@@ -14,6 +14,7 @@ from banyan.prompts import (
     example,
     inquiry_values,
     number_items,
+    passage_text,
     question_language,
     render,
     schema_block,
@@ -129,6 +130,13 @@ def test_what_lines_and_passages_share_is_shown_once():
     shown = inquiry_values(Inquiry(question="Who is Ada?", rounds=(Round(blocks=blocks),)), "en")["rounds"]
     assert "[1] minutes.md: Board, 9 May > Present\n- Ada\n" in shown
     assert "## Ada (Person) (life.md)\n[2] born in -> Ulm\n[3] wrote -> Notes\n" in shown
+
+
+def test_metadata_in_a_passage_does_not_repeat_its_title():
+    item = Passage(chunk_id="c", document="rfc-9.txt", title="Grid support", start=0, score=1.0,
+                   text="| Document: Grid support (rfc-9.txt) | Title: Grid support | Status: Adopted |\nIt has grids.")
+    assert passage_text(item) == "| Status: Adopted |\nIt has grids."
+    assert passage_text(item.model_copy(update={"title": ""})) == item.text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

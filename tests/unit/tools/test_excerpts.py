@@ -80,6 +80,12 @@ def test_far_passages_are_in_a_first_look_if_near_ones_lack_words(tmp_path, hash
     assert [item.document for item in block.items] == [*texts][:2 + is_far_shown]
 
 
+def test_a_first_look_has_no_excerpt_with_few_of_the_questions_words(retriever):
+    beside = LONG.replace(ASKED, "Nobody slept.")
+    near, far = cut(retriever, passage(LONG), passage(beside, .2, start=9000), is_first=True)
+    assert (near.text, far) == (LONG, None)
+
+
 def test_what_neighbours_share_is_shown_once(retriever):
     second = f"{ASKED}\n{PLAIN}"
     shown = cut(retriever, passage(f"{PLAIN}\n{ASKED}"), passage(second, start=len(PLAIN) + 1))
