@@ -24,8 +24,6 @@ _NO_CHARSETS = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-esc
                           "oem"})
 _ERAS = chardet.EncodingEra.ALL & ~chardet.EncodingEra.MAINFRAME & ~chardet.EncodingEra.LEGACY_MAC
 """Not those of mainframes and old Macs: almost no file is in one, and each fits most of the texts in another."""
-_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f\x7f]")
-_CONTROLS = 0.01  # the largest share of control characters in a text
 _BLOCK = 1024 * 1024
 _SAMPLE = 64 * 1024
 _COMMONEST, _TIMES_LIKELIER = "Windows-1252", 1.5
@@ -161,11 +159,7 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> Guess:
         encoding = _superset_of(declared)
         if encoding.replace("_", "-") not in _NO_CHARSETS and _is_valid(data, encoding):
             return Guess(encoding)
-    is_text = len(_CONTROL.findall(sample)) <= _CONTROLS * len(sample)
-    guess = _guess_encoding(data, sample) if is_text else None
-    if guess is None:
-        raise UnreadableError("binary data or text in an unknown encoding: convert it to UTF-8")
-    return guess
+    return _guess_encoding(data, sample)
 
 
 def _superset_of(encoding: str) -> str:
@@ -176,8 +170,8 @@ def _superset_of(encoding: str) -> str:
         return encoding
 
 
-def _guess_encoding(data: bytes, sample: bytes) -> Guess | None:
-    """Return the likeliest encoding of a text with bytes beyond ASCII, by a part of it; None if it is no text in any.
+def _guess_encoding(data: bytes, sample: bytes) -> Guess:
+    """Return the likeliest encoding of a text with bytes beyond ASCII, by a part of it.
 
     A guess that another encoding nearly equals, with another text, is doubtful.
     """
@@ -189,7 +183,7 @@ def _guess_encoding(data: bytes, sample: bytes) -> Guess | None:
             beside_latin = len(_BESIDE_LATIN.findall(text)) / max(1, len(_FOREIGN.findall(text)))
             scores[encoding] = found["confidence"] * (1 - beside_latin)
     if not scores:
-        return None
+        raise UnreadableError("binary data or text in an unknown encoding: convert it to UTF-8")
     if _COMMONEST in scores:
         scores[_COMMONEST] *= _TIMES_LIKELIER
     best = max(scores, key=scores.__getitem__)  # of equal ones the first
