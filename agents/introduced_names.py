@@ -109,10 +109,12 @@ def _is_repeated(one: _Counted, counted: Sequence[_Counted]) -> bool:
 
 
 def _candidates(index: GraphIndex) -> list[_Counted]:
-    """Return the entities of most passages, one of each name, without those that a document is called by."""
+    """Return the entities of most passages, one of each name, without those that a document or most are called by."""
     called = {normalise(name).removeprefix("the ")
               for key, title in zip(index.document_ids, index.document_titles, strict=True)
               for name in (title, PurePosixPath(key).stem)}
+    titles = Counter(word for title in index.document_titles for word in set(normalise(title).split()))
+    called.update(word for word, count in titles.items() if 2 * count > len(index.document_ids))
     found: dict[str, _Counted] = {}
     by_passages = np.argsort(-np.diff(index.mentioning.starts), kind="stable")
     for row in by_passages[:_MOST_CONSIDERED].tolist():
@@ -187,12 +189,12 @@ def _places(text: str, name: str) -> Iterator[int]:
 
 
 def questions_on_names(entities: Sequence[MainEntity], documents: int) -> list[str]:
-    """Return what is said of the first name, and which documents mention one that at most half of them do."""
-    named = [entity for entity in entities if len(entity.name) <= _LONGEST_NAME]
-    rare = [entity for entity in named[1:] if 2 * entity.documents <= documents]
-    asked = [(_SAID, entity) for entity in named[:1 if documents > 1 else 2]]
-    asked += [(_MENTIONED, entity) for entity in rare[:1]] if documents > 1 else []
-    return [template[phrase_language(entity.name)].format(entity.phrase) for template, entity in asked]
+    """Return what is said of one name, and which documents mention another; at most half of several have each."""
+    asked = [entity for entity in entities
+             if len(entity.name) <= _LONGEST_NAME and (documents == 1 or 2 * entity.documents <= documents)]
+    templates = (_SAID, _MENTIONED if documents > 1 else _SAID)
+    return [template[phrase_language(entity.name)].format(entity.phrase)
+            for template, entity in zip(templates, asked, strict=False)]
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:

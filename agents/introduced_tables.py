@@ -11,6 +11,7 @@ from ..models.rules.metadata_facts import ALIAS
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnInfo, SqlResult, TableInfo
 from ..text.languages import Language, phrase_language
+from ..text.lexicon import WORDS
 from ..text.titles import UNREAD, in_small_letters, readable_name
 from ..tools.asked_query import ask_tables
 
@@ -23,8 +24,8 @@ _MOSTLY = 1 / 2
 _LEAST_OF_ALL = 1 / 4
 """The least share of all documents that are in a folder whose fields are shown: of a few they say little."""
 _LONGEST_HEADER, _LONGEST_HEADING = 40, 60
-_OF_CELL = re.compile(r"[,，;；.。!?！？](?:\s|$)|click here", re.IGNORECASE)
-"""What no name of a column has: a first row that was taken for the header, or a link."""
+_OF_CELL = re.compile(r"[,，;；.。!?！？](?:\s|$)|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
+"""What no name of a column has, but a first row that was taken for the header, or a link."""
 _VALUE = re.compile(r"[^\W\d_][\w -]{1,30}")
 """A value that a question can name."""
 _TABLE_OF_ROW = "|"  # how a row of a table begins in a text; neighbouring fields, such as those of minutes, do not
@@ -32,6 +33,8 @@ _MOST: dict[Language, str] = {"en": "Which {} has the most documents?", "zh": "�
 _HAVE: dict[Language, str] = {"en": 'How many documents have the {} "{}"?', "zh": "有多少文档的{}是{}？"}
 _ROWS: dict[Language, str] = {"en": 'How many rows of {} have the {} "{}"?', "zh": "{1}是{2}的有多少行？"}
 _MOST_ASKED = 6
+_LAYOUT_FIELDS = WORDS["layout fields"]
+"""Fields that tell a program how to show the document."""
 
 
 def describe_tables(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -60,7 +63,8 @@ def _describe_folders(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, 
         titles: dict[str, str] = {}
         counts = Counter[str]()
         for key in documents:
-            fields = {label_key(name): name for name in (*metadata_of[key], *stated[key]) if name != UNREAD}
+            fields = {label_key(name): name for name in (*metadata_of[key], *stated[key])
+                      if name != UNREAD and label_key(name) not in _LAYOUT_FIELDS}
             titles = fields | titles
             counts.update(fields.keys())
         columns = [titles[name] for name, count in counts.most_common() if count >= len(documents) * _MOSTLY]
@@ -78,7 +82,7 @@ def _stated_fields(index: GraphIndex) -> Mapping[str, list[str]]:
     for attribute, chunk in sorted(places):
         document = index.document_ids[owners[index.chunk_row[columns.texts[chunk]]]]
         if (name := columns.texts[attribute]) != ALIAS:
-            stated[document].append(name.replace("_", " "))
+            stated[document].append(name)
     return stated
 
 
@@ -104,7 +108,7 @@ def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> It
 def _is_named(column: ColumnInfo) -> bool:
     """Return True if the title of a column is a name, and no cell of a first row that was taken for the header."""
     title = _title_of(column)
-    return 0 < len(title) <= _LONGEST_HEADER and not title.isdecimal() and _OF_CELL.search(title) is None
+    return 0 < len(title) <= _LONGEST_HEADER and _OF_CELL.search(title) is None
 
 
 def _name_table(table: TableInfo, result: SqlResult, *, is_only: bool) -> str:
@@ -124,7 +128,7 @@ def _name_table(table: TableInfo, result: SqlResult, *, is_only: bool) -> str:
 
 
 def _list_columns(titles: list[str]) -> str:
-    distinct = list(dict.fromkeys(titles))
+    distinct = list(dict.fromkeys(title.replace("_", " ") for title in titles))
     return ", ".join(distinct[:_COLUMNS]) + (", …" if len(distinct) > _COLUMNS else "")
 
 
@@ -134,6 +138,7 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
                     key=lambda table: (table.kind != "documents", -table.rows, table.name))
     columns = [(table, column) for table in tables for column in table.columns
                if _is_named(column) and column.name not in OWN_FIELDS and column.title != UNREAD
+               and "_" not in column.title and label_key(column.title) not in _LAYOUT_FIELDS
                and table.rows - column.empty >= _LEAST_ROWS]
     on_values = [question for pair in columns if (question := _ask_frequent(*pair))]
     for questions in (on_values, [_ask_filled(*pair) for pair in columns if pair[1].empty]):

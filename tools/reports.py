@@ -148,7 +148,8 @@ def _is_beginning(sentence: str, title: str) -> bool:
     """Return True for a whole sentence that stands alone, is no question, and does not quote the document's title."""
     quotes_title = any(f"{mark}{title}".casefold() in sentence.casefold() for mark in "\"“«‘'")
     is_whole = _WHOLE.match(sentence) is not None and not sentence.endswith(("?", "？", "...", "…"))
-    return is_whole and not quotes_title and not _NO_BEGINNING.match(sentence)
+    has_link_mark = "`_" in sentence  # of reStructuredText, which is shown as it stands
+    return is_whole and not quotes_title and not has_link_mark and not _NO_BEGINNING.match(sentence)
 
 
 def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: CommunityLookup, question: str, tokens: int,
