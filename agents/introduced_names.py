@@ -1,7 +1,7 @@
 """The names that documents mention most, counted in their texts, and questions about them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -190,20 +190,16 @@ def _places(text: str, name: str) -> Iterator[int]:
 
 def questions_on_names(entities: Sequence[MainEntity], documents: int) -> list[str]:
     """Return what is said of one name, and which documents mention another; at most half of several have each."""
-    asked = [entity for entity in entities
-             if len(entity.name) <= _LONGEST_NAME and (documents == 1 or 2 * entity.documents <= documents)]
-    templates = (_SAID, _MENTIONED if documents > 1 else _SAID)
-    return [template[phrase_language(entity.name)].format(entity.phrase)
-            for template, entity in zip(templates, asked, strict=False)]
+    return _ask_about([entity.phrase for entity in entities if len(entity.name) <= _LONGEST_NAME
+                       and (documents == 1 or 2 * entity.documents <= documents)], documents)
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
-    """Return up to two questions: what is said of the first entity, and which documents mention the second one.
+    """Return up to two questions about the entities of some rows, the most important first."""
+    return _ask_about([index.labels_of(row).name for row in rows], len(index.document_ids))
 
-    Args:
-        index: the knowledge base.
-        rows: the entities' rows, the most important first.
-    """
-    names = [index.labels_of(row).name for row in rows]
-    templates: Sequence[Mapping[Language, str]] = (_SAID, _MENTIONED if len(index.document_ids) > 1 else _SAID)
+
+def _ask_about(names: Sequence[str], documents: int) -> list[str]:
+    """Return what is said of the first name, and which documents mention the second one if there are several."""
+    templates = (_SAID, _MENTIONED if documents > 1 else _SAID)
     return [template[phrase_language(name)].format(name) for template, name in zip(templates, names, strict=False)]
