@@ -264,8 +264,11 @@ class AskedParts:
         words = [word.text.casefold() for word in self.reading.words]
         heads = [mention for mention in self.mentions
                  if self.is_rows(mention) or mention.kind == "row_nouns" or self._is_plural_value(mention)]
+        # "the longest audiobook", where audiobook is a format
+        kinds = [one for one in self.mentions[-1:] if one.kind == "value" and self.are_documents]
         return not _WHICH_ONES.isdisjoint(pairwise(words)) or any(
-            self.asks(mention) or self._is_superlative(mention) for mention in heads)
+            self.asks(mention) or self._is_superlative(mention) for mention in heads) or any(
+            map(self._is_superlative, kinds))
 
     def _is_plural_value(self, mention: Mention) -> bool:
         """Return True for a value that stands for its rows: "the hardcovers" where the format is hardcover."""

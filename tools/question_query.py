@@ -15,6 +15,7 @@ from .question_words import Mention
 from .table_mentions import Reading
 
 _THERE_ARE = frozenset({"there", "exist", "all", "different", "distinct", "possible"})
+_PERSONS = frozenset({"i", "he", "she", "we", "they", "you"})
 _MOST_LISTED = 100
 _WHETHER = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can"})
 
@@ -107,6 +108,8 @@ class QuestionQuery(ComparedRows):
     def _count(self) -> Plan | None:
         """Read how many rows there are, or different values of a column."""
         counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
+        if not self.conditions and not _PERSONS.isdisjoint(word.folded for word in self._parts.reading.words):
+            return None  # what he or she did is a condition that no field says
         # "films by genre"
         is_heading = self._parts.is_rows(self._parts.mentions[0]) and bool(self._parts.unused("group"))
         if self._identifiers or not (counts or is_heading or self._parts.unused("distinct", "spread")):

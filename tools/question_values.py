@@ -248,7 +248,7 @@ class ConditionReader(MeasureReader):
         both = f"({') AND ('.join(different)})"
         is_whole = {*values} == {value for mention in mentions for value in mention.values[column.name]}
         if is_whole and not different.keys() - {sql} and column.name not in {"document", "title"} and (
-                wider := _wider_sql(column, self._parts.text(mentions[0]))):
+                wider := _wider_sql(column, self._parts.text(mentions[0]), values)):
             both, is_open = f"({sql} OR {wider})", True
         return replace(condition, otherwise=condition.sql.replace(sql, both) if is_open else "",
                        alternatives=each if len(mentions) > 1 else {})
@@ -336,15 +336,16 @@ def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:
     return f"{name} IN ({', '.join(map(literal, values))})" if len(values) > 1 else f"{name} = {literal(values[0])}"
 
 
-def _wider_sql(column: ColumnInfo, said: str) -> str:
+def _wider_sql(column: ColumnInfo, said: str, values: Sequence[str]) -> str:
     """Return the condition that a value has some words beside others; "" if these would make it another value.
 
     Whether "adopted" is "Adopted and implemented" as well, or "Ada Blum" is in "Ada Blum (editor)", must not matter.
     """
     is_name = " " in said and said.istitle()
+    said = said if is_name else min(values, key=len)  # "Draft" of "drafts"
     if not (is_name or is_text(column)):
         return ""  # the tag "science" is not "science fiction"
-    pattern = literal(rf"(?i){'' if is_name else '^'}\b{re.escape(said)}\b")
+    pattern = literal(rf"(?i)\b{re.escape(said)}\b")
     if is_list(column):
         return f"len([one FOR one IN {quoted(column.name)} IF regexp_matches(one, {pattern})]) > 0"
     return f"regexp_matches({quoted(column.name)}, {pattern})"

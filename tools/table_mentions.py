@@ -49,6 +49,7 @@ _VERBS = frozenset({
     "find", "found", "hold", "held", "bring", "brought", "carry", "carried", "fall", "fell", "stand", "put"})
 _WHOLE = frozenset({"how", "why", "whether", "last"})
 """First words of labels that are said whole: what was edited in 2007 may be "last edited" later."""
+_BEFORE_DEEDS = frozenset({"i", "he", "she", "we", "they", "you", "currently", "now", "still", "is", "are", "was"})
 _PARTICLES = frozenset({"up", "out", "off", "away", "back", "down"})
 """With these behind them, verbs that say nothing of their own mean something else: "give up"."""
 
@@ -96,6 +97,9 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     mentions = _name_columns(sorted(mentions, key=lambda mention: mention.first), columns, words)
     is_other_verb = any(first.kind == second.kind == "neutral" and words[first.last - 1].folded in _VERBS
                         and words[second.first].folded in _PARTICLES for first, second in pairwise(mentions))
+    # "He is currently reading" is a deed, unlike "the highest reading".
+    is_other_verb = is_other_verb or any(word.folded == "reading" and before.folded in _BEFORE_DEEDS
+                                         for before, word in pairwise(words))
     is_of_text = any(mention.kind == "mentioned" for mention in mentions)
     if is_other_verb or is_of_text or _has_rival_values(mentions, columns):
         return None

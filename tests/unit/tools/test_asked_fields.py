@@ -42,6 +42,8 @@ ABOUT_BOOKS = [
     ("How many books were published in 2004?", "2"),
     ("How many books were published before 2000?", "1"),
     ("Which is the oldest book?", "Tides, 1998"),
+    ("Which is the longest audiobook?", "Small Rivers, 198"),
+    ("Which book did he finish last?", "Ash, 2020-01-01"),
     ("When was Tides finished?", "2018-03-04"),
     ("How many pages do the hardcovers have in total?", "670")]
 ABOUT_PROPOSALS = [
@@ -66,6 +68,7 @@ ABOUT_PROPOSALS = [
 DECLINED_BOOKS = [
     "How many books did he recommend in 2018?", "How many books did he read in 2018?", "How many books did he buy?",
     "How many books did he read?", "How many books did he give up in 2018?", "How many books did he almost finish?",
+    "How many books is he currently reading?", "How many fiction books is he reading?",
     "Who published Northern Birds?", "Who narrates Tides?",
     "How many books were finished by Mia Holt?", "Which book is the best?", "How many books did she finish twice?",
     "How many stars has the sea?", "When was Tides sold?", "What did Ada Lind review?", "Who wrote Southern Birds?",
