@@ -19,7 +19,7 @@ from ..source_tables import change_collected
 from .archives import PASSWORD
 from .open_tables import CAPTION
 from .pdf_pages import DrawnPage, TextLine, flow_lines, line_text, mask_numbers, read_page
-from .pdf_tables import LARGER, PageLayout, is_heading, lay_out, line_style, usual_font, write_tables
+from .pdf_tables import LARGER, Layout, is_heading, lay_out, line_style, lines_of, usual_font, write_tables
 from .ruled_tables import FoundTable
 
 # What programs store instead of a title: a file's name, nothing, or the codes of a journal and an archive.
@@ -105,13 +105,13 @@ def _read_pages(file: pypdfium2.PdfDocument, limits: Limits) -> list[DrawnPage]:
     return pages
 
 
-def _write_pages(layouts: Sequence[PageLayout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
+def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
     """Return the texts of the pages: lines, tables between blank lines, and headings as in Markdown."""
     pages: list[str] = []
     back: tuple[str, float] | None = None  # the font of the heading of references or the like above
     for layout in layouts:
         blocks: list[str] = []
-        for block in layout.blocks:
+        for block in layout:
             if isinstance(block, FoundTable):
                 blocks.append(tables[id(block)])
                 continue
@@ -138,14 +138,14 @@ def _style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
     return line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
 
 
-def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> dict[str, int]:
+def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[str, int]:
     """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ.
 
     Return the number of the last page of each head that is more than a page number, by its text.
     """
     in_margins: dict[str, list[tuple[int, TextLine]]] = {}
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
-        for line in layout.lines:
+        for line in lines_of(layout):
             top, bottom = line[0].box.top / page.height, line[0].box.bottom / page.height
             is_marginal = bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright
             if is_marginal and not CAPTION.match(line_text(line)):
@@ -158,16 +158,16 @@ def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> di
             if masked not in {"#", ""}:
                 last_page, line = places[-1]
                 heads[line_text(line)] = last_page
-    for block in (block for layout in layouts for block in layout.blocks):
+    for block in (block for layout in layouts for block in layout):
         if not isinstance(block, FoundTable):
             block[:] = [line for line in block if id(line) not in taken]
     return heads
 
 
-def _largest_text(layout: PageLayout, height: float, usual: float, heads: set[str]) -> str:
+def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) -> str:
     """Return what stands on the upper half of a page in larger letters than all else that may be a title, or ""."""
     titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
-    lines = [line for line in layout.lines if line[0].upright and line[0].box.top < height / 2]
+    lines = [line for line in lines_of(layout) if line[0].upright and line[0].box.top < height / 2]
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line[0].box.top)))
         if size < LARGER * usual or len(text) > _LONGEST_TITLE or _NO_PAPER.search(text) or text in heads or (

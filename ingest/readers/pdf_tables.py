@@ -23,21 +23,18 @@ LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
 _LINES_ABOVE = 2.5  # the largest distance between a table and its name as a multiple of the name's font size
 
 
-class PageLayout(NamedTuple):
-    """A page as blocks in reading order: a table, or lines of text."""
+Layout = list[list[TextLine] | FoundTable]  # the blocks of a page in reading order: a table, or lines of text
 
-    blocks: list[list[TextLine] | FoundTable]
 
-    @property
-    def tables(self) -> list[FoundTable]:
-        """The tables from top to bottom."""
-        tables = [block for block in self.blocks if isinstance(block, FoundTable)]
-        return sorted(tables, key=lambda table: (table.box.top, table.box.x0))
+def _tables_of(layout: Layout) -> list[FoundTable]:
+    """Return the tables of a page from top to bottom."""
+    tables = [block for block in layout if isinstance(block, FoundTable)]
+    return sorted(tables, key=lambda table: (table.box.top, table.box.x0))
 
-    @property
-    def lines(self) -> list[TextLine]:
-        """The lines outside the tables."""
-        return [line for block in self.blocks if not isinstance(block, FoundTable) for line in block]
+
+def lines_of(layout: Layout) -> list[TextLine]:
+    """Return the lines of a page outside its tables."""
+    return [line for block in layout if not isinstance(block, FoundTable) for line in block]
 
 
 class _Part(NamedTuple):
@@ -48,13 +45,13 @@ class _Part(NamedTuple):
     skipped: int = 0
 
 
-def lay_out(page: DrawnPage) -> PageLayout:
+def lay_out(page: DrawnPage) -> Layout:
     """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
     ruled = find_ruled(page)
     found = [table for table in (*ruled, *find_open(page, [table.box for table in ruled]))
              if not _is_diagram(table.box, page)]
     table_of = {number: table for table in _with_captions(found, page) for number in table.words}
-    blocks: list[list[TextLine] | FoundTable] = []
+    blocks: Layout = []
     placed = set[int]()
     for table, words in groupby(page.words, key=lambda word: table_of.get(word.number)):
         if table is None:
@@ -62,7 +59,7 @@ def lay_out(page: DrawnPage) -> PageLayout:
         elif id(table) not in placed:
             placed.add(id(table))
             blocks.append(table)
-    return PageLayout(blocks)
+    return blocks
 
 
 def _is_diagram(box: Box, page: DrawnPage) -> bool:
@@ -85,24 +82,24 @@ def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundT
             for table, (above, below) in zip(tables, captions, strict=True)]
 
 
-def write_tables(layouts: Sequence[PageLayout], title: str, usual: tuple[str, float]) -> dict[int, str]:
+def write_tables(layouts: Sequence[Layout], title: str, usual: tuple[str, float]) -> dict[int, str]:
     """Return the text of each table by its `id`, with the header also on further pages of a table.
 
     `title` is the subject of tables without a heading, or "", and `usual` the font of the text.
     """
     written: dict[int, str] = {}
-    for parts in _join_parts({number: layout for number, layout in enumerate(layouts) if layout.tables}):
+    for parts in _join_parts({number: layout for number, layout in enumerate(layouts) if _tables_of(layout)}):
         name = _find_name(layouts[parts[0].page], parts[0].table, usual) or title
         written |= {id(part.table): text for part, text in zip(parts, _write_parts(parts, name), strict=True)}
     return written
 
 
-def _join_parts(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
+def _join_parts(layouts: Mapping[int, Layout]) -> list[list[_Part]]:
     """Return the tables of all pages, each as the list of its parts on consecutive pages."""
     chains: list[list[_Part]] = []
     lowest: list[_Part] = []  # the parts of the lowest table on the page before
     for number, layout in sorted(layouts.items()):
-        first, *others = layout.tables
+        first, *others = _tables_of(layout)
         repeated = None
         if lowest and lowest[-1].page == number - 1:
             repeated = _repeated_rows(layouts[number - 1], lowest, layout, first)
@@ -111,12 +108,12 @@ def _join_parts(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
         else:
             lowest.append(_Part(number, first, repeated))
         chains += [[_Part(number, table)] for table in others]
-        last = max(layout.tables, key=lambda table: table.box.bottom)
+        last = max(_tables_of(layout), key=lambda table: table.box.bottom)
         lowest = next(parts for parts in reversed(chains) if parts[-1].table is last)
     return chains
 
 
-def _repeated_rows(page_before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
+def _repeated_rows(page_before: Layout, parts: list[_Part], layout: Layout, table: FoundTable) -> int | None:
     """Return how many of a table's rows repeat those above the table that it continues; None if it continues none.
 
     `parts` are the lowest table on the page before, from page to page, and `layout` is the page of `table`.
@@ -127,8 +124,8 @@ def _repeated_rows(page_before: PageLayout, parts: list[_Part], layout: PageLayo
     if _CONTINUED.search(table.caption):
         return sum(all(cell.is_header for cell in row) for row in table.grid)
     has_same_columns = all(abs(edge - other) <= NEAR for edge, other in zip(above.edges, table.edges, strict=True))
-    lines_after = [line for line in page_before.lines if line[0].box.top >= above.box.bottom]
-    lines_between = [line for line in layout.lines if line[0].box.bottom <= table.box.top]
+    lines_after = [line for line in lines_of(page_before) if line[0].box.top >= above.box.bottom]
+    lines_between = [line for line in lines_of(layout) if line[0].box.bottom <= table.box.top]
     if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_between, page_before):
         return None
     texts, texts_above = ([[cell.text for cell in row] for row in part.grid] for part in (table, first))
@@ -141,9 +138,9 @@ def _repeated_rows(page_before: PageLayout, parts: list[_Part], layout: PageLayo
     return None if is_single(table.grid[0]) or has_own_header else 0
 
 
-def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
+def _is_margin(lines: list[TextLine], other: Layout) -> bool:
     """Return True if lines are a page's header or footer: numbers, or repeated on another page but for numbers."""
-    return set(map(mask_numbers, lines)) <= {"#", *map(mask_numbers, other.lines)}
+    return set(map(mask_numbers, lines)) <= {"#", *map(mask_numbers, lines_of(other))}
 
 
 def _write_parts(parts: list[_Part], title: str) -> list[str]:
@@ -161,11 +158,11 @@ def _write_parts(parts: list[_Part], title: str) -> list[str]:
     return [page.strip("\n") for page in text.split(_PAGE_BREAK)]
 
 
-def _find_name(layout: PageLayout, table: FoundTable, usual: tuple[str, float]) -> str:
+def _find_name(layout: Layout, table: FoundTable, usual: tuple[str, float]) -> str:
     """Return the name of a table: the caption or heading in the line right above it, or ""."""
     if table.caption:
         return CAPTION.sub("", table.caption, count=1).rstrip("".join(_SENTENCE_END))[:2 * _LONGEST_HEADING]
-    above = [line for line in layout.lines
+    above = [line for line in lines_of(layout)
              if 0 <= table.box.top - line[0].box.bottom <= _LINES_ABOVE * line[0].size
              and line[0].box.x0 < table.box.x1 and line[-1].box.x1 > table.box.x0]
     if not above:

@@ -52,15 +52,14 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
     Hidden sheets, rows and columns are left out and counted. The old format xls has no number formats here.
     """
     if not data.startswith(archives.ZIP_MARK):
-        return _read_sheets(data, None, limits)
+        return _read_sheets(data, zipfile.ZipFile(BytesIO(), "w"), limits)  # an xls file has no parts
     with open_archive(data, "a spreadsheet", limits) as archive:
         return _read_sheets(data, archive, limits)
 
 
-def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -> Content:
-    problems, far = list[str](), 0
-    if archive:
-        data, far = _without_far_cells(data, archive, limits.table_columns)
+def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Content:
+    problems = list[str]()
+    data, far = _without_far_cells(data, archive, limits.table_columns)
     if far:
         problems.append(f"{list_counts({'cell': far})} beyond {limits.table_columns:,} columns and {_MOST_CELLS:,} "
                         "places of a sheet: move what is there, or split it")
@@ -70,11 +69,10 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
         if "password" in str(error).lower():
             raise UnreadableError(PASSWORD) from error
         raise archives.not_of_kind(data, "a spreadsheet", str(error)) from error
-    about = archives.properties(archive) if archive else {}
-    formats = SheetFormats(archive) if archive else None
+    about, formats = archives.properties(archive), SheetFormats(archive)
     title = about.pop("title", "")
     texts: dict[str, str] = {}  # by the names of the sheets
-    left_out = Counter(_count_unread(archive) if archive else {})
+    left_out = Counter(_count_unread(archive))
     for name, about_sheet in zip(workbook.sheet_names, workbook.sheets_metadata, strict=True):
         if about_sheet.visible != SheetVisibleEnum.Visible:
             left_out["hidden sheet"] += 1
@@ -87,10 +85,10 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
         texts |= {name: text} if text else {}
     if problems and not texts:
         raise UnreadableError("; ".join(problems))
-    if archive and (notes := "\n".join(_notes(archive))):
+    if notes := "\n".join(_notes(archive)):
         texts["Comments"] = "\n\n".join(filter(None, [texts.get("Comments"), notes]))
     text = "\n\n".join(f"# {name}\n\n{text}" for name, text in texts.items())
-    omitted = ["" if archive else "number formats, such as per cent", list_counts(left_out)]
+    omitted = ["" if archive.namelist() else "number formats, such as per cent", list_counts(left_out)]
     return Content(text if len(texts) > 1 else "".join(texts.values()), title, about, unread="; ".join(problems),
                    omitted=", ".join(filter(None, omitted)))
 
@@ -139,7 +137,7 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
             "comment": archive.read(_CONTENT).count(b"<office:annotation ") if _CONTENT in names else 0}
 
 
-def _lines(sheet: CalamineSheet, formats: "SheetFormats | None", title: str, limits: Limits,
+def _lines(sheet: CalamineSheet, formats: "SheetFormats", title: str, limits: Limits,
            left_out: Counter[str]) -> Iterator[str]:
     """Yield the lines of the tables of a sheet; `left_out` counts the rows and columns that are not shown."""
     height, width = (last + 1 for last in sheet.end or (-1, -1))
@@ -147,13 +145,13 @@ def _lines(sheet: CalamineSheet, formats: "SheetFormats | None", title: str, lim
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
                               f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
     values = sheet.to_python(skip_empty_area=False)
-    raised = formats.raised if formats else {}
-    rows = [[raised.get(value, value) if isinstance(value, str) else _text(value) for value in row] for row in values]
-    for at, column, number_format in formats.cells(sheet.name) if formats else ():
+    rows = [[formats.raised.get(value, value) if isinstance(value, str) else _text(value) for value in row]
+            for row in values]
+    for at, column, number_format in formats.cells(sheet.name):
         value = values[at][column] if at < len(values) and column < len(values[at]) else None
         if isinstance(value, float):
             rows[at][column] = number_format[value < 0].write(value)
-    hidden_rows, hidden_columns = formats.hidden(sheet.name) if formats else (set[int](), set[int]())
+    hidden_rows, hidden_columns = formats.hidden(sheet.name)
     places = [column for column in range(width) if column not in hidden_columns]  # those that are shown
     merged: dict[tuple[int, int], int] = {}
     for number, ((top, left), (bottom, right)) in enumerate(sheet.merged_cell_ranges or ()):
