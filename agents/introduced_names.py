@@ -190,7 +190,9 @@ def _places(text: str, name: str) -> Iterator[int]:
 
 def questions_on_names(entities: Sequence[MainEntity], documents: int) -> list[str]:
     """Return what is said of one name, and which documents mention another; at most half of several have each."""
-    return _ask_about([entity.phrase for entity in entities if len(entity.name) <= _LONGEST_NAME
+    # Of a person, lists of who was there say little.
+    by_use = sorted(entities, key=lambda entity: documents > 1 and label_key(entity.type) == "person")
+    return _ask_about([entity.phrase for entity in by_use if len(entity.name) <= _LONGEST_NAME
                        and (documents == 1 or 2 * entity.documents <= documents)], documents)
 
 
