@@ -107,7 +107,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     shown = [item for block in blocks for item in block.items if item.kind == "passage"]
     new_lines = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
                  for block in graph_blocks]
-    tables = describe_tables(retriever, question) if reasons and "table_query" in tools else []
+    tables = describe_tables(retriever, question, alone=not shown) if reasons and "table_query" in tools else []
     found = [block for block in (*blocks, *new_lines) if block.items]
     return [*mark_versions(retriever.index, found, question), *tables]
 

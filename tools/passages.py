@@ -88,16 +88,19 @@ def _places_of(index: GraphIndex, seen: Iterable[str]) -> Iterator[tuple[str, in
             yield index.chunks[index.chunk_row[chunk]].document_id, int(start), int(start) + int(length)
 
 
-def _without_far(retriever: Retriever, query: str, ranking: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
-    """Yield a ranking up to where those above have nearly all of a query's words and the next one has little weight.
+def is_worded_otherwise(retriever: Retriever, query: str) -> bool:
+    """Return True if most words of a query are in no passage, as in another language: they tell nothing of passages."""
+    terms = {*index_terms(query)}
+    return sum(map(retriever.index.lexical.knows, terms)) <= len(terms) * _LEAST_KNOWN
 
-    A query of which most words are in no passage, as in another language, gets all.
-    """
-    lexical, terms = retriever.index.lexical, {*index_terms(query)}
-    missing = {term: lexical.sum_idf(term) for term in sorted(terms) if lexical.knows(term)}
-    if len(missing) <= len(terms) * _LEAST_KNOWN:
+
+def _without_far(retriever: Retriever, query: str, ranking: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+    """Yield a ranking up to where those above have nearly all of a query's words and the next one has little weight."""
+    if is_worded_otherwise(retriever, query):
         yield from ranking
         return
+    lexical = retriever.index.lexical
+    missing = {term: lexical.sum_idf(term) for term in sorted({*index_terms(query)}) if lexical.knows(term)}
     most_missing, best = _UNSAID * sum(missing.values()), 0.0
     for place, (key, weight) in enumerate(ranking):
         best = best or weight

@@ -16,6 +16,7 @@ from ..schemas.retrieval import Passage, Place
 from ..text.content_words import content_words
 from ..text.dates import find_dates
 from ..text.scripts import estimate_tokens
+from .passages import is_worded_otherwise
 from .retriever import Retriever
 
 TABLES = "tables"
@@ -52,11 +53,14 @@ _PLAIN_FIELDS = frozenset({"document", "title", "source"})
 """What every document has; a table of documents with these alone says nothing."""
 
 
-def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOKENS) -> list[Block]:
+def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOKENS, *, alone: bool = False,
+                    ) -> list[Block]:
     """Return the tables of records and documents that a question may mean as a block; empty if there are no tables.
 
     A table is described, as an item, if it shares with the question more than many tables do (see `_tells`); the note
-    has the short names of others, or their number if none is described. The order is by the words that names and
+    has the short names of others, or their number if none is described. If no passage is shown with them (`alone`) or
+    the question has other words than the documents, the likeliest is described in any case, and the next ones have
+    their columns in the note. The order is by the words that names and
     values share with the question, by the vectors of the names, and by the documents of the nearest passages; the table
     of documents is the second if it shares a word.
     """
@@ -66,7 +70,8 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     asked, votes = _stems(question), _votes(retriever, tables, question)
     scores = _scores(retriever, tables, question, votes)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
-    telling = _tells(tables, asked, votes)
+    alone = alone or is_worded_otherwise(retriever, question)
+    telling = {table.name for table in ranked} if alone else _tells(tables, asked, votes)
     described = dict[str, Passage]()
     for table in _to_describe([table for table in ranked if table.name in telling], scores, asked):
         most = tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE)
@@ -74,7 +79,8 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
         described[table.name] = _item(retriever.index, table, line)
         tokens -= estimate_tokens(line)
     others = [table for table in ranked if table.name not in described]
-    return [Block(title=TABLES, items=tuple(described.values()), note=_others_line(others, are_named=bool(described)))]
+    return [Block(title=TABLES, items=tuple(described.values()), note=_others_line(
+        others, are_named=bool(described), with_columns=_MOST_DESCRIBED if alone else 0))]
 
 
 def _tells(tables: Sequence[TableInfo], asked: Collection[str], votes: Mapping[str, float]) -> set[str]:
@@ -284,9 +290,14 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST_VALUE else f"{line[:_LONGEST_VALUE - 1]}…"
 
 
-def _others_line(tables: Sequence[TableInfo], *, are_named: bool) -> str:
-    """Return the short names of the first other tables, of one unless `are_named`, and how many more there are."""
-    named = [f"{table.name} {table.rows}" for table in tables if table.rows >= _LEAST_ROWS
+def _others_line(tables: Sequence[TableInfo], *, are_named: bool, with_columns: int) -> str:
+    """Return the short names of the first other tables, of one unless `are_named`, and how many more there are.
+
+    The first `with_columns` of them have the names of their columns.
+    """
+    columns = {table.name: f" ({', '.join(column.name for column in table.columns if column.name != 'document')})"
+               for table in tables[:with_columns]}
+    named = [f"{table.name} {table.rows}{columns.get(table.name, '')}" for table in tables if table.rows >= _LEAST_ROWS
              and len(table.name) <= _LONGEST_NAME][:_MOST_OTHERS if are_named else 1]
     left = len(tables) - len(named)
     if not named:

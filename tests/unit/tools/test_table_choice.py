@@ -36,7 +36,8 @@ def retriever(tables, near: str = "", titles=None):
     chunk = SimpleNamespace(document_id=near)
     run = SimpleNamespace(citations=(FIRST,))
     sql = SimpleNamespace(tables=lambda: tuple(tables), titles=titles or {}, run=lambda *_, **__: run)
-    index = SimpleNamespace(sql=sql, chunks=[chunk], chunk_row={"c": 0})
+    lexical = SimpleNamespace(knows=lambda word: word.isascii())
+    index = SimpleNamespace(sql=sql, chunks=[chunk], chunk_row={"c": 0}, lexical=lexical)
     return SimpleNamespace(
         index=index, compare=lambda _: SimpleNamespace(vector=np.zeros(2), trust=1.0),
         embed=lambda texts: [np.zeros(2) for _ in texts], rank_passages=lambda *_: [("c", 1.0)] if near else [])
@@ -98,6 +99,14 @@ def test_words_values_and_the_documents_of_near_passages_choose(question, near, 
 
 def test_several_documents_and_the_title_are_told():
     assert lines([CARS], "cars")[0].startswith("cars “Cars of 1983” (406 rows): document: a.csv 400, b.csv 6; origin")
+
+
+def test_without_passages_or_shared_words_the_likeliest_table_is_described_and_the_next_has_its_columns():
+    for question, alone in (("What is the heaviest?", True), ("哪种鸟最重？", False)):
+        first, others = lines([BIRDS, CARS], question, alone=alone)
+        assert first.startswith("cars “Cars of 1983” (406 rows): ")
+        assert others == "other tables: birds 344 (species, body_mass, price, hatched)"
+    assert lines([BIRDS, CARS], "What is the heaviest?") == ["other tables: cars 406, 1 more"]
 
 
 def test_what_does_not_fit_is_counted():
