@@ -94,7 +94,7 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
               else _listed(question, found, finder) or _counted(question, found))
     if stated is not None:
         unit = stated[1]
-        return stated if _names_all(question, f"{unit.heading} {unit.opening} {unit.text}") else None
+        return stated if _names_all(question, f"{unit.opening} {unit.text}", unit.heading) else None
     if not question.has_form or best.row is not None:
         return _from_row(question, found)
     asks_for_several = question.lists and question.expected != "number"  # one value does not answer this
@@ -169,7 +169,7 @@ def _has_part(line: str, name: str) -> bool:
 def _is_about(question: Question, unit: Unit) -> bool:
     text = f"{unit.heading} {unit.text}"
     # The sentence before may name what this one goes on about.
-    if not _has_limits(question, text) or not _names_all(question, f"{unit.before} {text}"):
+    if not _has_limits(question, text) or not _names_all(question, f"{unit.before} {unit.text}", unit.heading):
         return False
     if _names_all(question, unit.text):
         return True
@@ -204,9 +204,12 @@ def _has_limits(question: Question, text: str) -> bool:
     return all(map(is_in_text, _LIMITING_WORD.findall(question.asking)))
 
 
-def _names_all(question: Question, text: str) -> bool:
-    """Return True if a text contains the question's names, or their last words, as "Blum" for "Ada Blum"."""
-    return all(has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1]))
+def _names_all(question: Question, text: str, heading: str = "") -> bool:
+    """Return True if a text or the headings above it contain the question's names.
+
+    In the text their last words are enough, as "Blum" for "Ada Blum"; a heading may be about another Blum.
+    """
+    return all(has_name(f"{heading} {text}", name) or (" of " not in name and has_name(text, name.split()[-1]))
                for name in question.names)
 
 
@@ -240,7 +243,7 @@ def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | 
     row, text = unit.row, f"{unit.heading} {unit.text}"
     if row is None or cell is None or row.is_numbered or _NEGATION.search(question.asking):
         return None
-    if not (_has_limits(question, text) and _names_all(question, text)):
+    if not (_has_limits(question, text) and _names_all(question, unit.text, unit.heading)):
         return None
     shared = _shared_words(question, row)
     for item in found:

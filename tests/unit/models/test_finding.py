@@ -244,3 +244,8 @@ def test_a_numbered_row_answers_no_question_alone():
     """It is one of many that nothing names, so its cell would answer for all of them."""
     row = "| row: biopics row 7 | Title: The Countess | Subjects: 1 | Subject: Ada Byron | Sex of subject: Female |"
     assert short("What percentage of the biopics subjects are female?", row) == ""
+
+
+def test_a_last_name_in_a_heading_does_not_make_a_sentence_about_a_namesake():
+    text = "# Schumann and Brahms\n\nNow that was not the way in which he composed his two sonatas."
+    assert ask("How many sonatas did Clara Schumann compose?", passage(text, "The Sonata")).short == ""
