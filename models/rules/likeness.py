@@ -32,13 +32,16 @@ _LEAST_OF_PERSON = -0.045
 _LEAST_OF_FIRST_NAME, _LEAST_LEAD = 0.25, 0.1
 """How close a first name is to typical ones, and how much closer than to other names: so are most first names, and
 hardly any other words (see `benchmarks/README.md`)."""
-_LEAST_OF_FIRST_WORD, _LEAST_OF_PART = 0.05, -0.12
-"""How close to names of persons the first word of a sentence must be, and any other word of a person's name."""
+_LEAST_OF_FIRST_WORD, _LEAST_OF_PART = 0.1, -0.12
+"""How close to names of persons the first word of a person's name must be, and any common word behind it."""
 _LEAST_OF_PLACE = 0.2
 """How close a word must be to names of places to be one whatever stands before it; few other words are."""
 _ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame"), "man": word_set("mr sir lord")}
 _ADDRESS_BEHIND = {"woman": ("夫人", "女士", "小姐", "太太"), "man": ("先生",)}
 """Forms of address before and after a name that tell the person's gender."""
+_LEAST_OF_LONE_NAME = 0.05
+"""How close to names of persons a word must be that alone is the name of a person."""
+_INITIAL = re.compile(r"[A-Z]\.")
 _LEAST_LEANING = 0.02
 """How much nearer a first name must be to the words for women than to those for men, or the reverse."""
 
@@ -109,30 +112,47 @@ def is_first_name(word: str) -> bool:
 
 
 @lru_cache(8192)
-def is_called_like_person(name: str, *, opens_sentence: bool) -> bool:
-    """Return True if no word of a name speaks against a person's; rare words, as surnames are, do not.
+def is_called_like_person(name: str) -> bool:
+    """Return True if a name begins like persons' names, with initials or a first name, and no other word denies it.
 
-    The first word of a sentence has a capital anyway, so it has to be used like names itself.
+    Rare words, as surnames are, deny nothing. Behind a rare first word a common one has to be used like names, too:
+    "Alberti Bass" is no person.
     """
     words = [word for word in re.findall(r"[^\W\d_]{2,}", name) if word[0].isupper()]
-    for position, word in enumerate(words):
-        closeness, is_rare = _closeness_to_kind(word, "person")
-        least = _LEAST_OF_FIRST_WORD if opens_sentence and position == 0 else _LEAST_OF_PART
-        if not is_rare and closeness <= least:
-            return False
-    return bool(words)
+    if not words:
+        return False
+    closeness = [_closeness_to_kind(word, "person") for word in words]
+    first, is_rare = closeness[0]
+    last, is_last_rare = closeness[-1]
+    begins_like_person = _INITIAL.match(name) is not None or (first >= _LEAST_OF_FIRST_WORD and (
+        not is_rare or is_last_rare or last >= _LEAST_OF_FIRST_WORD))
+    return begins_like_person and all(rare or close > _LEAST_OF_PART for close, rare in closeness[1:])
 
 
 @lru_cache(8192)
-def is_known_place(word: str) -> bool:
-    """Return True if a word is used like the names of places, more than like those of persons."""
-    place = _closeness_to_kind(word, "location")[0]
-    return place > _LEAST_OF_PLACE and place > _closeness_to_kind(word, "person")[0]
+def is_known_place(name: str) -> bool:
+    """Return True if the last word of a name is a common one that is used like the names of places."""
+    place, is_rare = _closeness_to_kind(name.rpartition(" ")[2], "location")
+    return not is_rare and place > _LEAST_OF_PLACE and lead_over_persons("location", name) > 0
 
 
-def is_known(name: str) -> bool:
-    """Return True if a word is spelled like names, or used like those of organizations more than like common words."""
-    return _is_spelled_like_name(name) or _closeness_to_kind(name, "organization")[0] > _LEAST_OF_ACRONYM
+@lru_cache(8192)
+def lead_over_persons(kind: str, name: str) -> float:
+    """Return how much closer the last word of a name is to names of a kind than to names of persons."""
+    word = name.rpartition(" ")[2]
+    return _closeness_to_kind(word, kind)[0] - _closeness_to_kind(word, "person")[0]
+
+
+@lru_cache(8192)
+def may_be_surname(word: str) -> bool:
+    """Return True unless a word is used like common words."""
+    return _closeness_to_kind(word, "person")[0] > _LEAST_OF_LONE_NAME
+
+
+def is_known(word: str) -> bool:
+    """Return True if a word is spelled like names, or used like those of organizations more than like other words."""
+    body, *others = (_closeness_to_kind(word, kind)[0] for kind in ("organization", "person", "location"))
+    return _is_spelled_like_name(word) or body > max(_LEAST_OF_ACRONYM, *others)
 
 
 def _is_spelled_like_name(word: str) -> bool:

@@ -68,6 +68,7 @@ _WEEKDAY = re.compile(r"^\w{2,6}day,? |(?<=\d)(?:st|nd|rd|th)\b")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things
 _LINK = re.compile(r"[\[<(]?https?:")
+_NOTHING = frozenset({"none", "nil", "n/a", "na", "not applicable", "unknown", "nothing", "无", "没有"})
 _MOST_KEY_WORDS = 4
 _MOST_HEADINGS_OF_FORM = 2  # the most headings above the fields of a document: its title and one more
 _LEAST_LINES, _LEAST_FIELDS, _LONGEST_FIELD = 2, 3, 100
@@ -255,7 +256,8 @@ def _is_field(key: str, value: str) -> bool:
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     has_sentences = ". " in value or "。" in value.rstrip("。")
     is_prose = has_sentences or any(len(item) > _LONGEST_FIELD for item in value.split(LIST_MARK))
-    if is_prose or value.startswith("//") or is_unfilled(value, key) or not states_something(value):
+    says_nothing = value.startswith(("//", "??")) or value.casefold().rstrip(" .") in _NOTHING
+    if is_prose or says_nothing or is_unfilled(value, key) or not states_something(value):
         return False
     return len(key_words) <= _MOST_KEY_WORDS and not set(key_words[:1]) & _NOT_KEYS and not parse_date(
         _WEEKDAY.sub("", key))

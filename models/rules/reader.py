@@ -17,7 +17,14 @@ from ...text.scripts import has_han, is_han
 from ...text.section_lines import is_telling
 from ...text.titles import is_unfilled
 from ..parsing.parser import Parser
-from .likeness import gender_of, is_called_like_person, is_first_name, is_known, is_known_place
+from .likeness import (
+    is_called_like_person,
+    is_first_name,
+    is_known,
+    is_known_place,
+    lead_over_persons,
+    may_be_surname,
+)
 from .metadata_facts import field_rows, people_rows
 from .recognition.name_kinds import HONORIFICS, ROLES, TypeNouns, infer_type
 from .recognition.spans import VALUES, Span, find_spans, name_of
@@ -42,19 +49,11 @@ _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", 
 """The endings of the titles of Chinese rules, which are names."""
 _FILE_NAME = re.compile(r"\.\w{1,5}$|[\\/_]")
 _BEFORE_PLACES = word_set("in at near into across throughout around between outside inside north south east west")
-_KINDS_SURE_IF_REPEATED = frozenset({"organization", "location", "event", "work"})
-"""The kinds that are confirmed by two occurrences."""
+_BEFORE_THINGS = word_set("the in at near into across throughout")
+_LEAST_LEAD_OF_PLACE = -0.05
+"""How much closer to names of places than of persons a word must be at least that stands where places do."""
 _BEFORE_BODIES = word_set("by at for from joined of with under against")
-_SUFFIXES_OF_SONS = frozenset({"Jr", "II", "III", "IV"})
-"""Suffixes that tell a son from his father: "Karl Blum" may be the father of "Karl Blum Jr"."""
-_SHARED_IN_FAMILIES = frozenset({"mrs", "lady"})
-"""Forms of address of a woman before the name that she shares with the family of her husband."""
-_PART_OF_BODY = re.compile(r"\b(?:Department|Division|Faculty|School|Section|Laborator(?:y|ies))\b")
-_OF_BODY = re.compile(r",\s{1,3}(?:the )?[A-Z]")
-"""What a part of a body is called, and what stands behind it if the body itself is named: ", University of Oslo"."""
-_SENTENCE_START = re.compile(r"(?:\A|[.!?:;\n\"“(*•-])\s{0,3}\Z")
 _LAST_WORD = re.compile(r"\w{1,20}$")
-_LIST_LINK = re.compile(r"(?:,|,? and|,? or) $")
 _HOUSE_NUMBER = re.compile(r"(?:^|(?<!\d),|\()[ \t]*\d{1,5}[A-Za-z]? \Z", re.MULTILINE)
 _CONTEXT_LENGTH = 40
 
@@ -69,8 +68,8 @@ class RulesReader:
     def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
         """Return the entities and facts of each chunk, which depend only on its request, the schema and the models.
 
-        The names of all chunks are recognised in one batch, which is faster. They are as written, in full if the chunk
-        also has a short form. With an open schema, types and labels are those of the general seed.
+        The names of all chunks are recognised in one batch, which is faster. They are as written. With an open schema,
+        types and labels are those of the general seed.
         """
         titles = [_subject_of_title(request.title, request.document) for request in requests]
         found = find_spans([request.text for request in requests], self._parser, titles)
@@ -83,8 +82,9 @@ class RulesReader:
         found = [span for span in found if not _is_street_of_address(text, span)]
         is_keyed = request.document.endswith(f": {title}")  # "RFC-20: Oslo Pumps"
         names = _Names(text, found, title, self._short_spans(title), keyed=is_keyed)
-        types = {name: types_of_schema.type_of(names, name) for name in names.spans}
-        admitted = _sure_names(text, names.spans) | {name for name, (_, is_evident) in types.items() if is_evident}
+        sure = _sure_names(text, names.spans)
+        types = {name: types_of_schema.type_of(names, name, is_sure=name in sure) for name in names.spans}
+        admitted = sure | {name for name, (_, is_evident) in types.items() if is_evident}
         for full, short in pairwise(found):
             is_acronym = full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"}
             if is_acronym and names.full_name(full) in admitted:  # "Oslo Pump Alliance (OPA)"
@@ -120,10 +120,11 @@ class _TypesOfSchema:
             kind: next((type_by_name[name] for name in names if name in type_by_name), self._fallback)
             for kind, names in _TYPES_OF_KINDS.items()}
 
-    def type_of(self, names: "_Names", name: str) -> tuple[str, bool]:
+    def type_of(self, names: "_Names", name: str, *, is_sure: bool) -> tuple[str, bool]:
         """Return the type of a name, or "", and whether words give it or the document is about the name.
 
-        It is the type that the words around most of its places give, else that of its own words, else by its kind.
+        It is the type that the words around most of its places give, else that of its own words, else by its kind. What
+        a document is about has the most general type unless words confirm its kind.
         """
         votes = Counter(filter(None, (self._nouns.type_of(names.text, span) for span in names.spans[name])))
         kind, given = names.kind(name), ""
@@ -131,8 +132,12 @@ class _TypesOfSchema:
             given = votes.most_common(1)[0][0]
         elif kind not in {"person", "work"} and infer_type(name):
             given = self._nouns.type_of_name(name)
-        default = self._fallback if names.is_title(name) else ""
-        return given or self._type_of_kind.get(kind, default), names.is_title(name) or given != ""
+        is_title = names.is_title(name)
+        is_person = kind == "person" and is_called_like_person(name)
+        if is_title and not (is_sure or is_person or kind == "work" or has_han(name)):
+            kind = "name"
+        default = self._fallback if is_title else ""
+        return given or self._type_of_kind.get(kind, default), is_title or given != ""
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
@@ -140,11 +145,11 @@ _types_of = cached(LRUCache(maxsize=4), key=id, lock=Lock())(_TypesOfSchema)
 
 
 class _Names:
-    """The names of a chunk with their places. A short form such as "Blum" is counted under the full name."""
+    """The names of a chunk with their places. A short form of the title is counted under the title."""
 
     def __init__(self, text: str, found: Sequence[Span], title: str, title_spans: Sequence[Span], *,
                  keyed: bool) -> None:
-        """Find the full form of each name in the spans `found`; `title_spans` are the spans of the title."""
+        """Group the spans `found` by name; `title_spans` are the spans of the title."""
         self.text = text
         places = [span for span in found if span.kind not in VALUES]
         kinds: dict[str, str] = {}
@@ -154,8 +159,10 @@ class _Names:
         opening = next(iter(title_spans), None)
         names_body = opening and opening.start == 0 and opening.kind == "organization" and has_han(title)
         body = title[: opening.end] if opening and names_body else ""
-        self._full_names = {name: body if body.startswith(name) and kind != "person" else _full_name(name, kinds, title)
-                            for name, kind in kinds.items()}
+        self._full_names = {name: body for name, kind in kinds.items() if body.startswith(name) and kind != "person"}
+        if len(title.split()) <= _LONGEST_NAMING_HEADING and title.istitle():  # "Blum" in a document on Ada Blum
+            self._full_names |= {name: title for name, kind in kinds.items()
+                                 if kind in {"person", "name"} and title.endswith(f" {name}")}
         title_names = [span for span in title_spans if span.kind not in VALUES]
         title_is_name = [(span.start, span.end) for span in title_names] == [(0, len(title))]
         is_statute = title.endswith(_STATUTES)
@@ -187,39 +194,6 @@ class _Names:
         return name == self._title
 
 
-def _full_name(name: str, kinds: Mapping[str, str], title: str) -> str:
-    """Return the full form of a person's name, or the name itself if none is certain.
-
-    `kinds` are the kinds of all names of the text.
-    """
-    if kinds[name] not in {"person", "name"}:
-        return name
-    address, _, addressed = name.partition(" ")
-    address = address.lower().rstrip(".")
-    if address not in HONORIFICS or address in _SHARED_IN_FAMILIES:
-        address, addressed = "", name
-    words, title_words = addressed.split(), title.split()
-    title_may_be_name = name != title and len(title_words) <= _LONGEST_NAMING_HEADING and all(
-        part[0].isupper() and part[-1] != ":" for part in title_words)
-    is_bare_first_name = len(words) == 1 and title_words[-1:] != [name]  # others may have it, too
-    if title_may_be_name and not is_bare_first_name and _is_short_form(words, title_words):
-        return title
-    longer_names = list[str]()
-    for other, kind in kinds.items():
-        is_of_son = other.rpartition(" ")[2].rstrip(".") in _SUFFIXES_OF_SONS
-        if kind == "person" and _is_short_form(words, other.split()) and not is_of_son:
-            is_of_other_gender = address and {gender_of(name), gender_of(other)} == {"man", "woman"}
-            longer_names += [] if is_of_other_gender else [other]
-    return longer_names[0] if len(longer_names) == 1 else name
-
-
-def _is_short_form(words: Sequence[str], longer: Sequence[str]) -> bool:
-    """Return True if a longer name begins or ends with the words, and is not composed like "University of Oslo"."""
-    is_composed = bool({"of", "in", "and"} & set(longer))
-    opens, ends = list(longer[: len(words)]), list(longer[-len(words):])
-    return len(longer) > len(words) and list(words) in (opens, ends) and not is_composed
-
-
 def _subject_of_title(title: str, document: str) -> str:
     """Return a document's title without a final part in brackets, or "" if it names no subject."""
     head = title.strip()
@@ -240,20 +214,16 @@ def _is_street_of_address(text: str, span: Span) -> bool:
 def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     """Return the names that are certain: the words around one of their places confirm them, or they are repeated."""
     # A person of one word is repeated where the text has certain persons, too; elsewhere it may be a species or a unit.
-    place_ends = {span.end for spans in names.values() for span in spans if span.kind == "location"}
-    sure = {name for name, spans in names.items() if any(_is_sure(text, span, place_ends) for span in spans)}
+    sure = {name for name, spans in names.items()
+            if any(_is_sure(text, span, is_repeated=len(spans) > 1) for span in spans)}
     has_persons = any(span.kind == "person" for name in sure for span in names[name])
-    repeated_kinds = _KINDS_SURE_IF_REPEATED | ({"person"} if has_persons else set())
-    for name, spans in names.items():
-        kinds = {span.kind for span in spans} & repeated_kinds if len(spans) > 1 else set()
-        # A single word that is repeated as a body or work may still be a common word.
-        if kinds and (" " in name or is_known(name) or not kinds <= {"organization", "work"}):
-            sure.add(name)
-    return sure
+    return sure | {name for name, spans in names.items() if has_persons and len(spans) > 1 and " " not in name
+                   and spans[0].kind == "person" and may_be_surname(name)
+                   and not all(text.startswith(".", span.end) for span in spans)}  # no abbreviation: "Fig. 1"
 
 
-def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
-    """Return True if the words around a name confirm its kind, such as a preposition before a place."""
+def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
+    """Return True if the words of a name or around it confirm its kind, such as a preposition before a place."""
     name = text[span.start : span.end]
     if is_han(name[0]) or is_han(name[-1]):
         return span.kind != "name"
@@ -262,22 +232,18 @@ def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
     word_before = last[0].lower() if last else ""
     match span.kind:
         case "person":
-            first_word = name.split()[0].lower().rstrip(".")
-            return word_before in ROLES or first_word in HONORIFICS or is_first_name(name) or (
-                " " in name and is_called_like_person(name, opens_sentence=_SENTENCE_START.search(before) is not None))
+            is_addressed = word_before in ROLES or name.split()[0].lower().rstrip(".") in HONORIFICS
+            is_thing = word_before in _BEFORE_THINGS and name[1:2] == "."  # "at S. Carlos"
+            is_called = is_first_name(name) or (" " in name and is_called_like_person(name) and not is_thing)
+            return is_addressed or is_called
         case "location":
-            if is_known_place(name):
-                return True
-            link = _LIST_LINK.search(before)
-            follows_place = link is not None and span.start - len(link[0]) in place_ends
-            is_possessive = text.startswith(("'s", "’s"), span.end)
-            is_introduced = word_before in _BEFORE_PLACES or (word_before == "the" and " " in name)
-            return is_introduced or follows_place or is_possessive
+            is_introduced = is_repeated or word_before in _BEFORE_PLACES
+            is_no_person = lead_over_persons("location", name) > _LEAST_LEAD_OF_PLACE
+            return is_known_place(name) or (is_introduced and is_no_person)
         case "organization":
-            if " " not in name:
-                return is_known(name) and word_before in _BEFORE_BODIES
-            is_part = _PART_OF_BODY.search(name) and _OF_BODY.match(text, span.end)  # "Faculty of Law, Oslo University"
-            return not is_part and (word_before == "the" or word_before in _BEFORE_BODIES)
+            is_composed = any(word.islower() for word in name.split())  # "Presto of the Sonata"
+            is_known_name = any(map(is_known, name.split())) or (is_repeated and " " in name)
+            return word_before in _BEFORE_BODIES and is_known_name and not is_composed
         case "work":
-            return " " in name and before.endswith(('"', "“", "«"))
+            return " " in name and (is_repeated or before.endswith(('"', "“", "«")))
     return False

@@ -24,7 +24,7 @@ from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
 from ...text.table_rows import DOCUMENT, LONGEST_VALUE, NUMBER_OF, Cell, Row, find_rows, states_something
 from ...text.times import CELL_MARK, SECTION, read_time
-from .metadata_facts import PDF_NAME, facts_of_metadata, names_property
+from .metadata_facts import FIELDS_OF_PEOPLE, PDF_NAME, facts_of_metadata, names_property
 
 _NOUNS = {
     "person": "employee staff customer contact member attendee participant speaker author owner 员工 姓名 人员 客户",
@@ -122,6 +122,8 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     headers = _headers_of(schema)
     is_keyed = document.endswith(f": {title}")  # "RFC-20: Oslo Pumps"
     document_title = title if is_keyed or document.startswith(f"{title} (") else ""
+    # A folder of people has a file for each: "authors/ann-lee.json".
+    folders = [part for part in re.split("[/(]", document)[-2:-1] if not FIELDS_OF_PEOPLE.isdisjoint([label_key(part)])]
     lines = {line.start: line for line in lines_under(text, heading)} if rows else {}
     metadata, facts = Extraction(), _FactsOfRows(headers, names)
     for useful in useful_rows(rows):
@@ -133,9 +135,13 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         words_of_row = {subject.value, title, *(cell.header for cell in row.cells)}
         section = _section_qualifier(section_of(line, document_title, words_of_row))
         if subject.header == DOCUMENT:
-            metadata = metadata.combine(headers.of_document(row, evidence, section))
+            # Fields under "Motion 3" are the document's, but only there: another motion may have the same.
+            numbered = line.above[-1] if line.above and any(map(str.isdigit, line.above[-1])) else ""
+            is_of_part = numbered not in {"", title} and not section
+            metadata = metadata.combine(headers.of_document(
+                row, evidence, _section_qualifier(numbered.replace(";", ",")) if is_of_part else section))
             continue
-        row_type, is_known = headers.type_of_rows(subject.header, (*reversed(line.above), title))
+        row_type, is_known = headers.type_of_rows(subject.header, (*reversed(line.above), title, *folders))
         if not (section or is_known or subject.value == document_title):
             section = _section_qualifier(document_title)
         facts.add_row(row, row_type, evidence, section)

@@ -1,4 +1,4 @@
-"""The kind of a name by words: its own words, a definition in a sentence, and the noun before it.
+"""The kind of a name by words: its own words and a definition in a sentence.
 
 The nouns are the cues of a schema's entity types. `infer_kind` uses those of the general seed, the reader uses those of
 the current schema.
@@ -28,7 +28,6 @@ _END_OF_NOUN_PHRASE = re.compile(
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _LIFE_DATES = re.compile(r" ?\((?:[^()]{0,60}?\b(?:born|née)\b"
                          rf"|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
-_NOUN_BEFORE = re.compile(r"(?<![a-z-])(?P<noun>(?:[a-z]{1,30} )?[a-z]{1,30}(?:-[a-z]{1,30})?) [\"“]?$")
 _WORD = re.compile(r"[\w’'-]+")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
 _STANDARD_BODIES = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})
@@ -43,7 +42,7 @@ _RELATIONAL_NOUNS = {
 _NUMERAL = re.compile(r"[ivx]+|\d+")
 _SHORTEST_STEM = 2
 """A noun has more letters than these before the ending that gives its type, as "pianist" has before "-ist"."""
-_LOOK_BACK = 30  # characters before a name in which its noun is looked for: two words
+_LOOK_BACK = 30  # characters before a name in which a form of address is looked for
 _LONGEST_HAN_NOUN = 8  # characters
 CALENDAR = WORDS["calendar"]
 """Capitalised words of time, which are not names."""
@@ -97,12 +96,12 @@ class TypeNouns:
         self._person = next((t.name for t in schema.entity_types if "person" in {n.lower() for n in t.all_names()}), "")
 
     def type_of(self, text: str, span: "Span") -> str:
-        """Return the type that a definition, a name's own words or the noun before it gives, in this order, or ""."""
+        """Return the type that a definition or a name's own words give, in this order, or ""."""
         name = text[span.start : span.end]
         if has_han(name):
             # Only its own last characters can type a Chinese name, and a person's or a work's may be any noun.
             return self._type_of_han_name(name) if span.kind not in {"person", "work"} else ""
-        if has_address(text, span.start, span.end) or is_first_name(name):
+        if span.kind != "work" and (has_address(text, span.start, span.end) or is_first_name(name)):
             return self._person
         if defined := self._defined_type(text, span):
             return defined
@@ -111,9 +110,7 @@ class TypeNouns:
         is_named_by_type = span.kind != "work" and not ends_in_surname and bool(infer_type(name))
         if is_named_by_type and (own_type := self.type_of_name(name)):
             return own_type
-        before = _NOUN_BEFORE.search(text[max(0, span.start - _LOOK_BACK) : span.start])
-        phrase = before["noun"] if before else ""  # "the publishing house", "the opera"
-        return self._types.get(phrase, "") or self._types.get(phrase.rpartition(" ")[2], "")
+        return ""
 
     def _defined_type(self, text: str, span: "Span") -> str:
         """Return the type in a sentence that defines a name ("Oslo is a city", "Ada Blum (born 1901)"), or ""."""

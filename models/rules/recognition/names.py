@@ -12,7 +12,6 @@ from ....schemas.naming import canonical_name
 from ....text.languages import function_words, language_of, phrase_language
 from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
 from ...parsing.chinese import Word, load_tagger
-from ..likeness import is_first_name
 from .name_kinds import CALENDAR, CHINESE_SURNAMES, PREPOSITIONS, PRONOUNS, ROLES
 
 Place = tuple[int, int]
@@ -40,8 +39,6 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
 _ITEM_START = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
 _ITEM_END = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
 """What stands before and after a name that is an item of a list or a line of its own."""
-_NEVER_FIRST = re.compile(r"[A-Z][a-z]{2,}(?:ly|ing)|Hitherto|Thus|Hence|Perhaps|Meanwhile|Instead|Once|Even|Only|Was|"
-                          r"Were|Is|Are|Did|Does|Do|Has|Have|Had|Will|Would|Should|Could|Can|Dear|Poor|Well|Oh|Ah")
 _MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
 _NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS | WORDS["not in names"]
 _NOT_AT_START = _NOT_IN_NAMES | ROLES | WORDS["not at start"]
@@ -185,12 +182,6 @@ class NameRuns:
         opens_line = start == at and "\n" in self._text and _ITEM_START.fullmatch(self._text[line_start:at].lstrip())
         is_whole_line = opens_line and _ITEM_END.match(self._text, end)
         return not (is_whole_line or _MIXED_CASE.match(self._text, at))
-
-    def skip_opening_word(self, start: int, end: int) -> int:
-        """Return where a name begins without an adverb or verb that opens the sentence: "Hitherto Madame Fosco"."""
-        word = _WORD_OF_RUN.match(self._text, start, end)
-        is_glued = word and word.end() < end and _NEVER_FIRST.fullmatch(word[0]) and not is_first_name(word[0])
-        return word.end() if word and is_glued and self.has_position_capital(start) else start
 
     def extend(self, start: int, end: int) -> tuple[int, int]:
         """Return a fragment with the adjacent words of its run, or the fragment itself if it is in no run."""

@@ -29,6 +29,10 @@ _FENCED = re.compile(r"^ {0,3}(?P<fence>```|~~~).*?(?:^ {0,3}(?P=fence)|\Z)", re
 _INLINE = re.compile(r"(?<!`)(?P<marks>`{1,2})(?!`)[^`\n]{1,200}(?P=marks)(?!`)")  # words of a program in a sentence
 _ADDRESS = re.compile(r"https?://\S{1,500}|www\.\S{1,500}|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}")
 _TAG = re.compile(r"<[^<>\n]{1,300}>")
+_ENTRY = re.compile(r"^[^\n]{2,100}?[ ,.]\d{1,3}(?:(?:, ?|[-–])\d{1,3}){0,20}[.,;]?$", re.MULTILINE)
+"""A line that ends in numbers of pages, as the entries of an index or a table of contents do."""
+_FEWEST_ENTRIES, _SHARE_OF_ENTRIES = 4, 0.3
+"""How many entries a part of an index has at least, and their share of its lines, of which some are blank."""
 _AUTHOR = r"[A-Z][\w’'-]{0,30}(?:\s[A-Z][\w’'-]{1,30}){0,3}"  # "Lee", or a body such as "R Core Team"
 _CITED = rf"{_AUTHOR}(?:(?:,?\s(?:and|&)\s|,\s){_AUTHOR}){{0,4}}(?:\set\sal\.?)?"
 _CITATION = re.compile(rf"[A-Z][\w’'-]{{1,30}}\set\sal\b|"
@@ -61,8 +65,11 @@ def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = ())
 
 def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:
     """Return the spans of a text; `doc` has the recogniser's entities, `han` the places of Chinese sentences."""
-    # Addresses, tags, code and citations are not searched for names.
+    # Addresses, tags, code, citations and entries of an index are not searched for names.
     masked = [match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE, _CITATION) for match in form.finditer(text)]
+    entries = [match.span() for match in _ENTRY.finditer(text)]
+    is_index = len(entries) >= max(_FEWEST_ENTRIES, _SHARE_OF_ENTRIES * len(text.split("\n")))
+    masked += entries if is_index else []
     spelled: list[Span] = []
     if doc is not None:
         spelled = [span for span in find_spelled_names(text, doc, [*han, *masked], title)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
-from ..likeness import is_first_name, is_known, may_be
+from ..likeness import is_called_like_person, is_first_name, is_known, may_be
 from .name_kinds import (
     CALENDAR,
     EMPHASIS,
@@ -44,9 +44,10 @@ _PARTICLES = word_set("ap bin ibn al el van ten ter da do dos di del della zu af
 """Parts of persons' names in lower case, in addition to those in `_LOWER_CASE_WORDS`."""
 _DETERMINERS = word_set("each every any this that these those")
 _INITIALS_AND_SURNAME = re.compile(r"(?P<initials>(?:[A-Z]\.[- ]?){1,4})[A-Z][\w’'-]+")
-_NAME_WITH_EPITHET = re.compile(r"(?P<first>[A-Z]\w+) (?:the|of) [A-Z]\w+")
+_FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|di|da)){1,4}")
+_NAME_WITH_EPITHET = re.compile(r"[A-Z]\w+ (?:the|of) [A-Z]\w+")
 """What a person is called by a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
-_NOT_IN_PERSONS = word_set("a an to at in on for by with or as is")
+_RULERS = WORDS["rulers"]
 _LOWER_CASE_WORDS = WORDS["lower case words"]
 _UNSURE_SINGLE_WORD_KINDS = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds that a recogniser often gives to single words that are no names."""
@@ -58,7 +59,6 @@ _WORK_CONTEXT = re.compile(
     r"featur(?:es|ing)|read)\b", re.IGNORECASE)
 """What is said around the title of a work, and not around a term in quotation marks."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
-_INITIALS = re.compile(r"(?:[A-Z]\.[- ]?){1,4}[A-Z]?")
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")
 """How citations give names: "Curie M", and what a recogniser makes of the beginning of the next sentence."""
 _MIXED = re.compile(r"[/~˜\u0370-\u03ff]|(?<![\w.-])(?=[\w.-]*\d)[\w.-]{3,}")
@@ -75,7 +75,6 @@ _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
-_SYMBOL = re.compile("[=+×−%$€£]")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
 _ADDRESS_WITHIN = re.compile(r"(?<=\w) (?=(?:Sir|Mr|Mrs|Miss|Ms|Madame|Monsieur)\b)")  # "the Lodge Sir Percival left"
 _SAID_TO = re.compile(r"(?:,| to) (?:Sir|Mr|Mrs|Miss|Ms|Madame|Monsieur|Count|Lady)\b")
@@ -86,9 +85,6 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _CAPITALISED = re.compile(r"(?<![\w.’'-])[A-Z][a-z]+(?!\w)")
-_GLUED_BEHIND = re.compile(r" I$")
-_FIRST_PERSON = re.compile(r" (?!of\b|and\b)[a-z]")
-_FIRST_PERSON_VERB = re.compile(r" (?:am|have|had|would|should|could|did|do|can|will|shall|must|never|may|might)\b")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
 _LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer
 
@@ -119,12 +115,24 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     visible = [[span for span in layer if not any(is_hidden[span.start : span.end])] for layer in (certain, pieces)]
     spans, kinds_by_words = _correct_kinds(text, without_overlaps(*visible), certain)
     terms, names = _common_terms(text, spans), list[Span]()
+    quoted = [match.span(1) for match in _QUOTED.finditer(text)]
     for span in spans:
         is_in_title = text[span.start : span.end] in title.split()
-        is_no_name = name_of(text, span) in terms or (not is_in_title and _is_junk(text, doc, span))
-        if span in certain or not is_no_name:
+        is_no_name = name_of(text, span) in terms or _is_part_of_title(text, span, quoted) or (
+            not is_in_title and _is_junk(text, doc, span))
+        if not is_no_name or (span in certain and span.kind != "person"):
             names.append(_with_own_article(text, span))
     return _with_one_kind_each(text, names, kinds_by_words)
+
+
+def _is_part_of_title(text: str, span: Span, quoted: Sequence[tuple[int, int]]) -> bool:
+    """Return True for the beginning or the end of a title in quotation marks: "Six Sonatas for the Harpsichord"."""
+    if span.kind in {"person", "location"}:  # whom or which a quoted sentence may name
+        return False
+    around = next(((start, end) for start, end in quoted if start <= span.start and span.end <= end), None)
+    if around is None or (around[0] != span.start and around[1] != span.end):
+        return False
+    return any(map(str.isalpha, text[around[0] : span.start] + text[span.end : around[1]]))
 
 
 def _with_own_article(text: str, span: Span) -> Span:
@@ -156,7 +164,7 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
         is_first = is_first_name(ent.text)
         if is_first or has_address(text, ent.start_char, ent.end_char):
             kind = "person"
-        if place := _trim_name(text, runs.skip_opening_word(ent.start_char, ent.end_char), ent.end_char, kind):
+        if place := _trim_name(text, ent.start_char, ent.end_char, kind):
             yield Span(*(_trim_name(text, *runs.extend(*place), kind) or place), kind)
     for match in _CAPITALISED.finditer(text):  # the recogniser overlooks many persons
         is_first = is_first_name(match[0]) and not runs.has_position_capital(match.start())
@@ -193,13 +201,15 @@ def _correct_kinds(text: str, spans: Sequence[Span], certain: Container[Span]) -
 
 
 def _is_formed_like_person(name: str) -> bool:
-    """Return True for initials and a surname, a first name with an epithet or a place, and a rank with a name."""
+    """Return True for initials or a first name with a surname, a first name with an epithet, and a rank with a name."""
     if initialed := _INITIALS_AND_SURNAME.fullmatch(name):
         return initialed["initials"].replace(".", "").strip() not in _COUNTRY_ACRONYMS  # U.S. Government
-    if (epithet := _NAME_WITH_EPITHET.fullmatch(name)) and is_first_name(epithet["first"]):
+    first, _, rest = name.partition(" ")  # "Prince Louis", "Elector of Dresden"
+    if (first.lower() in _RULERS and rest.startswith("of ")) or (
+            (first.lower() in _RULERS or kind_of_noun(first.lower()) == "person") and is_first_name(rest)):
         return True
-    rank, _, rest = name.partition(" ")  # "Prince Louis", "Elector of Dresden"
-    return kind_of_noun(rank.lower()) == "person" and (rest.startswith("of ") or is_first_name(rest))
+    is_full_name = _FULL_NAME.fullmatch(name) and is_called_like_person(name) and not infer_type(name)
+    return is_first_name(first) and (is_full_name or _NAME_WITH_EPITHET.fullmatch(name) is not None)
 
 
 def _may_be_of_kind(text: str, span: Span) -> bool:
@@ -306,8 +316,7 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         other_words, _, last = trimmed.rpartition(" ")
         is_honour = other_words and kind == "person" and last.isupper() and last.lower() in HONOURS
         trimmed = other_words if is_honour or last in _LOWER_CASE_WORDS else trimmed
-    verb = _FIRST_PERSON_VERB if kind in {"person", "event"} or " War " in trimmed else _FIRST_PERSON
-    if _GLUED_BEHIND.search(trimmed) and verb.match(text, start + len(trimmed)):  # "leaving Forest Road I was"
+    if kind not in {"person", "event"} and " War " not in trimmed:  # "leaving Forest Road I was"
         trimmed = trimmed.removesuffix(" I")
     # The stop of an abbreviation at the end belongs to the name: "Acme Inc."
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
@@ -338,7 +347,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     parts = _WORD.findall(name)
     if not parts or len(name) < 2 or not any(c.isalpha() for c in name):  # noqa: PLR2004 - a letter is not a name
         return True
-    if "--" in name or _is_spelled_unlike_name(name, parts, span.kind):
+    if "--" in name or parts[-1].islower() or _is_spelled_unlike_name(name, parts, span.kind):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     if span.kind != "work":
@@ -359,8 +368,7 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
         has_common_word = any(part.islower() and part not in _LOWER_CASE_WORDS | _PARTICLES for part in parts)
         if joins_names or has_common_word or parts[0].isdigit() or len(parts) > _LONGEST_NAME:
             return True
-    if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name)
-                             or not _NOT_IN_PERSONS.isdisjoint(parts)):
+    if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name)):
         return True
     first_part = parts[0].split("-")[0]  # "non-PHP", but not "al-Assad"
     if first_part != parts[0] and first_part.islower() and len(first_part) > 2 and first_part not in _PARTICLES:  # noqa: PLR2004
@@ -371,7 +379,6 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
         return True
     is_lower_case = name.upper() != name.lower() and not any(c.isupper() for c in parts[0])
     return bool((is_lower_case and not parts[0][0].isdigit()) or parts[0] in {"Best", "Most", "Men's", "Women's"}
-                or _SYMBOL.search(name) or _INITIALS.fullmatch(name)
                 or re.search(r"\b[A-Z]{2,}s\b", name))  # "Core EIPs"
 
 
