@@ -7,16 +7,18 @@ that is said only once or twice names nobody. All this is a function of all rows
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...models.rules.likeness import gender_of, is_first_name
+from ...models.rules.likeness import gender_of, is_first_name, is_known_place
 from ...models.rules.recognition.name_kinds import HONORIFICS
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
+from ..resolution.name_comparison import fold, match_names
 from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_rows
 
 _PERSON_TYPES = frozenset({"person", "human", "people", "character"})
@@ -34,6 +36,8 @@ _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w
 _OFTEN = 3
 """In so many chunks of a document a bare first name is somebody's only name."""
 _MOSTLY = 2  # how many times as many chunks have a common word in small letters
+_COUNTED = re.compile(r"\b(?:[Aa]n?|[Ee]ach|[Ee]very|[Nn]o|[Tt]wo|[Tt]hree|[Ff]our|[Ss]everal|[Mm]any) ([A-Z][a-z]+)\b")
+_OFTEN_COUNTED = 4  # one in so many chunks with a common word has it behind an article or a numeral
 
 
 class _Missed(NamedTuple):
@@ -49,19 +53,22 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     """Return the graph with every mention of its names in chunks, and short names of persons under the full ones."""
     document_of = dict[str, str]()
     names_by_key = _names_to_find(columns)
-    known = set(zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True))
-    capitalised = {name.lower() for name in _entity_names(columns) if name.istitle()}
-    chunks_with_small = Counter[str]()  # by word: the number of chunks that have it in small letters
+    known: dict[int, set[int]] = defaultdict(set)  # by chunk: the names that its own reading found
+    for number, name in zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True):
+        known[number].add(name)
+    uses = _Uses(name.lower() for name in _entity_names(columns) if name.istitle())
     missed: list[_Missed] = []
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
         text, number = chunk.text.replace("\n", " "), columns.number_of(chunk.id)
-        chunks_with_small.update(capitalised.intersection(_SMALL_WORD.findall(text)))
+        found = dict[str, int]()  # where names stand that its own reading missed
         for key in names_by_key.keys() & set(_KEY.findall(text)):
             for name, entity in names_by_key[key]:
-                start = -1 if (number, name) in known else _find_name(text, columns.texts[name])
+                start = -1 if name in known[number] else _find_name(text, columns.texts[name])
                 if start >= 0:
+                    found[columns.texts[name]] = entity
                     missed.append(_Missed(entity, name, chunk.id, start))
+        uses.add(text, [*found, *(columns.texts[name] for name in known[number])])
     old_texts = columns.texts
     columns = columns.with_texts(one.chunk for one in missed)  # which gives the names other numbers
     rows = [(one.entity, columns.number_of(old_texts[one.name]), columns.number_of(one.chunk), one.start,
@@ -69,7 +76,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     added = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
     joined: Any = (np.concatenate(pair) for pair in zip(columns.mentions, added, strict=True))
     columns = replace(columns, mentions=distinct_rows(MentionTable(*joined), 3))
-    return _without_unmentioned(_join_short_names(_without_common_words(columns, chunks_with_small), document_of))
+    return _without_unmentioned(_join_short_names(_without_false_names(columns, uses), document_of))
 
 
 def _entity_names(columns: GraphColumns) -> list[str]:
@@ -102,13 +109,42 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[int, int]]]:
     return by_key
 
 
-def _without_common_words(columns: GraphColumns, chunks_with_small: Mapping[str, int]) -> GraphColumns:
-    """Return the graph without mentions of words that most chunks have in small letters."""
+class _Uses:
+    """How the chunks use names, each chunk counted once: as words in small letters, with an article, within others."""
+
+    def __init__(self, capitalised: Iterable[str]) -> None:
+        """Take the names of one capitalised word, in small letters."""
+        self._capitalised = frozenset(capitalised)
+        self.small = Counter[str]()
+        """The chunks that have such a name in small letters."""
+        self.counted = Counter[str]()
+        """The chunks that have a name behind an article or a numeral: "an Allegro"."""
+        self.alone = Counter[str]()
+        """The chunks that have a name elsewhere than within a longer one."""
+
+    def add(self, text: str, names: Sequence[str]) -> None:
+        """Count the uses of the names that a chunk has."""
+        self.small.update(self._capitalised.intersection(_SMALL_WORD.findall(text)))
+        self.counted.update(self._capitalised.intersection(word.lower() for word in _COUNTED.findall(text)))
+        for name in names:
+            longer = [other for other in names if name in other and len(other) > len(name)]
+            rest = text
+            for other in longer:
+                rest = rest.replace(other, "")
+            self.alone[name] += not longer or name in rest
+
+
+def _without_false_names(columns: GraphColumns, uses: _Uses) -> GraphColumns:
+    """Return the graph without mentions of common words, and of names that only stand within longer names."""
     mention_counts, with_facts = np.bincount(columns.mentions.entity), _entities_with_facts(columns)
-    common = [entity for entity, name in enumerate(_entity_names(columns))
-              if name.istitle() and not is_first_name(name) and entity not in with_facts
-              and chunks_with_small.get(name.lower(), 0) > _MOSTLY * mention_counts[entity]]
-    return replace(columns, mentions=select_rows(columns.mentions, ~np.isin(columns.mentions.entity, common)))
+    false = list[int]()
+    for entity, name in enumerate(_entity_names(columns)):
+        is_common = name.istitle() and (
+            _OFTEN_COUNTED * uses.counted[name.lower()] > mention_counts[entity]
+            or (uses.small[name.lower()] > _MOSTLY * mention_counts[entity] and not is_first_name(name)))
+        if entity not in with_facts and (is_common or not uses.alone[name]):
+            false.append(entity)
+    return replace(columns, mentions=select_rows(columns.mentions, ~np.isin(columns.mentions.entity, false)))
 
 
 def _entities_with_facts(columns: GraphColumns) -> set[int]:
@@ -121,6 +157,10 @@ class _PersonNames:
     def __init__(self, columns: GraphColumns, document_of: Mapping[str, str]) -> None:
         self.short: dict[tuple[str, int], list[int]] = defaultdict(list)
         """The rows of the mentions of each entity with a short name and without facts, by document and entity."""
+        self.guessed: dict[tuple[str, int], list[int]] = defaultdict(list)
+        """The same for entities of one word that were taken for places, bodies or other things."""
+        self._lone: dict[tuple[str, str], int] = {}
+        """The entity in `short` of each short name, by document and name."""
         self._full: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         """The entity of each full name, by document and the name's first or last word."""
         self._names = _entity_names(columns)
@@ -130,18 +170,24 @@ class _PersonNames:
         cells = zip(columns.mentions.entity.tolist(), columns.mentions.chunk.tolist(), strict=True)
         for row, (entity, chunk) in enumerate(cells):
             document = document_of.get(columns.texts[chunk], "")
-            if not document or not is_person[entity]:
+            if not document:
+                continue
+            if not is_person[entity]:
+                if self._names[entity].istitle() and " " not in self._names[entity] and entity not in with_facts:
+                    self.guessed[document, entity].append(row)
                 continue
             words, address = self._names[entity].split(), _form_of_address(self._names[entity])
             if len(words) != (2 if address else 1) or not words[-1][0].isupper():
                 self._add_full(document, entity)
             elif entity not in with_facts and address not in _OF_MARRIED_WOMEN:
                 self.short[document, entity].append(row)
+                self._lone[document, self._names[entity]] = entity
 
     def _add_full(self, document: str, entity: int) -> None:
         """Note a mention of a person under a full name; of several entities with the name, keep the most frequent."""
         words, name = self._names[entity].split(), normalise(self._names[entity])
-        if _FULL_NAME.fullmatch(name) and not _form_of_address(name) and not words[0].isupper():
+        is_other = " of " in name or (words[0].isupper() and "." not in words[0])  # a ruler or an acronym
+        if _FULL_NAME.fullmatch(name) and not _form_of_address(name) and not is_other:
             for word in {words[0], words[-1]}:
                 entities = self._full[document, normalise(word)]
                 entities[name] = max(entity, entities.get(name, entity), key=self._mention_counts.__getitem__)
@@ -150,10 +196,28 @@ class _PersonNames:
         """Return the entities with full names that the short name of an entity can mean in a document."""
         name = self._names[entity]
         persons = set(self._full[document, normalise(name.split()[-1])].values())
-        if not _form_of_address(name):
-            return persons
-        return {person for person in persons  # the form of address shows the gender
-                if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
+        if _form_of_address(name):  # which shows the gender
+            persons = {person for person in persons
+                       if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
+        folded = [fold(self._names[person]) for person in persons]
+        # "F. Schubert" and "Franz Schubert" are one.
+        if persons and all(match_names(*pair, person=True) for pair in combinations(folded, 2)):
+            return {max(persons, key=lambda person: (self._mention_counts[person], person))}
+        return persons
+
+
+    def find_bearers(self, document: str, entity: int) -> set[int]:
+        """Return the persons of a document whose last name is the name of an entity that was not taken for a person.
+
+        If a document has the name alone for a person at least as often, it is that person.
+        """
+        name = self._names[entity]
+        person = self._lone.get((document, name), -1)
+        if person >= 0 and len(self.short[document, person]) >= len(self.guessed[document, entity]):
+            return {person}
+        least = len(self.guessed[document, entity]) if is_known_place(name) else 1  # Jack London is not London
+        return {person for person in self.find_full(document, entity)
+                if self._names[person].endswith(f" {name}") and self._mention_counts[person] >= least}
 
 
 def _form_of_address(name: str) -> str:
@@ -166,16 +230,26 @@ def _form_of_address(name: str) -> str:
 def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> GraphColumns:
     """Give the mentions of a short name to the only person of the same document that it can be.
 
-    A rare bare first name is dropped if it could be several persons, or somebody who is not named in full.
+    A rare bare first name is dropped if it could be several persons, or somebody who is not named in full. So is the
+    last name of several persons that was taken for something else.
     """
     names = _PersonNames(columns, document_of)
     entities, is_kept = columns.mentions.entity.copy(), np.ones(len(columns.mentions.entity), bool)
+    full_of = dict[tuple[str, int], int]()
     for (document, entity), rows in names.short.items():
         name = columns.texts[columns.names[entity]]
         persons = names.find_full(document, entity)
         if len(persons) == 1:
-            entities[rows] = persons.pop()
+            full_of[document, entity] = persons.pop()
+            entities[rows] = full_of[document, entity]
         elif " " not in name and len(rows) < _OFTEN and (persons or is_first_name(name)):
+            is_kept[rows] = False
+    for (document, entity), rows in names.guessed.items():
+        bearers = names.find_bearers(document, entity)
+        if len(bearers) == 1:
+            bearer = bearers.pop()
+            entities[rows] = full_of.get((document, bearer), bearer)
+        elif bearers:
             is_kept[rows] = False
     mentions = select_rows(columns.mentions._replace(entity=entities), is_kept)
     return replace(columns, mentions=distinct_rows(mentions, 3))

@@ -102,3 +102,27 @@ def test_a_form_of_address_tells_which_of_a_family_is_meant(documents_of):
 def test_what_is_mostly_written_small_is_no_name(documents_of):
     assert documents_of(("Hush! He left for Radom.", {"Hush": "Person", "Radom": "City"}),
                         *((f"We hush {word}.", {}) for word in ("one", "two", "three"))) == {"Radom": {"d0"}}
+
+
+def test_a_name_that_only_stands_within_a_longer_one_is_no_name(documents_of):
+    both = {"Open Mill Trust": "Organization", "Mill Trust": "Organization"}
+    assert set(documents_of(("The Open Mill Trust met.", both))) == {"Open Mill Trust"}
+    assert set(documents_of(("The Open Mill Trust and the Mill Trust met.", both))) == set(both)
+
+
+def test_what_stands_behind_articles_is_no_name(documents_of):
+    assert documents_of(("An Allegro, then an Allegro from Radom.", {"Allegro": "Event", "Radom": "City"}),
+                        ) == {"Radom": {"d0"}}
+
+
+def test_a_last_name_taken_for_a_place_is_the_persons(documents_of):
+    kuhnau = {"Johann Kuhnau": "Person"}
+    assert documents_of(("Johann Kuhnau wrote it.", kuhnau), ("Johann Kuhnau died. In Kuhnau we see it.",
+                        {**kuhnau, "Kuhnau": "Location"})) == {"Johann Kuhnau": {"d0", "d1"}}
+    assert set(documents_of(("Jack London came to London.", {"Jack London": "Person", "London": "Location"}),
+                            ("London is far.", {"London": "Location"}))) == {"Jack London", "London"}
+
+
+def test_initials_of_one_person_do_not_make_two(documents_of):
+    names = dict.fromkeys(("Franz Schubert", "Schubert F.", "Mr. Schubert"), "Person")
+    assert "Mr. Schubert" not in documents_of(("Franz Schubert wrote. Schubert F. 3. Mr. Schubert sang.", names))
