@@ -64,10 +64,13 @@ _AND = re.compile(r"(?:(?<!\s)\s++)?+[&＆]\s*+")
 # Marks that only separate words. Marks between digits (1.5, 3,000) and a minus sign before a figure have a meaning.
 _SEPARATORS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[‐‑‒–—―]|(?<=[^\s\d])-|(?<=\d)-|-(?!\d)"
                          r"|[_·・‧•/／\"“”„«»‹›()\[\]{}《》〈〉「」『』【】;!?¡¿、。，！？：；（）]")
+_INVERTED = re.compile(r"[^\W\d_][\w'’-]+,? (?:[^\W\d_]\.[ -]?){1,4}")
+"""A family name before initials, as indexes have it: "Bach C.P.E."."""
 _QUALIFIED = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<inside>[^()（）]++)[)）]$")
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _LONG_WORD = 6
+_LEAST_LETTERS = 5  # of two names that differ in blanks and marks alone, to be one without asking
 _YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")
 
 
@@ -141,7 +144,7 @@ def _name_words(text: str) -> list[str]:
     parts = text.split()
     if not text.isascii() or not all(map(str.isalnum, parts)):
         parts = _SEPARATORS.sub(" ", _AND.sub(" and ", _APOSTROPHES.sub("", text))).split()
-    if len(parts) > 1 and parts[0] in _ARTICLES:
+    if len(parts) > 1 and parts[0] in _ARTICLES and not text.startswith("a."):  # "A. Lee" begins with an initial
         parts = parts[1:]
     # "St" and "Ft" are "Saint" and "Fort" only if another word follows.
     spelled = [*(_LEADING_FORMS.get(part, part) for part in parts[:-1]), *parts[-1:]]
@@ -231,6 +234,12 @@ def in_singular(folded: FoldedName) -> str:
     return _PLURAL.sub("", folded.key)
 
 
+def words_of_person(folded: FoldedName) -> tuple[str, ...]:
+    """Return the words of a name with initials before the family name: "cpe bach" for "Bach C.P.E."."""
+    words = folded.words
+    return (*words[1:], words[0]) if _INVERTED.fullmatch(folded.name) else words
+
+
 def initials_of(folded: FoldedName) -> set[str]:
     """Return the possible acronyms of a name: the initials of all its words, and of all but the small ones."""
     if len(folded.words) < _LEAST_ACRONYM:
@@ -290,15 +299,20 @@ def _match_other_spelling(first: FoldedName, second: FoldedName, *, person: bool
     if with_spelled_umlauts(first) == with_spelled_umlauts(second):
         return NameMatch("spelling", prior=0.9)
     if in_singular(first) == in_singular(second) and not person:
-        return NameMatch("spelling", prior=0.85 if len(first.words) > 1 else 0.6)
-    if first.key.replace(" ", "") == second.key.replace(" ", ""):
-        return NameMatch("spelling", prior=0.8)
+        # A single word with a capital may be another thing in the plural: Windows is no window.
+        is_common = first.name.islower() and second.name.islower()
+        return NameMatch("spelling", prior=0.85 if is_common or len(first.words) > 1 else 0.6)
+    if (letters := first.key.replace(" ", "")) == second.key.replace(" ", ""):
+        # "tool room" and "toolroom", but red wood may be no Redwood.
+        is_alike = first.name[0].isupper() == second.name[0].isupper() and len(letters) >= _LEAST_LETTERS
+        return NameMatch("spelling", prior=0.95 if is_alike else 0.8)
     if first.numerals != second.numerals:
         return None
     if sorted(first.words) != sorted(second.words):
         return NameMatch("spelling", prior=0.85 if len(first.words) > 2 else 0.6)  # noqa: PLR2004  (number, other word)
-    is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
-    return NameMatch("person", prior=0.92) if is_inverted else NameMatch("spelling", prior=0.6)
+    inverted = [name for name in (first.name, second.name) if name.count(",") == 1 or _INVERTED.fullmatch(name)]
+    # "Lee, Ann" and "Ann Lee"
+    return NameMatch("person", prior=0.92) if len(inverted) == 1 else NameMatch("spelling", prior=0.6)
 
 
 def _match_spelling(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
@@ -372,9 +386,10 @@ def _adds_place(short: FoldedName, name: str) -> bool:
 
 def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
     """Match two names of persons with the same last word that differ in middle names or initials."""
-    if first.words[-1:] != second.words[-1:]:
+    names = words_of_person(first), words_of_person(second)
+    if names[0][-1:] != names[1][-1:]:
         return None
-    long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
+    long, short = sorted(names, key=lambda words: (-len(words), words))
     # A person's name has two to five words, all of letters alone, and its last one is no initial.
     if len(short) < 2 or len(long[-1]) < 2 or len(long) > 5:  # noqa: PLR2004
         return None

@@ -15,7 +15,15 @@ import numpy as np
 from ...models.embedding.embedder import Vectors
 from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
-from .name_comparison import FoldedName, fold, in_singular, initials_of, stand_for, with_spelled_umlauts
+from .name_comparison import (
+    FoldedName,
+    fold,
+    in_singular,
+    initials_of,
+    stand_for,
+    with_spelled_umlauts,
+    words_of_person,
+)
 
 _MOST_SHARED = 40
 """The maximum number of entities with the same key whose pairs (780) are compared."""
@@ -82,7 +90,8 @@ def _keys(folded: FoldedName) -> set[str]:
         keys.add(fold(folded.name.split(",", maxsplit=1)[0]).key)  # "Austin" in "Austin, Texas"
     keys.add(f"{_WORDS}{folded.numerals}")
     if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():
-        keys.add(f"{_PERSON}{folded.words[0][0]} {folded.words[-1]}")  # the first initial and the family name
+        given, *_, family = words_of_person(folded)
+        keys.add(f"{_PERSON}{given[0]} {family}")
     return keys
 
 

@@ -19,8 +19,8 @@ from .name_comparison import fold
 from .pair_candidates import Statement
 from .surroundings import Surroundings
 
-_ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated", "key"})
-"""Rules that do not compare names: a person, a model or the text says that two entities are the same."""
+_STANDING_IN: frozenset[Rule] = frozenset({"manual", "verdict", "stated", "key", "person"})
+"""Rules by which a name stands in for another: a person, a model or the text says so, or it is a person's in short."""
 MERGE_FROM = 0.9
 """Score from which two entities are merged without asking."""
 ASK_FROM = 0.5
@@ -34,8 +34,12 @@ _NO_TYPE = 0.85
 """Factor of the prior if one entity's type says nothing, because it may be another thing of that name."""
 _CONTAINED = 0.85
 """Weight if the shorter name is only in passages that have the longer one, too."""
-_TITLED_TOGETHER = 0.85
-"""Weight if names that differ by a person's title are in one document, as "Sir Henry Lee" and "Henry Lee"."""
+_SHORT_TOGETHER = 0.85
+"""Weight if names that differ by a title or by initials are in one document, as "Sir Henry Lee" and "H. Lee"."""
+_FAMILY_NAME = 0.92
+"""The score of the family name of one person alone."""
+_QUALIFIED = (0.7, 0.95)
+"""The scores of a name and the only one that ends in it, which are asked about unless a folder stands before it."""
 _STATED_PLACE = 0.85
 """Weight if a fact ties the shorter name to the place that the longer one adds, as Austin to Texas."""
 _STATED_PRIOR, _STATED, _STATED_ELSEWHERE = 0.5, 0.9, 0.4
@@ -107,7 +111,7 @@ class Groups:
         """Return True if `entity` is compatible with `other`, or a member that stands in for it is."""
         around = self._around
         stand_ins = (member for member in group if member == entity or (
-            (tie := self._ties.get(pair_of(member, entity))) and tie.rule in _ASSERTED))
+            (tie := self._ties.get(pair_of(member, entity))) and tie.rule in _STANDING_IN))
         # Compatible entities are tied, or their names match and neither types nor dates contradict.
         return any(pair_of(member, other) in self._ties or (
             around.same_type(member, other) is not False and not around.contradict(member, other)
@@ -194,6 +198,9 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements,
     all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.shared_contacts()
                  if around.same_type(*pair) and not around.contradict(*pair)}
     all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
+    all_ties |= {pair: Tie("qualifier", _QUALIFIED[is_sure], evidence=evidence)
+                 for pair, is_sure, evidence in around.qualified_names() if pair not in all_ties}
+    all_ties |= {pair: Tie("person", _FAMILY_NAME, evidence=evidence) for pair, evidence in around.family_names()}
     all_ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
     ties = {pair: tie for pair, tie in all_ties.items() if tie.score >= ASK_FROM}
     judged = _apply_verdicts(around, _weaken_ambiguous(around, ties), judgements.verdicts)
@@ -236,11 +243,13 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
     weights = [around.weigh_shared(first, second)]
     if loose:
         short, long = _shorter_first(around, pair)
-        weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
+        omits_title = match.rule == "title" or (match.rule == "person" and match.prior < ASK_FROM)
+        if around.support(short) <= around.support(long):
+            weights.append(_CONTAINED)
+        elif omits_title and around.share_documents(first, second):
+            weights.append(_SHORT_TOGETHER)
         if match.rule == "place" and _added_place(around, long) in around.neighbours(short):
             weights.append(_STATED_PLACE)
-        if match.rule == "title" and around.share_documents(first, second):
-            weights.append(_TITLED_TOGETHER)
     prior = match.prior * (_NO_TYPE if have_same_type is None else 1.0)
     if match.rule == "place" and _added_place(around, _shorter_first(around, pair)[1]) not in around.triples_with_key:
         prior /= 2  # what follows the comma may be no place

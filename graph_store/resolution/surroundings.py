@@ -15,7 +15,7 @@ from ...schemas.naming import content_id, label_key
 from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
-from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names
+from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names, words_of_person
 from .pair_candidates import candidate_pairs, is_alias_relation
 
 # Events that happen to a thing only once, each with the words of labels that state its date. If two entities have
@@ -232,10 +232,7 @@ class Surroundings:
         - The type of one says nothing, as that of a table's row, and only one other type of the name says something.
         - The type of one is a guess (see `_is_guess`).
         """
-        entities_by_key: dict[str, list[str]] = {}
-        for entity, key in self.keys.items():
-            entities_by_key.setdefault(key, []).append(entity)
-        for entities in (group for group in entities_by_key.values() if len(group) > 1):
+        for entities in (group for group in self._by_key.values() if len(group) > 1):
             typed = [entity for entity in entities if self.depth(entity)]
             facts = {entity: len(self.documents_with_facts(entity)) for entity in entities}
             ordered = sorted(entities, key=lambda entity: (-facts[entity], -len(self.support(entity)), entity))
@@ -249,6 +246,49 @@ class Surroundings:
                 if is_guess or ((is_typed_by_other or self.share_documents(main, other))
                                 and not self._differ(main, other)):
                     yield pair_of(main, other), (self.mention(other), self.mention(main))
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[str]]:
+        entities: dict[str, list[str]] = {}
+        for entity, key in self.keys.items():
+            entities.setdefault(key, []).append(entity)
+        return entities
+
+    def qualified_names(self) -> Iterator[tuple[Pair, bool, tuple[NameLink, ...]]]:
+        """Yield pairs of a name and the only longer one of its type that ends in it, whether they are sure, and places.
+
+        Sure is a name without its folder ("execution-specs", "ethereum/execution-specs"). The name of another thing
+        before it ("Mainnet", "Ethereum Mainnet") may be left out because the documents are about that thing.
+        """
+        longer: dict[str, list[str]] = defaultdict(list)
+        for entity, key in self.keys.items():
+            words = key.split()
+            for begin in range(1, len(words)):
+                longer[" ".join(words[begin:])].append(entity)
+        for key in sorted(longer.keys() & self._by_key.keys()):
+            short, *homonyms = self._by_key[key]
+            alike = [long for long in longer[key] if self.same_type(short, long)]
+            if homonyms or len(alike) != 1 or not self.may_be_one(short, alike[0]):
+                continue
+            name, long_name = self.names[short], self.names[alike[0]]
+            is_sure = name.islower() and long_name.endswith(f"/{name}")
+            words_before = self.keys[alike[0]].removesuffix(f" {key}")
+            if is_sure or (name[0].isupper() and " " not in key and words_before in self._by_key):
+                yield pair_of(short, alike[0]), is_sure, (self.mention(alike[0]), self.mention(short))
+
+    def family_names(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
+        """Yield pairs of a person's family name and full name, if documents name one person of the family in full."""
+        persons = [entity for entity in sorted(self.keys) if self._have_name_in((self.type(entity),), _PERSONS)]
+        families: dict[str, list[str]] = defaultdict(list)
+        for entity in persons:
+            *given, family = words_of_person(self.folded_name(entity)) or ("",)
+            if given:
+                families[family].append(entity)
+        for entity in persons:
+            bearers = [full for full in families.get(self.keys[entity], ()) if self.share_documents(entity, full)]
+            if bearers and all(self.match(*pair) for pair in combinations(bearers, 2)):
+                yield from ((pair_of(entity, full), (self.mention(entity), self.mention(full))) for full in bearers
+                            if self.may_be_one(entity, full))
 
     def share_documents(self, first: str, second: str) -> bool:
         """Return True if at least half of the documents with the rarer of two entities have the other one, too."""

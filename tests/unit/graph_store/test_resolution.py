@@ -280,3 +280,27 @@ def test_facts_move_to_the_canonical_node_and_their_support_with_them() -> None:
     assert entity_id("Jose Ruiz", "Thing") not in graph
     (group,) = graph.groups()
     assert [(alias.name, alias.rule) for alias in group.aliases] == [("Jose Ruiz", "spelling")]
+
+
+@pytest.mark.parametrize(("kind", "names"), [
+    ("Person", {"NickBannon", "Nick Bannon"}), ("Room", {"tool room", "toolroom"}), ("Tool", {"Drop Saw", "Dropsaw"}),
+    ("Person", {"Bach C.P.E.", "C.P.E. Bach"}), ("Person", {"E. Bach", "Emanuel Bach"}),
+    ("Person", {"Haydn", "Joseph Haydn", "Haydn J."}), ("Repository", {"open/pump-specs", "pump-specs"})])
+def test_names_of_one_document_that_say_the_same_are_one(kind: str, names: set[str]) -> None:
+    said = facts(names=tuple(sorted(names)), kind=kind)
+    assert groups(graph_of(a=said, b=said)) == [names]
+
+
+@pytest.mark.parametrize(("kind", "names"), [
+    ("Product", {"Window", "Windows"}), ("Concept", {"author", "authors"}),
+    ("Tree", {"red wood", "Redwood"}), ("Person", {"A. Gabrieli", "Gabrieli", "Giovanni Gabrieli"}),
+    ("Person", {"Bach", "Emanuel Bach", "Johann Bach"}), ("Network", {"Mainnet", "Mill", "Mill Mainnet"})])
+def test_names_that_may_be_of_several_stay_apart(kind: str, names: set[str]) -> None:
+    assert groups(graph_of(a=facts(names=tuple(sorted(names)), kind=kind))) == []
+
+
+def test_a_name_without_its_first_words_is_asked_about() -> None:
+    graph = graph_of(a=facts(names=("Mainnet", "Mill", "Mill Mainnet"), kind="Network"))
+    doubtful = resolve(Surroundings(graph, open_schema(), {}), {}, Judgements()).doubtful
+    pair = pair_of(entity_id("Mainnet", "Network"), entity_id("Mill Mainnet", "Network"))
+    assert [asked for asked, _ in doubtful] == [pair]
