@@ -65,6 +65,8 @@ _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placehol
                           re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
 _POSSESSIVE_CUE = re.compile(r"(?:'s |的)(.+)", re.DOTALL)
+_NUMBERED_PART = re.compile(r"[A-Z][\w ]{1,40}?[ #]{1,2}\d[\w./-]{0,20}")
+"""A heading of a numbered part, such as "Motion #2016-04-06/3"."""
 _NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
 _TITLE_HEADERS = word_set("title name 名称 标题")
 _LONGEST_HEADER, _LONGEST_NAME, _LONGEST_TITLE = 8, 14, 30
@@ -136,10 +138,9 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         section = _section_qualifier(section_of(line, document_title, words_of_row))
         if subject.header == DOCUMENT:
             # Fields under "Motion 3" are the document's, but only there: another motion may have the same.
-            numbered = line.above[-1] if line.above and any(map(str.isdigit, line.above[-1])) else ""
-            is_of_part = numbered not in {"", title} and not section
-            metadata = metadata.combine(headers.of_document(
-                row, evidence, _section_qualifier(numbered.replace(";", ",")) if is_of_part else section))
+            lines_above = (text[: row.start].rstrip().rpartition("\n")[2].strip(), *line.above[-1:])
+            part = next(filter(_NUMBERED_PART.fullmatch, lines_above), "")
+            metadata = metadata.combine(headers.of_document(row, evidence, section or _section_qualifier(part)))
             continue
         row_type, is_known = headers.type_of_rows(subject.header, (*reversed(line.above), title, *folders))
         if not (section or is_known or subject.value == document_title):

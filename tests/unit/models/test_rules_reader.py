@@ -279,6 +279,15 @@ def test_a_title_that_nothing_confirms_has_the_most_general_type(reader: RulesRe
     assert entities(found).get("Keto Coconut Bread", "Concept") == "Concept"
 
 
+def test_fields_of_a_numbered_part_say_of_which(reader: RulesReader) -> None:
+    text = "Motion 3\nPresenter: Ann Lee\nDecided: 2024-05-02\nResolution: Postponed.\nDetails: ???\n"
+    (found,) = reader.extract([ExtractionRequest(text=text, title="Minutes", document="m/minutes.md")],
+                              load_schema("general"))
+    (resolution,) = [fact for fact in found.attributes if fact.attribute == "Resolution"]
+    assert (resolution.value, resolution.time) == ("Postponed", "under: Motion 3")
+    assert "Details" not in {fact.attribute for fact in found.attributes}
+
+
 def test_a_file_name_is_not_the_subject_of_its_document(reader: RulesReader) -> None:
     request = ExtractionRequest(text="Anna Keller checked the pump.", title="Pump-Guidelines",
                                 document="a/Pump-Guidelines.pdf")
