@@ -9,7 +9,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from ...models.rules.likeness import gender_of, is_first_name, is_known_place
 from ...models.rules.recognition.name_kinds import HONORIFICS
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
-from ..resolution.name_comparison import fold, match_names
 from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_rows
 
 _PERSON_TYPES = frozenset({"person", "human", "people", "character"})
@@ -30,6 +28,7 @@ _OF_MARRIED_WOMEN = frozenset({"mrs", "lady", "madame", "madam", "countess", "ba
 """Forms of address before the name of a husband."""
 _FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]+(?: [^\W\d_][\w.'’-]*){1,3}")
 _KEY = re.compile(r"\w+")
+_PART_OF_NAME = re.compile(r"[^\W\d_][\w'’-]*\.?")
 _SMALL_WORD = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
 _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
 """What stands before or behind a part of a longer word or of an address."""
@@ -199,9 +198,7 @@ class _PersonNames:
         if _form_of_address(name):  # which shows the gender
             persons = {person for person in persons
                        if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
-        folded = [fold(self._names[person]) for person in persons]
-        # "F. Schubert" and "Franz Schubert" are one.
-        if persons and all(match_names(*pair, person=True) for pair in combinations(folded, 2)):
+        if persons and _may_be_one_person([self._names[person] for person in persons]):
             return {max(persons, key=lambda person: (self._mention_counts[person], person))}
         return persons
 
@@ -218,6 +215,19 @@ class _PersonNames:
         least = len(self.guessed[document, entity]) if is_known_place(name) else 1  # Jack London is not London
         return {person for person in self.find_full(document, entity)
                 if self._names[person].endswith(f" {name}") and self._mention_counts[person] >= least}
+
+
+def _may_be_one_person(names: Sequence[str]) -> bool:
+    """Return True if full names of one family differ in initials alone: "Schubert F." and "Franz Schubert"."""
+    all_initials, spelled = list[str](), set[str]()
+    for name in names:
+        words = _PART_OF_NAME.findall(name)
+        is_inverted = all(word.endswith(".") for word in words[1:])
+        given = words[1:] if is_inverted else words[:-1]
+        all_initials.append("".join(word[0] for word in given))
+        spelled |= {word for word in given[:1] if not word.endswith(".")}
+    longest = max(all_initials, key=len)
+    return len(spelled) < 2 and all(map(longest.startswith, all_initials))  # noqa: PLR2004
 
 
 def _form_of_address(name: str) -> str:
