@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Rule
 from ...text.dates import parse_date
+from .initials import is_inverted, join_letters, words_of_person
 
 # Words that show that two names are of one thing, or of two things; Latin words are folded, without accents.
 # ruff: noqa: SIM905  (lists of words read better as text)
@@ -64,8 +65,6 @@ _AND = re.compile(r"(?:(?<!\s)\s++)?+[&＆]\s*+")
 # Marks that only separate words. Marks between digits (1.5, 3,000) and a minus sign before a figure have a meaning.
 _SEPARATORS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[‐‑‒–—―]|(?<=[^\s\d])-|(?<=\d)-|-(?!\d)"
                          r"|[_·・‧•/／\"“”„«»‹›()\[\]{}《》〈〉「」『』【】;!?¡¿、。，！？：；（）]")
-_INVERTED = re.compile(r"[^\W\d_][\w'’-]+,? (?:[^\W\d_]\.[ -]?){1,4}")
-"""A family name before initials, as indexes have it: "Bach C.P.E."."""
 _QUALIFIED = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<inside>[^()（）]++)[)）]$")
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
@@ -148,21 +147,7 @@ def _name_words(text: str) -> list[str]:
         parts = parts[1:]
     # "St" and "Ft" are "Saint" and "Fort" only if another word follows.
     spelled = [*(_LEADING_FORMS.get(part, part) for part in parts[:-1]), *parts[-1:]]
-    return _join_letters([_SHORT_FORMS.get(part, part) for part in spelled])
-
-
-def _join_letters(parts: list[str]) -> list[str]:
-    """Join adjacent single letters into one abbreviation: "j. r. r. tolkien" becomes "jrr tolkien"."""
-    joined: list[str] = []
-    follows_letter = False
-    for part in parts:
-        is_letter = len(part) == 1 and part.isalpha() and part.isascii()
-        if is_letter and follows_letter:
-            joined[-1] += part
-        else:
-            joined.append(part)
-        follows_letter = is_letter
-    return joined
+    return join_letters([_SHORT_FORMS.get(part, part) for part in spelled])
 
 
 @lru_cache(100_000)
@@ -232,12 +217,6 @@ def with_spelled_umlauts(folded: FoldedName) -> str:
 def in_singular(folded: FoldedName) -> str:
     """Return a name's key with its last word in the singular; "glass", "status" and "analysis" keep their s."""
     return _PLURAL.sub("", folded.key)
-
-
-def words_of_person(folded: FoldedName) -> tuple[str, ...]:
-    """Return the words of a name with initials before the family name: "cpe bach" for "Bach C.P.E."."""
-    words = folded.words
-    return (*words[1:], words[0]) if _INVERTED.fullmatch(folded.name) else words
 
 
 def initials_of(folded: FoldedName) -> set[str]:
@@ -310,7 +289,7 @@ def _match_other_spelling(first: FoldedName, second: FoldedName, *, person: bool
         return None
     if sorted(first.words) != sorted(second.words):
         return NameMatch("spelling", prior=0.85 if len(first.words) > 2 else 0.6)  # noqa: PLR2004  (number, other word)
-    inverted = [name for name in (first.name, second.name) if name.count(",") == 1 or _INVERTED.fullmatch(name)]
+    inverted = [name for name in (first.name, second.name) if name.count(",") == 1 or is_inverted(name)]
     # "Lee, Ann" and "Ann Lee"
     return NameMatch("person", prior=0.92) if len(inverted) == 1 else NameMatch("spelling", prior=0.6)
 
@@ -386,7 +365,7 @@ def _adds_place(short: FoldedName, name: str) -> bool:
 
 def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
     """Match two names of persons with the same last word that differ in middle names or initials."""
-    names = words_of_person(first), words_of_person(second)
+    names = words_of_person(first.name, first.words), words_of_person(second.name, second.words)
     if names[0][-1:] != names[1][-1:]:
         return None
     long, short = sorted(names, key=lambda words: (-len(words), words))

@@ -15,15 +15,8 @@ import numpy as np
 from ...models.embedding.embedder import Vectors
 from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
-from .name_comparison import (
-    FoldedName,
-    fold,
-    in_singular,
-    initials_of,
-    stand_for,
-    with_spelled_umlauts,
-    words_of_person,
-)
+from .initials import words_of_person
+from .name_comparison import FoldedName, fold, in_singular, initials_of, stand_for, with_spelled_umlauts
 
 _MOST_SHARED = 40
 """The maximum number of entities with the same key whose pairs (780) are compared."""
@@ -90,7 +83,7 @@ def _keys(folded: FoldedName) -> set[str]:
         keys.add(fold(folded.name.split(",", maxsplit=1)[0]).key)  # "Austin" in "Austin, Texas"
     keys.add(f"{_WORDS}{folded.numerals}")
     if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():
-        given, *_, family = words_of_person(folded)
+        given, *_, family = words_of_person(folded.name, folded.words)
         keys.add(f"{_PERSON}{given[0]} {family}")
     return keys
 

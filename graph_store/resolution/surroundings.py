@@ -15,7 +15,8 @@ from ...schemas.naming import content_id, label_key
 from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
-from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names, words_of_person
+from .initials import words_of_person
+from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names
 from .pair_candidates import candidate_pairs, is_alias_relation
 
 # Events that happen to a thing only once, each with the words of labels that state its date. If two entities have
@@ -281,7 +282,8 @@ class Surroundings:
         persons = [entity for entity in sorted(self.keys) if self._have_name_in((self.type(entity),), _PERSONS)]
         families: dict[str, list[str]] = defaultdict(list)
         for entity in persons:
-            *given, family = words_of_person(self.folded_name(entity)) or ("",)
+            folded = self.folded_name(entity)
+            *given, family = words_of_person(folded.name, folded.words) or ("",)
             if given:
                 families[family].append(entity)
         for entity in persons:
