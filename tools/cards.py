@@ -73,7 +73,8 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
                      else "the graph has no fact of it")
     elif not lines:
         notes.append(f"the graph has no fact of it{' at this date' if at else ''}")
-    return Block(title=title, items=tuple(line.item for line in chosen), note="; ".join(notes))
+    items = tuple(line.item.model_copy(update={"heading": name}) for line in chosen)  # which its lines do not repeat
+    return Block(title=title, items=items, note="; ".join(notes))
 
 
 class _CardLine(NamedTuple):

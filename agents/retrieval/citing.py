@@ -91,8 +91,9 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
               for basis in dict.fromkeys(item.basis for item in quoted_once if item.basis)]
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
                   short=_short_answer(draft, shown_claims, items, mode), grade=grade, rows=tuple(
-                      AnswerRow(text=item.statement, cells=item.cells, documents=tuple(dict.fromkeys(
-                          place.document for place in item.places)) or (item.document,))
+                      AnswerRow(text=": ".join(filter(None, [item.heading, item.statement])), cells=item.cells,
+                                documents=tuple(dict.fromkeys(place.document for place in item.places))
+                                or (item.document,))
                       for item in quoted_once if item.kind in {"fact", "row"}))
 
 
@@ -222,7 +223,7 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
         for place in _places_for(claim, item):
             # The document may have been replaced or deleted since it was read: then there are no such words.
             if _document_text(documents, place.document, place.start, len(place.text)) == place.text and is_support(
-                    place.text, claim.text, f"{item.title} {item.statement}"):
+                    place.text, claim.text, f"{item.heading} {item.title} {item.statement}"):
                 yield place.document, place.start, place.text
 
 

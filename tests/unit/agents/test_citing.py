@@ -234,6 +234,15 @@ def test_a_line_supports_a_claim_by_what_it_says_or_its_source_does(documents):
     assert not answered(documents, claim("Turku is a birthplace.", 1)).abstained, "the source's word"
 
 
+def test_a_line_of_a_card_says_it_of_the_cards_entity(documents):
+    line = row(("ada", "She was born in Ulm", "Ulm"), statement="pays -> Ulm")
+    card = line.model_copy(update={"heading": "Frank Lund"})
+    benefactor = claim("The unknown benefactor was Frank Lund.", 1)
+    assert answered(documents, benefactor, items=[line]).abstained
+    said = answered(documents, benefactor, items=[card])
+    assert (said.abstained, said.rows[0].text) == (False, "Frank Lund: pays -> Ulm")
+
+
 def test_a_passage_must_be_quoted_in_its_words(documents):
     assert answered(documents, claim("Born in Ulm.", 1), claim("Ada Byron.", "1"), items=[passage("ada", 0, 90)],
                     ).abstained
