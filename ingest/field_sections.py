@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from textwrap import dedent
 
 from ..schemas.documents import SourceTable
@@ -22,8 +21,7 @@ from ..text.table_rows import LIST_MARK
 from ..text.titles import is_unfilled
 from .reading import DEFAULT_LIMITS
 from .reference_lists import reference_tables
-from .source_tables import collected_tables
-from .table_lines import FORM_FIELDS, with_rows
+from .table_lines import FORM_FIELDS
 
 _SYMBOL = r"(?:(?:[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff][\u200d\ufe0f]?){1,6}[ \t]{0,4})?"
 """An emoji or another symbol that may stand before the name of a field."""
@@ -302,9 +300,7 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
     begin = title.end() if title else 0
     # The names of reStructuredText's fields, without a colon in front, so that all places stay.
     head = _RST_NAME.sub(r"\1 :", text[begin:begin + _HEAD])
-    start, (fields, end) = 0, _table_fields(head)
-    if not fields:
-        fields, end = _line_fields(head)
+    start, (fields, end) = 0, _line_fields(head)
     if not fields and (paragraph := _PARAGRAPH.match(head)):  # below which the text begins with "Description: It ..."
         fields, end = _line_fields(paragraph[0])
     if not fields:
@@ -348,15 +344,3 @@ def _code_fields(text: str) -> tuple[dict[str, str], int, int]:
                 not before or (are_known and not before.endswith((":", "：")))):
             return fields, found.start(), at
     return {}, 0, 0
-
-
-def _table_fields(text: str) -> tuple[dict[str, str], int]:
-    """Return the one record in the Markdown table with which a text begins, and where it ends; none if it has more."""
-    blank = len(text) - len(text.lstrip("\n"))
-    lines = "\n".join(takewhile(lambda line: line.lstrip().startswith("|"), text[blank:].split("\n")))
-    with collected_tables() as tables:
-        with_rows(lines, "")
-    if len(tables) != 1 or len(tables[0].rows) != 1 or not any(map(FORM_FIELDS.search, tables[0].columns)):
-        return {}, 0
-    pairs = zip(tables[0].columns, tables[0].rows[0], strict=True)
-    return {name: value for name, value in pairs if name and value}, blank + len(lines)

@@ -5,8 +5,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -20,14 +18,13 @@ Reader = Callable[[bytes, Limits], Content]
 """A function that reads a file; it raises UnreadableError if the bytes are not text or not of its format."""
 _STYLE = re.compile(r"<style\b[^<]*</style>")  # which pandas writes above each table
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
-_CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*(?P<end>{_TIME})[^\n]*+"
+_CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*{_TIME}[^\n]*+"
                   r"(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)", re.MULTILINE)
 """A line with times, and the lines of text up to a blank line or to further times."""
 _SPEAKER = re.compile(r"\s*<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
 _ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
 _LONGEST = 600  # the length in characters from which a line ends inside a sentence, for subtitles without punctuation
-_PAUSE = 4.0  # seconds without words after which another line begins
 _LATEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*+(?:\n[ \t]*+)?")
 _LATEX_BEGIN, _LATEX_END = "\\begin{document}", "\\end{document}"
 _INNER = r"(?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]{0,300}+\}){0,1000}+\}){0,5000}+"
@@ -116,23 +113,19 @@ def read_subtitles(data: bytes, _: Limits) -> Content:
 
 
 def _join_cues(text: str) -> Iterator[str]:
-    """Join the words of cues to lines, which end with a sentence, at a pause, with another speaker, or when long."""
-    line, speaker, last_end = "", "", 0.0
+    """Join the words of cues to lines, which end with a sentence, with another speaker, or when long."""
+    line, speaker = "", ""
     shown_before: set[str] = set()  # captions that roll up repeat the lines of the cue before
     for cue in _CUE.finditer(text):
-        start, end = _seconds(cue["start"]), _seconds(cue["end"])
-        for name, spoken in groupby(_spoken(cue["words"]), key=itemgetter(0)):
-            texts = [text for _, text in spoken]
-            if line and (name != speaker or start - last_end > _PAUSE or len(line) > _LONGEST or line.endswith(_ENDS)):
+        spoken = list(_spoken(cue["words"]))
+        for name, words in spoken:
+            if line and (name != speaker or len(line) > _LONGEST or line.endswith(_ENDS)):
                 yield line
                 line = ""
-            new_words = " ".join(text for text in texts if text not in shown_before)
-            speaker, last_end, shown_before = name, end, set(texts)
-            if new_words and not line:
-                time = f"{int(start) // 3600:02}:{int(start) // 60 % 60:02}:{int(start) % 60:02}"
-                line = f"[{time}] {f'{speaker}: ' if speaker else ''}{new_words}"
-            elif new_words:
-                line += f" {new_words}"
+            speaker = name
+            if words not in shown_before:
+                line = f"{line} {words}" if line else f"[{_clock_time(cue['start'])}] {name and f'{name}: '}{words}"
+        shown_before = {words for _, words in spoken}
     if line:
         yield line
 
@@ -147,9 +140,10 @@ def _spoken(words: str) -> Iterator[tuple[str, str]]:
             yield speaker, plain
 
 
-def _seconds(time: str) -> float:
-    *hours, minutes, seconds = time.replace(",", ".").split(":")
-    return 3600 * int(hours[0] if hours else 0) + 60 * int(minutes) + float(seconds)
+def _clock_time(start: str) -> str:
+    """Return the time of a cue, such as "01:02.500", with hours and without fractions: "00:01:02"."""
+    hours_to_seconds = ["0", *re.split("[.,:]", start)[:-1]][-3:]
+    return ":".join(part.zfill(2) for part in hours_to_seconds)
 
 
 def read_latex(data: bytes, _: Limits) -> Content:

@@ -218,22 +218,11 @@ def without_frame(content: Content) -> Content:
     before, rest = content.text[:start.end()], content.text[start.end():]
     end = _WORK_ENDS.search(rest)
     work, after = (rest[:end.start()], rest[end.start():]) if end else (rest, "")
-    work = _without_frames_fences(work, before)
     fields = {found["name"].lower(): found["value"].strip() for found in _FRAME_FIELD.finditer(before)}
     title = fields.pop("title", content.title)
-    text = f"{work.strip()}\n\n## {LICENCE}\n\n{before.strip()}\n\n{after.strip()}\n"
+    # Web pages have the frame in blocks of code, and the work is between the end of one and the beginning of another.
+    text = _FENCE.sub("", f"{work.strip()}\n\n## {LICENCE}\n\n{before.strip()}\n\n{after.strip()}\n")
     return content._replace(text=text, title=title, metadata={**content.metadata, **fields})
-
-
-def _without_frames_fences(work: str, before: str) -> str:
-    """Return a work without the end of a code block that begins before it, and the beginning of one that ends after it.
-
-    Web pages have the frame in blocks; of a block that is left open, all headings would count as code.
-    """
-    if len(_FENCE.findall(before)) % 2:
-        work = _FENCE.sub("", work, count=1)
-    fences = list(_FENCE.finditer(work))
-    return work[:fences[-1].start()] + work[fences[-1].end():] if len(fences) % 2 else work
 
 
 def _why_unusable(file: FoundFile, suffix: str) -> str:

@@ -11,7 +11,7 @@ from ..reading import Content, Limits, UnreadableError
 from .web_pages import read_html
 
 _DEEPEST = 10  # the most mails within each other that are read
-_MORE_WORDS = 2  # so many times the words of the plain text, which then leaves out a part of the mail
+_WEIGHTS = {"text/plain": 2, "text/html": 1}  # HTML with twice the words has a part of the mail that plain text has not
 _REPLACED = "\ufffd"
 _QUOTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)(?P<who>(?!>)[^\n]{1,300}(?:\n(?!>)[^\n]{1,300})?)(?=\n{1,2}>)|"
                      r"^(?P<line>-{3,} ?[^\n-]{4,60} ?-{3,})$|^>", re.MULTILINE)
@@ -73,14 +73,10 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
 
 
 def _best_form(forms: list[Message]) -> Message:
-    """Return the form with plain text, or with HTML if that has far more words; or else the last."""
-    words = {kind: [sum(len(_part_text(part).split()) for part in form.walk() if part.get_content_type() == kind)
-                    for form in forms] for kind in ("text/plain", "text/html")}
-    plain, page = (next((at for at, number in enumerate(numbers) if number), None) for numbers in words.values())
-    if plain is None:
-        return forms[-1 if page is None else page]
-    has_more_as_page = page is not None and words["text/html"][page] > _MORE_WORDS * words["text/plain"][plain]
-    return forms[page if page is not None and has_more_as_page else plain]
+    """Return the form with the most words, those of plain text counted double; the last of equal ones."""
+    return max(reversed(forms), key=lambda form: sum(
+        _WEIGHTS[kind] * len(_part_text(part).split()) for part in form.walk()
+        if (kind := part.get_content_type()) in _WEIGHTS))
 
 
 def _part_text(part: Message) -> str:

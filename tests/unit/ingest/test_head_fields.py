@@ -13,7 +13,6 @@ pytestmark = pytest.mark.usefixtures("shared_reading")
 FIELDS = {"author": "Ada Blum, Bo Ek", "status": "Draft", "requires": "7, 12"}
 PAIRS = [("Author", "Ada Blum, Bo Ek"), ("Status", "Draft"), ("Requires", "7, 12")]
 LINES = "\n".join(f"{name}: {value}" for name, value in PAIRS)
-TABLE = "\n".join(f"| {name} | {value} |" for name, value in PAIRS)
 BODY = "\n\n## Why\n\nFees rise.\n"
 
 
@@ -23,10 +22,7 @@ BODY = "\n\n## Why\n\nFees rise.\n"
     "<pre>\n" + "\n".join(f"  {line}" for line in LINES.split("\n")) + "\n</pre>",
     "\n".join(f"- {name}: {value}" for name, value in PAIRS),
     "\n".join(f"* **{name}:** {value}" for name, value in PAIRS),
-    "\n\n".join(f"**{name}**: {value}" for name, value in PAIRS), f"---\n{LINES}\n---", f"---\n{LINES}\n--- ",
-    f"# Fees\n\n| Field | Value |\n|---|---|\n{TABLE}", f"# Fees\n\n| | |\n|---|---|\n{TABLE}",
-    "# Fees\n\n" + TABLE.replace("\n", "\n|---|---|\n", 1),
-    "# Fees\n\n| Author | Status | Requires |\n|---|---|---|\n| Ada Blum, Bo Ek | Draft | 7, 12 |"])
+    "\n\n".join(f"**{name}**: {value}" for name, value in PAIRS), f"---\n{LINES}\n---", f"---\n{LINES}\n--- "])
 def test_the_head_of_a_markdown_file_is_its_metadata_and_no_table(head, tmp_path):
     document = only(write(tmp_path / "a.md", head + BODY))
     assert {name.lower(): value for name, value in document.metadata.items()} == FIELDS

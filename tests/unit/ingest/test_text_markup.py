@@ -129,9 +129,9 @@ def text_of(path):
 def test_srt_sentences_begin_where_their_first_words_do(tmp_path):
     assert text_of(write(tmp_path / "a.srt", (
         "1\r\n00:00:01,000 --> 00:00:03,000\r\n<i>The bell of Alder</i>\r\n\r\n2\r\n00:00:03,100 --> 00:00:05,000\r\n"
-        "{\\an8}rings twice.\r\n\r\n3\r\n00:01:02,000 --> 00:01:04,000\r\nNo stop\r\n\r\n"
+        "{\\an8}rings twice.\r\n\r\n3\r\n00:01:02,000 --> 00:01:04,000\r\nNo stop.\r\n\r\n"
         "4\r\n01:02:03,000 --> 01:02:04,000\r\nlater\r\n"))) == (
-        "[00:00:01] The bell of Alder rings twice.\n[00:01:02] No stop\n[01:02:03] later")
+        "[00:00:01] The bell of Alder rings twice.\n[00:01:02] No stop.\n[01:02:03] later")
 
 
 def test_vtt_names_its_speakers_and_hides_its_notes(tmp_path):
