@@ -144,13 +144,8 @@ def _is_valid(data: bytes, encoding: str) -> bool:
 
 def _legacy_encoding(data: bytes, declared: str | None = None) -> Guess:
     """Return the encoding of bytes that are not UTF-8: the declared one if they are valid in it, else the likeliest."""
-    non_ascii = re.search(rb"[\x80-\xff]", data)
-    begin = non_ascii.start() if non_ascii else 0
-    # From the line of the first such byte on, because the words around it tell the language.
-    begin = max(data.rfind(b"\n", 0, begin) + 1, begin - _SAMPLE)
-    sample = data[begin : begin + _SAMPLE]
-    if len(sample) == _SAMPLE:  # end it at a line break, because its last bytes may be a part of a character
-        sample = sample[: sample.rfind(b"\n") + 1] or sample
+    # Lines with such bytes, because the words around these tell the language; the last may end inside a character.
+    sample = b"\n".join(line for line in data.split(b"\n") if not line.isascii())[:_SAMPLE]
     non_ascii_count = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
     invalid_count = len(sample) - len(sample.decode("utf-8", "ignore").encode())
     if 10 * invalid_count < non_ascii_count:
@@ -178,8 +173,8 @@ def _guess_encoding(data: bytes, sample: bytes) -> Guess:
     texts, scores = dict[str, str](), dict[str, float]()
     for found in chardet.detect_all(sample, ignore_threshold=True, encoding_era=_ERAS):
         encoding = _superset_of(found["encoding"] or "")
-        if _is_valid(sample, encoding) and _is_valid(data, encoding):
-            texts[encoding] = text = sample.decode(encoding)
+        if _is_valid(data, encoding):
+            texts[encoding] = text = sample.decode(encoding, "ignore")
             beside_latin = len(_BESIDE_LATIN.findall(text)) / max(1, len(_FOREIGN.findall(text)))
             scores[encoding] = found["confidence"] * (1 - beside_latin)
     if not scores:

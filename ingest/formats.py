@@ -151,22 +151,19 @@ def read_latex(data: bytes, _: Limits) -> Content:
     source = _LATEX_COMMENT.sub("", clean_text(decode(data)))
     begin = source.find(_LATEX_BEGIN)
     body = source[begin + len(_LATEX_BEGIN):].partition(_LATEX_END)[0] if begin >= 0 else source
-    fields: dict[str, list[str]] = {name: [] for name in ("title", "author", "affiliation", "date", "note")}
+    fields: dict[str, list[str]] = {name: [] for name in ("title", "author", "affil", "date", "note")}
     for found in _LATEX_FIELD.finditer(source) if begin >= 0 else ():
         for part in _LATEX_AND.split(_LATEX_NOTE.sub(" ", found["words"])):
-            first, *others = (_plain(line) for line in _LATEX_BREAK.split(part))
-            name, whole = found["name"], " ".join([first, *others])
+            lines, name = [_plain(line) for line in _LATEX_BREAK.split(part)], found["name"]
             if name == "author":  # their address stands below their name
-                fields["author"].append(first)
-                fields["affiliation"] += others
-            elif name == "affil":
-                fields["affiliation"].append(whole)
-            elif name == "date" and not parse_date(whole):  # people write there what they like
-                fields["note"].append(whole)
-            else:
-                fields[name].append(whole)
+                fields["affil"] += lines[1:]
+                lines = lines[:1]
+            elif name == "date" and not parse_date(" ".join(lines)):  # people write there what they like
+                name = "note"
+            fields[name].append(" ".join(lines))
     text = _LATEX_HEADING.sub(lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain(found['words'])}\n",
                               _LATEX_FIELD.sub("", body))
+    fields["affiliation"] = fields.pop("affil")
     return Content(_LATEX_ITEM.sub("\n- ", text), one_line(" ".join(fields.pop("title"))),
                    {name: list(filter(None, values)) for name, values in fields.items()})
 

@@ -16,9 +16,9 @@ from .chunking import chunk_id
 from .decoding import decode, read_bytes, undecodable
 from .folder_files import report_failure
 from .loaders import make_document
-from .metadata import DocumentIdError, check_id, clean_metadata, record_id
+from .metadata import check_id, clean_metadata, record_id
 from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError
-from .records import BadRecordError, Record, parse, read_jsonl, read_record
+from .records import BadRecordError, Record, parse, read_jsonl, read_listed, read_records
 
 SOURCE = "given as text"
 RecordedFormat = Literal["hipporag", "triples"]
@@ -63,13 +63,10 @@ def _check_document(number: int, item: Mapping[str, Any], limits: Limits) -> Doc
     where = f"`documents[{number}]`"
     try:
         given = _Given.model_validate(item)
-        document_id = check_id(given.id)
     except ValidationError as error:
         raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text, "metadata": {{name: value}}}} '
                           "(title and metadata may be left out; `tables` are those that Banyan found): fix the input"
                           ) from error
-    except DocumentIdError as error:
-        raise IngestError(f"{where}: {error}") from error
     if len(given.text.encode(errors="replace")) > limits.file_bytes:
         raise IngestError(f"the text of {where} is larger than {limits.size()}: split it into smaller documents")
     if not all(len(table.spans) == len(table.rows) and all(0 <= start <= end <= len(given.text)
@@ -78,7 +75,7 @@ def _check_document(number: int, item: Mapping[str, Any], limits: Limits) -> Doc
     heading = next(headings(given.text), None)
     title = " ".join(clean_text(given.title or (heading.title if heading else "")).split())
     try:
-        return make_document(document_id, title, given.text, SOURCE, clean_metadata(given.metadata or {}),
+        return make_document(check_id(given.id), title, given.text, SOURCE, clean_metadata(given.metadata or {}),
                              stored=given.tables)
     except UnreadableError as error:
         raise IngestError(f"{where}: {error}") from error
@@ -136,12 +133,7 @@ def _read_hipporag(path: Path, limits: Limits, report: Callable[[str], None]) ->
         values = list(parse(decode(read_bytes(path, limits)))["docs"])
     except (BadRecordError, KeyError, TypeError) as error:
         raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: {error}") from error
-    for number, value in enumerate(values):
-        try:
-            record = read_record(number, value, limits)
-        except ValueError as error:
-            report(f"record {number}: {error}")
-            continue
+    for record in read_listed(read_records(values, limits), report):
         names = record.metadata.get("extracted_entities")
         yield record._replace(metadata={"entities": [{"name": name} for name in cast("list[str]", names or ()) if name],
                                         "triples": record.metadata.get("extracted_triples", ())})

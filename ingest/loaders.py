@@ -174,7 +174,8 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
         elif suffix in RECORD_READERS:
             yield from _records(file, partial(RECORD_READERS[suffix], file.real, limits), limits, report)
         elif suffix == ".json":
-            yield from _records(file, partial(read_listed, reading()), limits, report)
+            content = reading()
+            yield from _records(file, partial(read_listed, content.records, tables=content.tables), limits, report)
         else:
             read_plain = PLAIN.get(suffix)
             content = read_content(read_plain, read_bytes(file.real, limits), limits) if read_plain else reading()

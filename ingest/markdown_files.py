@@ -19,7 +19,7 @@ from .decoding import decode
 from .readers.web_pages import mark_tags, parse_html, read_grid
 from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, write_raised
 
-_LONGEST_HEAD = 200_000  # characters of front matter that are read as metadata
+_LONGEST_HEAD = 200_000  # characters of front matter that are read as metadata; a longer one is text
 _YAML, _TOML = "---", "+++"
 _CLOSING = {_YAML: re.compile(r"\n---[ \t]*+(?:\n|\Z)"), _TOML: re.compile(r"\n\+\+\+[ \t]*+(?:\n|\Z)")}
 _TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3}\*\*|"
@@ -53,7 +53,7 @@ _BLOCKS = frozenset((
 _HARD_BREAK = re.compile(r"(?<=[^\\])\\$")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z]\w{1,30});")
 _LARGEST_TABLE = 2_000_000  # characters; parsed, a table takes many times its memory
-_TABLE, _TABLE_END = re.compile(r"<table[\s>]", re.IGNORECASE), re.compile(r"</table>", re.IGNORECASE)
+_TABLE = re.compile(r"<table[\s>](?:(?!</table>).)*+(?P<end></table>)?", re.IGNORECASE | re.DOTALL)
 _PICTURE = re.compile(
     r"!\[[^\[\]\n]{0,500}\]\(\s?(?P<linked>[^()\s<>]{1,2000}|<[^<>\n]{1,2000}>)|"
     r"(?:!\[\[|^ {0,3}\[[^\[\]\n]{1,100}\]:\s{0,4})"
@@ -69,11 +69,11 @@ def read_markdown(data: bytes, _: Limits) -> Content:
     The title is that of the front matter, or else the first heading, or the line above it if that is only the first
     section's. Pictures are not read but counted.
     """
-    metadata, source, unread = _split_front_matter(clean_text(decode(data)))
+    metadata, source = _split_front_matter(clean_text(decode(data)))
     text = clean_markdown(source)
     title = metadata.pop(next((name for name in metadata if name.lower() == "title"), ""), "")
     title = title if isinstance(title, str) and title else _title_of_text(text, next(headings(text), None))
-    return Content(text, title, metadata, unread=unread, omitted=count_in_markdown(source))
+    return Content(text, title, metadata, omitted=count_in_markdown(source))
 
 
 def _title_of_text(text: str, first: Heading | None) -> str:
@@ -90,24 +90,20 @@ def _title_of_text(text: str, first: Heading | None) -> str:
     return next((heading.title for heading in headings(text) if heading.level == 1), "")
 
 
-def _split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
-    """Return the fields of a text's front matter, the rest of the text, and why the fields were not read, or ""."""
+def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
+    """Return the fields of a text's front matter, and the rest of the text; all of it if it has none that is valid."""
     fence, begin = text[:3], text.find("\n") + 1
     if fence not in {_YAML, _TOML} or text[3:begin].strip():
-        return {}, text, ""
-    closing = _CLOSING[fence].search(text, begin - 1)  # from the first line's end, as it may have no fields
+        return {}, text
+    # From the end of the first line, as there may be no fields.
+    closing = _CLOSING[fence].search(text, begin - 1, begin + _LONGEST_HEAD)
     if closing is None:
-        return {}, text, ""
-    end = closing.start()
-    if end > _LONGEST_HEAD:
-        is_field = (":" if fence == _YAML else "=") in text[begin : text.find("\n", begin)]
-        return {}, text, (f"its front matter has {end:,} characters, and at most {_LONGEST_HEAD:,} are read as "
-                          "metadata: it is read as text; shorten it" if is_field else "")
+        return {}, text
     try:
-        fields = _read_fields(fence, text[begin : end + 1])
+        fields = _read_fields(fence, text[begin : closing.start() + 1])
     except (yaml.YAMLError, RecursionError, ValueError):
-        return {}, text, ""
-    return ({}, text, "") if fields is None else (fields, text[closing.end():], "")
+        fields = None
+    return ({}, text) if fields is None else (fields, text[closing.end():])
 
 
 def _read_fields(fence: str, text: str) -> dict[str, object] | None:
@@ -135,7 +131,9 @@ def clean_markdown(text: str) -> str:
     parts = list[str]()
     for part, is_code in _split_fences(text):
         if not is_code:
-            lines = _with_pipe_tables(_without_comments(part)).split("\n")
+            with_tables = _TABLE.sub(lambda table: _pipe_table(table[0]) if table["end"] else table[0],
+                                     _without_comments(part))
+            lines = with_tables.split("\n")
             plain = "\n".join(_HARD_BREAK.sub("", _clean_line(line)) for line in lines if not _END.fullmatch(line))
             part = _UNDERLINED.sub(_write_heading, plain)  # noqa: PLW2901 - its cleaned form
         parts.append(part)
@@ -184,17 +182,9 @@ def _plain_text(words: str) -> str:
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(replacement, words))
 
 
-def _with_pipe_tables(text: str) -> str:
-    parts, at = list[str](), 0
-    while (start := _TABLE.search(text, at)) and (end := _TABLE_END.search(text, start.end())):
-        parts += [text[at : start.start()], _pipe_table(text[start.start() : end.end()])]
-        at = end.end()
-    return "".join([*parts, text[at:]])
-
-
 def _pipe_table(table: str) -> str:
     """Return a pipe table for an HTML table; as it is, if it is for layout, one row or column, huge, or broken."""
-    if len(_TABLE.findall(table)) > 1 or len(table) > _LARGEST_TABLE:
+    if table.lower().count("<table") > 1 or len(table) > _LARGEST_TABLE:
         return table
     try:
         soup = parse_html(table)

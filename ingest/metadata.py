@@ -123,16 +123,12 @@ def _letters_of(name: str) -> str:
     return re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\W_]+", "", name.casefold()))
 
 
-class DocumentIdError(UnreadableError):
-    """A text cannot be a document's id; the message names the cause and the fix."""
-
-
 def check_id(text: str) -> str:
     """Return a file's relative path, or the id that a record or a caller gives, in Unicode NFC as a document's id.
 
     Ids that look the same are the same: an id has no invisible characters and no line breaks, and no blanks at its
     ends. Banyan never opens an id as a path, but people read it as one, so it must not contain `.` or `..`. Any other
-    text is a DocumentIdError.
+    text is an UnreadableError.
     """
     name = unicodedata.normalize("NFC", text)
     shown = ascii(text[:60]) if not text.isprintable() else repr(text[:60])
@@ -144,7 +140,7 @@ def check_id(text: str) -> str:
             (not {".", ".."}.isdisjoint(name.replace("\\", "/").split("/")),
              "a part of it is `.` or `..`: use another name")):
         if is_wrong:
-            raise DocumentIdError(f"the id {shown} cannot be used: {reason}")
+            raise UnreadableError(f"the id {shown} cannot be used: {reason}")
     return name
 
 

@@ -97,17 +97,13 @@ class Content(NamedTuple):
 
 
 _DOUBTS: ContextVar[list[str] | None] = ContextVar("banyan_reading_doubts", default=None)
-_ON_PAGE: ContextVar[Callable[[], None]] = ContextVar("banyan_page_read", default=lambda: None)
-
-
-def set_page_listener(listener: Callable[[], None]) -> None:
-    """Set the function that is called when a page of a file was recognised."""
-    _ON_PAGE.set(listener)
+ON_PAGE: ContextVar[Callable[[], None]] = ContextVar("banyan_page_read", default=lambda: None)
+"""The function that is called when a page of a file was recognised."""
 
 
 def note_page() -> None:
     """Tell that a page was recognised: the deadline of a scan is for each of its pages."""
-    _ON_PAGE.get()()
+    ON_PAGE.get()()
 
 
 def note_doubt(doubt: str) -> None:

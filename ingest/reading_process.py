@@ -27,7 +27,7 @@ from ..text.cleaning import clean_text
 from .decoding import read_bytes
 from .formats import load_reader
 from .metadata import clean_metadata
-from .reading import MEGABYTE, Content, Limits, UnreadableError, read_content, set_page_listener
+from .reading import MEGABYTE, ON_PAGE, Content, Limits, UnreadableError, read_content
 
 _PAGE_READ = b""  # the answer after each page of a scan, whose pages have a deadline each
 _LOOK = 0.2  # seconds between two checks whether the run was cancelled
@@ -106,7 +106,7 @@ def _serve_requests(limits_json: str, descriptor: str) -> None:
         signal.alarm(int(limits.seconds) + 10)  # ends this process if the run was killed
         pipe.send_bytes(_PAGE_READ)
 
-    set_page_listener(note_progress)
+    ON_PAGE.set(note_progress)
     with suppress(EOFError):
         while True:
             path = Path(os.fsdecode(pipe.recv_bytes()))

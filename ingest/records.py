@@ -19,7 +19,7 @@ from ..text.table_rows import LIST_MARK
 from ..text.titles import UNREAD
 from .decoding import Guess, encoding_of, open_file
 from .grids import SheetRow, read_blocks, sheet_lines
-from .reading import Content, Limits, UnreadableError
+from .reading import Limits, UnreadableError
 from .source_tables import collected_tables
 from .table_lines import table_lines
 
@@ -250,13 +250,22 @@ def lines(path: Path, limits: Limits, encoding: Guess | None = None) -> Iterator
                 yield number, line
 
 
-def read_listed(content: Content, report: Report) -> Iterator[Record]:
-    """Yield the records that `readers.data_files` read; report why the others cannot be used."""
-    for value in content.records:
-        if isinstance(value, str):  # a reason
+def read_listed(values: Iterable[Any], report: Report, tables: Sequence[SourceTable] = ()) -> Iterator[Record]:
+    """Yield the records among what `read_records` yields; report why the others cannot be used."""
+    for value in values:
+        if isinstance(value, str):
             report(value)
         else:
-            yield Record(*value)._replace(tables=content.tables)
+            yield Record(*value)._replace(tables=tables)
+
+
+def read_records(values: Iterable[object], limits: Limits) -> Iterator[Record | str]:
+    """Yield the record for each JSON value, or the reason why it cannot be used."""
+    for number, value in enumerate(values):
+        try:
+            yield read_record(number, value, limits)
+        except ValueError as error:
+            yield f"record {number}: {error}"
 
 
 def parse(text: str) -> Any:

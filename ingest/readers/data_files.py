@@ -2,7 +2,7 @@
 
 import html.entities
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
 
@@ -14,7 +14,7 @@ from ...schemas.formats.small_files import check_depth
 from ...text.cleaning import one_line
 from ..decoding import decode
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError
-from ..records import Fields, Record, is_row, object_lines, parse, read_fields, read_record, record_lines
+from ..records import Fields, Record, is_row, object_lines, parse, read_fields, read_records, record_lines
 from .archives import local_name
 from .web_pages import read_html
 
@@ -113,7 +113,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
         value = parse(text)
         records = _list_records(value)
         if not records or not all(map(is_row, records)):
-            return Content("", records=list(_read_records(records, limits)))
+            return Content("", records=list(read_records(records, limits)))
         check_depth(value, limits.json_depth)
     except ValueError as error:  # not JSON, or nested too deeply
         raise UnreadableError(str(error)) from error
@@ -127,15 +127,6 @@ def read_json(data: bytes, limits: Limits) -> Content:
         are_works = all({"title", "type"} <= row.keys() and {"issued", "author"} & row.keys() for row in rows)
         table = record_lines(list(map(_csl_work if are_works else read_fields, rows)), "", limits)
     return Content("", records=[Record(None, None, one_line(title), table)])
-
-
-def _read_records(values: Sequence[object], limits: Limits) -> Iterator[Record | str]:
-    """Yield the record for each value, or why it cannot be used."""
-    for number, value in enumerate(values):
-        try:
-            yield read_record(number, value, limits)
-        except ValueError as error:
-            yield f"record {number}: {error}"
 
 
 def _list_records(value: object) -> list[object]:
