@@ -38,6 +38,8 @@ FIELDS_OF_PEOPLE = WORDS["fields of people"]
 """Words of fields that are people, and of what stands above lists of people."""
 _LAYOUT_FIELDS = WORDS["layout fields"]
 """Fields that tell a program how to show the document."""
+_SETTINGS = {("editor", "markdown"), ("editor", "code"), ("published", "true")}
+"""What a wiki writes above each page: which of its editors opens the page, which is no person, and that it is shown."""
 _OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
 _FILE_PROPERTIES = word_set("author created modified")
 """Fields that a program fills in: often with an account instead of a name, or the date of the template."""
@@ -137,7 +139,8 @@ def _is_uninformative(cell: Cell, document: str) -> bool:
     is_page_id = key == "id" and (_SLUG.fullmatch(cell.value) is not None or (is_in_name and not cell.value.isdigit()))
     is_full_name = key == "author" and _FULL_NAME.match(cell.value) is not None
     is_file_property = key in _FILE_PROPERTIES and not is_full_name and _OFFICE_FILE.search(document) is not None
-    return (key in _LAYOUT_FIELDS or repeats_title or is_page_id or is_file_property
+    is_setting = (key, cell.value.casefold()) in _SETTINGS
+    return (key in _LAYOUT_FIELDS or repeats_title or is_page_id or is_file_property or is_setting
             or len(cell.value) > _LONGEST_VALUE)
 
 

@@ -46,6 +46,7 @@ _AMBIGUOUS_HEADERS = WORDS["ambiguous headers"]
 """Words that mean no type in a table, though the schema has them as cues: a record label, farmland."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 _PLACEHOLDER_OR_CODE = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")  # a placeholder, or code as a whole
+_LISTED = re.compile("、|; ")
 _DEFAULT_HEADER = re.compile(r"Column \d{1,4}\Z")  # the header of a column that has none in its document
 _MARKUP = re.compile(r"<(?:[!/]|(?:br|p|b|i|em|strong|span|div|img|a|u|li|ul|ol|sup|sub|code|font)\b)[^<>]{0,500}>|"
                      r"!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
@@ -87,7 +88,8 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
     rest, begin = list[str](), 0
     for row in rows:
         # A cell that is too long for a value stays in the text.
-        long_cells = (f"{cell.header}: {cell.value}\n" for cell in row.cells[1:] if len(cell.value) > LONGEST_VALUE)
+        # On a line with it, a header such as "Author" would be a field of the document.
+        long_cells = (f"{cell.header}\n{cell.value}\n" for cell in row.cells[1:] if len(cell.value) > LONGEST_VALUE)
         rest += [text[begin:row.start], *long_cells]
         begin = row.end
     return found, "".join([*rest, text[begin:]])
@@ -143,6 +145,9 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             metadata = metadata.combine(headers.of_document(row, evidence, section or _section_qualifier(part)))
             continue
         row_type, is_known = headers.type_of_rows(subject.header, (*reversed(line.above), title, *folders))
+        if not is_known and label_key(subject.header) == "title" and {"author", "authors"} & {
+                label_key(cell.header) for cell in cells}:
+            row_type, is_known = headers.type_of_rows(DOCUMENT, ())[0], True
         if not (section or is_known or subject.value == document_title):
             section = _section_qualifier(document_title)
         facts.add_row(row, row_type, evidence, section)
@@ -172,7 +177,7 @@ class _FactsOfRows:
                              and self._names(cell.value))
             relation = self._headers.relation(cell.header, row_type) if may_be_entity else None
             if relation is not None:
-                for item in cell.value.split("、"):
+                for item in _LISTED.split(cell.value):
                     if relation.type == "" or not item[:1].islower():
                         self._entities[item, relation.type] = None
                     head, tail = (item, name) if relation.backward else (name, item)

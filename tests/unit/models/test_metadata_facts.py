@@ -129,6 +129,15 @@ class TestNames:
             ("EIP-1559: Fee market", "EIP-1559"), ("EIP-1559: Fee market", "Fee market")]
 
 
+@pytest.mark.parametrize(("field", "people"), [
+    ("Editor: markdown", []), ("Editor: Ada Lund", ["Ada Lund"]), ("Published: true", []),
+    ("DateCreated: 2022-10-19T08:22:01.141Z", [])])
+def test_settings_of_a_wikis_pages_state_nothing(field, people):
+    found, _ = read_rows(f"| Document: notes.md | {field} |", "", "", load_schema("general"), "notes.md")
+    assert [fact.tail for fact in found.triples] == people
+    assert found.attributes == ()
+
+
 @pytest.mark.parametrize(("row", "facts"), [
     ("| Section: Yes No Not available | Ask: Is there a scanner? | Notes, Action Items: Notes, Action Item |", set()),
     ("| Pump: Do you own a pump? | Price: 40 |", set()),

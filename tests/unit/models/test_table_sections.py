@@ -26,6 +26,21 @@ def test_an_ambiguous_header_names_a_type_that_the_schema_calls_so():
     assert [(entity.name, entity.type) for entity in found.entities] == [("Sepolia", "Network")]
 
 
+def test_a_row_with_title_and_authors_is_a_work_and_its_authors_are_persons_each():
+    found, rest = read_rows("| Title: Glass tides | Author: Ada Lund; Bo Berg | Year: 2019 |", "refs", "", GENERAL)
+    assert {(one.name, one.type) for one in found.entities} == {
+        ("Glass tides", "Work"), ("Ada Lund", ""), ("Bo Berg", "")}
+    assert {fact.tail for fact in found.triples} == {"Ada Lund", "Bo Berg"}
+    assert rest.strip() == ""
+
+
+def test_a_cell_that_stays_in_the_text_is_no_field_of_the_document():
+    authors = "; ".join(f"Ada Lund{'n' * number}" for number in range(80))
+    _, rest = read_rows(f"| Title: Glass tides | Author: {authors} |", "refs", "", GENERAL, "refs.bib")
+    assert authors in rest
+    assert "Author:" not in rest
+
+
 class TestSections:
     def test_a_value_holds_with_the_section_of_its_row(self):
         assert values("| Pump: P7 | Cost: 40 |", "Depots > Ferry pumps > Parameters") == {
