@@ -166,13 +166,17 @@ def _count_in_texts(index: GraphIndex, counted: Sequence[_Counted]) -> int:
 
 
 def _own_words(text: str) -> str:
-    """Return a text without a document's fields, and of tables the cells alone, as each row repeats the headers."""
-    parts, end, titles = list[str](), 0, {heading.title for heading in headings(text)}
-    for row in find_rows(text):
-        is_named_by_heading = row.is_numbered or row.cells[0].value in titles
-        values = [cell.value for cell in row.cells[is_named_by_heading:]]
-        parts += [text[end:row.start], *([] if row.cells[0].header == DOCUMENT else values)]
-        end = row.end
+    """Return a text without headings, a document's fields, and the headers and first cells of rows, which name them.
+
+    Minutes have the same headings and the same rows each time; nobody says them.
+    """
+    spans = [(heading.start, heading.end, "") for heading in headings(text)]
+    spans += [(row.start, row.end, " ".join([] if row.cells[0].header == DOCUMENT else
+                                            [cell.value for cell in row.cells[1:]])) for row in find_rows(text)]
+    parts, end = list[str](), 0
+    for start, end_of_span, said in sorted(spans):
+        parts += [text[end:start], said]
+        end = max(end, end_of_span)
     return " ".join([*parts, text[end:]])
 
 
