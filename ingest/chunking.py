@@ -48,14 +48,8 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
     headings above it are in `Chunk.heading`; a heading with nothing below it is in the text of the chunk beside it.
     Every character that is not white space is in a chunk or a heading.
 
-    Args:
-        document: the document; lines that begin with `#` are its headings.
-        max_tokens: upper size of a chunk, in estimated tokens.
-        overlap_tokens: a chunk repeats whole sentences from the end of the one before it in the
-            same section, up to this many estimated tokens; rows and items of lists are not repeated.
-
-    Raises:
-        ValueError: `overlap_tokens` is negative or not below `max_tokens`.
+    Tokens are estimated. A chunk repeats whole sentences from the end of the one before it in the same section, up to
+    `overlap_tokens`; rows and items of lists are not repeated. It is a ValueError if this is not below `max_tokens`.
     """
     if not 0 <= overlap_tokens < max_tokens:
         msg = (f"overlap_tokens is {overlap_tokens} and max_tokens {max_tokens}, but a chunk needs room "

@@ -4,7 +4,6 @@ import codecs
 import os
 import re
 import stat
-from contextlib import ExitStack
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -50,13 +49,11 @@ def open_file(path: Path) -> BufferedReader:
     """
     # Opening a pipe without O_NONBLOCK waits for somebody to write to it.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
-    with ExitStack() as unless_checked:
-        unless_checked.enter_context(file)
-        opened = os.fstat(file.fileno())
-        if not stat.S_ISREG(opened.st_mode) or path.resolve() != path.absolute() or not os.path.samestat(
-                opened, path.lstat()):
-            raise UnreadableError("not a regular file: save its content to one")
-        unless_checked.pop_all()
+    opened = os.fstat(file.fileno())
+    if not stat.S_ISREG(opened.st_mode) or path.resolve() != path.absolute() or not os.path.samestat(
+            opened, path.lstat()):
+        file.close()
+        raise UnreadableError("not a regular file: save its content to one")
     return file
 
 

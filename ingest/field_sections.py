@@ -30,7 +30,7 @@ _FIELD = re.compile(rf"(?P<set_in>[ \t]{{0,12}})(?P<mark>[-*+•][ \t]{{1,4}})?{
                     r"(?:[ \t]?:(?:\*{1,2}|__)?(?:[ \t]|$)|：(?:\*{1,2}|__)?)(?P<value>[^\n]*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 _MOST_WORDS = 5  # of a field's name; a longer text before a colon begins a sentence
-_FEWEST, _FEWEST_ALONE = 2, 3  # the fewest fields of a record, and of one that is alone of its kind in a document
+_FEWEST, _FEWEST_ALONE = 2, 3  # the fewest fields of a record, and of one that is alone of its kind, such as a head
 _MOST_FIELDS = DEFAULT_LIMITS.table_columns
 _SHARED = 0.5  # the share of a record's fields that the others of its kind have, too
 _MOST_KINDS = 50  # with a field in common that a record is compared with
@@ -50,8 +50,6 @@ _HEADING_BELOW = re.compile(r"^(?:#{1,6}[ \t]|==)", re.M)  # of Markdown or a wi
 _CODE = re.compile(r"^[ \t]*+(?:<pre>|(?:```|~~~)(?P<language>[^\n]*+))\n"
                    r"(?P<code>(?:(?![ \t]*+(?:</pre>|```|~~~))[^\n]*+\n)*+)[ \t]*+(?P<end></pre>|```|~~~)?", re.M)
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
-_FEWEST_UNKNOWN = 3  # the fewest fields of a head in which no name is that of a field of documents, such as "Author"
-_FEWEST_KNOWN = 3  # the fewest such names in code behind other text, which is more often an example
 
 
 @dataclass(slots=True)
@@ -89,7 +87,7 @@ class Block:
         self.last = label_key(name)
         self.names.setdefault(self.last, one_line(name))
         self.repeated += self.last in self.fields
-        self.extend(_without_markup(value), LIST_MARK, end)
+        self.extend(one_line(without_markup(value)), LIST_MARK, end)
 
     def extend(self, words: str, mark: str, end: int) -> None:
         """Add a further line to the value of the last field."""
@@ -185,10 +183,10 @@ class _BlockReader:
         """Return the item that a line begins or goes on with; None if it is other text."""
         item = self._item
         if mark := mark_length(line.text):
-            return _Item(_without_markup(line.text[mark:]), line.start, _indent_of(line.text))
+            return _Item(one_line(without_markup(line.text[mark:])), line.start, _indent_of(line.text))
         if item is None or _indent_of(line.text) <= item.set_in or len(item.words) > _LONGEST_ITEM:
             return None
-        return replace(item, words=f"{item.words} {_without_markup(line.text)}")
+        return replace(item, words=f"{item.words} {one_line(without_markup(line.text))}")
 
     def _add_line(self, line: Line) -> None:
         """Add a line to the block, or begin a block with it if it is a field."""
@@ -199,7 +197,7 @@ class _BlockReader:
             last_word = before[before.rfind(" ") + 1:]
             # An address ends an item: people are written one a line with theirs, and links one a line.
             is_address = (last_word.endswith(">") and "@" in last_word) or ("://" in before and last_word == before)
-            block.extend(_without_markup(line.text[mark:]), LIST_MARK if mark or is_address else " ", end)
+            block.extend(one_line(without_markup(line.text[mark:])), LIST_MARK if mark or is_address else " ", end)
             return
         if found is None or (block is not None and self._is_of_another_record(block, found)):
             self._end_block(line)
@@ -229,10 +227,6 @@ def _match_field(line: str) -> re.Match[str] | None:
 
 def _indent_of(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _without_markup(value: str) -> str:
-    return one_line(without_markup(value))
 
 
 def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
@@ -324,7 +318,7 @@ def _line_fields(text: str) -> tuple[dict[str, str], int]:
     block = blocks[0]
     is_known = any(map(FORM_FIELDS.search, block.names.values()))
     has_sentences = any(_SENTENCE.search(block.value(key)) for key in block.fields)
-    is_form = len(block.fields) >= _FEWEST_UNKNOWN and not (
+    is_form = len(block.fields) >= _FEWEST_ALONE and not (
         block.is_dialogue or block.is_listed or block.is_loose or has_sentences)
     if not (is_known or is_form):
         return {}, 0
@@ -339,7 +333,7 @@ def _code_fields(text: str) -> tuple[dict[str, str], int, int]:
             break
         before, at, code = text[:found.start()].rstrip(), found.end(), dedent(found["code"])
         fields, end_of_fields = ({}, 0) if (found["language"] or "").strip() else _line_fields(code)
-        are_known = sum(FORM_FIELDS.search(name) is not None for name in fields) >= _FEWEST_KNOWN
+        are_known = sum(FORM_FIELDS.search(name) is not None for name in fields) >= _FEWEST_ALONE
         if fields and not code[end_of_fields:].strip() and (
                 not before or (are_known and not before.endswith((":", "：")))):
             return fields, found.start(), at

@@ -27,13 +27,8 @@ RecordedFormat = Literal["hipporag", "triples"]
 def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:
     """Return the given texts as documents, in order, after the same checks as for files.
 
-    Args:
-        given: for each document its `id` and `text`, and optionally its `title` (default: the text's first heading)
-            and its `metadata`, a mapping of fields.
-        limits: the largest number of documents, and the largest size of each.
-
-    Raises:
-        IngestError: one of the documents cannot be stored; the message names it and the cause.
+    Each has its `id` and `text`, and optionally its `title` (default: the text's first heading) and its `metadata`, a
+    mapping of fields. One that cannot be stored, or one too many, is an IngestError with its place and the cause.
     """
     if not isinstance(given, list):
         raise IngestError('`documents` is a list of {"id", "title", "text"}: fix the input')
@@ -93,14 +88,9 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
                   limits: Limits = DEFAULT_LIMITS) -> Iterator[RecordedPassage]:
     """Read recorded triples.
 
-    Args:
-        paths: the files.
-        form: "hipporag" for `{docs: [{title, text, extracted_entities, extracted_triples}]}`; "triples" for JSON lines
-            `{id, title, text, entities: [{name, type}], triples: [[head, relation, tail]]}`. A triple may have a fourth
-            part: the words that say when it holds.
-        on_failure: called for every record that cannot be used; the others are read.
-        limits: the largest size of a hipporag file or a line, the deepest nesting, and the most records.
-
+    The form "hipporag" is `{docs: [{title, text, extracted_entities, extracted_triples}]}`, and "triples" JSON lines
+    `{id, title, text, entities: [{name, type}], triples: [[head, relation, tail]]}`. A triple may have a fourth part:
+    the words that say when it holds. `on_failure` is called for every record that cannot be used; the others are read.
     A file that is missing, too large or in another format is an IngestError.
     """
     sources: dict[str, str] = {}

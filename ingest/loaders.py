@@ -28,11 +28,9 @@ from .table_lines import with_rows
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 Reading = Callable[[], Content]
 """A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
-OnFile = Callable[[str], None]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings that are read; case does not matter
-_CHECKED_EVERY = 1000  # records between two checks whether the run was cancelled
 _OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org", ".mediawiki", ".wiki", ".adoc"})
 """Formats whose metadata are fields that people write, so a file may consist of them."""
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
@@ -52,7 +50,7 @@ _LONGEST_FRAME = 20_000  # the characters within which the work of an e-book beg
 
 def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
                    limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None,
-                   on_file: OnFile = lambda _: None) -> Iterator[Document]:
+                   on_file: Callable[[str], None] = lambda _: None) -> Iterator[Document]:
     """Read documents from files and folders, one at a time, each with a unique id.
 
     Folders are read recursively, sorted by name. Hidden entries (names that begin with a dot), those that `IGNORE_FILE`
@@ -63,15 +61,9 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
     title is its first heading or, for most formats, its stored title, else its name without the ending. The id of a
     record of a csv, json or jsonl file is the file's id, then `/` and the record's id, or `#` and its number from 0.
 
-    Args:
-        paths: existing files and folders, and addresses.
-        on_failure: called for each file or record that gives no document; reading continues with the others.
-        limits: files and folders beyond these limits give no document.
-        read_ahead: reads the files of the formats `PARSED`; by default one process of this machine, one by one.
-        on_file: called with the id of each file before it is read.
-
-    Raises:
-        IngestError: a path does not exist, or addresses are not allowed; raised before anything is read.
+    `on_failure` is called for each file or record that gives no document, for example because it is beyond the limits,
+    and `on_file` with the id of each file before it is read. By default one process reads all files of the formats
+    `PARSED`. An IngestError, before anything is read, is a path that does not exist or an address that is not allowed.
     """
     check_allowed((path for path in paths if isinstance(path, Address)), limits)
     for path in paths:
@@ -97,7 +89,7 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
 
 
 def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits,
-          read_ahead: ReadAhead | None, on_file: OnFile) -> Iterator[Document]:
+          read_ahead: ReadAhead | None, on_file: Callable[[str], None]) -> Iterator[Document]:
     sources: dict[str, str] = {}
     with ReadingProcess(limits) as process:
         bibliographies = _read_bibliographies(paths, process, limits)
@@ -193,8 +185,7 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
         report(why_unreadable(error))
 
 
-def _whole(file: FoundFile, content: Content, limits: Limits, report: Report,
-           works: Works | None) -> Document:
+def _whole(file: FoundFile, content: Content, limits: Limits, report: Report, works: Works | None) -> Document:
     """Return the document that a file is."""
     content = without_frame(content)
     fields = clean_metadata(content.metadata)
@@ -249,9 +240,9 @@ def _records(file: FoundFile, read: Callable[[Report], Iterator[Record]], limits
         if failures <= limits.failures:
             report(reason)
 
-    for count, record in enumerate(read(note), 1):
-        if count % _CHECKED_EVERY == 0:
-            check_cancelled()
+    for record in read(note):
+        count += 1
+        check_cancelled()
         metadata = clean_metadata(record.metadata)
         if record.number is None:  # the whole file, as a table
             yield make_document(check_id(file.id), record.title or file.path.stem, record.text, file.place, metadata,

@@ -20,8 +20,8 @@ from .readers.web_pages import mark_tags, parse_html, read_grid
 from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, write_raised
 
 _LONGEST_HEAD = 200_000  # characters of front matter that are read as metadata; a longer one is text
-_YAML, _TOML = "---", "+++"
-_CLOSING = {_YAML: re.compile(r"\n---[ \t]*+(?:\n|\Z)"), _TOML: re.compile(r"\n\+\+\+[ \t]*+(?:\n|\Z)")}
+_FRONT_MATTER = re.compile(r"(?P<fence>---|\+\+\+)[ \t]*+(?P<fields>(?:\n(?!(?P=fence)[ \t]*+(?:\n|\Z))[^\n]*+)*+)\n"
+                           r"(?P=fence)[ \t]*+(?:\n|\Z)")
 _TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3}\*\*|"
                          r"(?P<plain>(?![-*+>|!\[<#])[^\n:：]{3,120}?[^\s.。!！?？;；,，]))[ \t]*\n[ \t]*\n")
 """A first line that stands alone and is no sentence, item, link or field."""
@@ -92,23 +92,19 @@ def _title_of_text(text: str, first: Heading | None) -> str:
 
 def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
     """Return the fields of a text's front matter, and the rest of the text; all of it if it has none that is valid."""
-    fence, begin = text[:3], text.find("\n") + 1
-    if fence not in {_YAML, _TOML} or text[3:begin].strip():
-        return {}, text
-    # From the end of the first line, as there may be no fields.
-    closing = _CLOSING[fence].search(text, begin - 1, begin + _LONGEST_HEAD)
-    if closing is None:
+    found = _FRONT_MATTER.match(text, 0, _LONGEST_HEAD)
+    if found is None:
         return {}, text
     try:
-        fields = _read_fields(fence, text[begin : closing.start() + 1])
+        fields = _read_fields(found["fence"], found["fields"])
     except (yaml.YAMLError, RecursionError, ValueError):
         fields = None
-    return ({}, text) if fields is None else (fields, text[closing.end():])
+    return ({}, text) if fields is None else (fields, text[found.end():])
 
 
 def _read_fields(fence: str, text: str) -> dict[str, object] | None:
     """Return the fields of YAML or TOML, with those of the tables in `_TAXONOMIES`; None if it is not a mapping."""
-    if fence == _YAML:
+    if fence == "---":
         # Every scalar stays a string: YAML would turn some into numbers or dates.
         mapping = yaml.load(text.replace(":\t", ": "), yaml.BaseLoader)  # noqa: S506
         return {str(name): value for name, value in mapping.items()} if isinstance(mapping, dict) else None
@@ -135,13 +131,10 @@ def clean_markdown(text: str) -> str:
                                      _without_comments(part))
             lines = with_tables.split("\n")
             plain = "\n".join(_HARD_BREAK.sub("", _clean_line(line)) for line in lines if not _END.fullmatch(line))
-            part = _UNDERLINED.sub(_write_heading, plain)  # noqa: PLW2901 - its cleaned form
+            part = _UNDERLINED.sub(lambda found: f"{'#' if '=' in found['line'] else '##'} {found['title'].strip()}",  # noqa: PLW2901
+                                   plain)
         parts.append(part)
     return "\n".join(parts)
-
-
-def _write_heading(underlined: re.Match[str]) -> str:
-    return f"{'#' if '=' in underlined['line'] else '##'} {underlined['title'].strip()}"
 
 
 def _split_fences(text: str) -> Iterator[tuple[str, bool]]:

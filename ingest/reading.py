@@ -98,12 +98,7 @@ class Content(NamedTuple):
 
 _DOUBTS: ContextVar[list[str] | None] = ContextVar("banyan_reading_doubts", default=None)
 ON_PAGE: ContextVar[Callable[[], None]] = ContextVar("banyan_page_read", default=lambda: None)
-"""The function that is called when a page of a file was recognised."""
-
-
-def note_page() -> None:
-    """Tell that a page was recognised: the deadline of a scan is for each of its pages."""
-    ON_PAGE.get()()
+"""The function that is called when a page of a file was recognised: the deadline of a scan is for each page."""
 
 
 def note_doubt(doubt: str) -> None:

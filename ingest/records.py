@@ -87,8 +87,7 @@ def _take_tables(value: Mapping[str, object], above: tuple[str, ...],
                  tables: list[tuple[str, list[Fields]]]) -> dict[str, object]:
     """Return an object without its lists that are tables, added to `tables` with the names that lead there.
 
-    So is a list of more than `_LONGEST_LIST` texts or numbers, one in each row: as a single cell it would be read like
-    the sentences of a book.
+    So is a list of more than `_LONGEST_LIST` texts or numbers, one in each row, as it is too long for a single cell.
     """
     rest = dict[str, object]()
     for name, item in value.items():

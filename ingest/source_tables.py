@@ -139,13 +139,11 @@ def place_tables(text: str, tables: Sequence[SourceTable]) -> tuple[str, list[So
         elif row != (-1, -1):
             spans[row], row = (start, length), (-1, -1)
     placed: list[SourceTable] = []
-    for number, table in enumerate(tables):
-        if not any((number, at) in spans for at in range(len(table.rows))):
-            continue
-        places: list[tuple[int, int]] = []
+    for number in sorted({number for number, _ in spans}):
+        table, places, before = tables[number], list[tuple[int, int]](), 0
         for at in range(len(table.rows)):
-            before = places[-1][1] if places else 0
             places.append(spans.get((number, at), (before, before)))
+            before = places[-1][1]
         texts = "".join((table.title, *table.columns, *map("".join, table.rows)))
         # Most tables are clean, and cleaning takes long.
         cleaned = table if texts.isascii() and texts.isprintable() else _with_change(table, clean_text)

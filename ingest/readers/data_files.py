@@ -24,8 +24,6 @@ _ENCODING = re.compile(rb"encoding[ \t]{0,9}=[ \t]{0,9}[\"']([A-Za-z0-9._-]{1,40
 _OUTSIDE = re.compile(r"<!ENTITY\s{1,99}([\w.:-]{1,100})\s{1,99}(?:SYSTEM|PUBLIC)\b")
 _FOR_PROGRAMS = frozenset({"class", "style", "role", "lang", "version", "id"})
 _TITLES = frozenset({"title", "head", "heading", "article-title"})
-_NAMES = ("title", "name")
-"""Fields that name the thing which a file of one JSON object is about."""
 _PARAGRAPHS = frozenset({"p", "para", "description", "summary", "content", "text", "body", "note", "abstract", "li",
                          "listitem"})  # names of elements that say nothing about their words
 _DEEPEST_HEADING = 6
@@ -120,7 +118,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
     title = ""
     if isinstance(value, dict):
         table = object_lines(value, "", limits)
-        names = (value.get(name) for name in _NAMES)
+        names = (value.get(name) for name in ("title", "name"))  # of the thing that the file is about
         title = next((name for name in names if isinstance(name, str) and len(name) <= limits.title), "")
     else:
         rows = [record for record in records if isinstance(record, dict)]

@@ -111,9 +111,8 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
             if ":" in name:  # as in `py:function::`, whose argument has no markup
                 block += nodes.paragraph("", "", nodes.Text(argument))
             else:
-                version, _, rest = argument.partition(" ") if name in _VERSIONS else ("", "", argument)
-                before = f"{_VERSIONS[name]} {version}: " if name in _VERSIONS else ""
-                block += nodes.paragraph("", "", nodes.Text(before), *self.state.inline_text(rest, self.lineno)[0])
+                words = f"{_VERSIONS[name]} {argument.replace(' ', ': ', 1)}" if name in _VERSIONS else argument
+                block += nodes.paragraph("", "", *self.state.inline_text(words, self.lineno)[0])
         if name not in _HIDDEN:
             self.state.nested_parse(self.content, self.content_offset, block)
         return [block]

@@ -14,7 +14,7 @@ import pypdfium2
 from PIL import Image, ImageOps, UnidentifiedImageError
 from rapidocr import RapidOCR
 
-from ..reading import Content, Limits, UnreadableError, note_doubt, note_page
+from ..reading import ON_PAGE, Content, Limits, UnreadableError, note_doubt
 from .pdf_pages import Box, PageWord, TextLine, line_text, rows_of
 
 _MOST_PIXELS = 3_000_000  # an A4 page at 170 dots an inch; more did not make more words right
@@ -40,7 +40,7 @@ def read_image(data: bytes, limits: Limits) -> Content:
             for number in range(min(count, _MOST_PAGES)):
                 image.seek(number)
                 texts.append(_recognise_text(ImageOps.exif_transpose(image)))
-                note_page()
+                ON_PAGE.get()()
     except UnreadableError:
         raise
     except Image.DecompressionBombError as error:
@@ -63,7 +63,7 @@ def read_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, str |
                 yield number, _recognise_text(page.render(scale=scale, grayscale=True).to_pil())
             except UnreadableError:
                 yield number, None
-            note_page()
+            ON_PAGE.get()()
 
 
 @cache
