@@ -21,6 +21,7 @@ from .records import RECORD_READERS
 
 _REDIRECTS = 5
 _WAIT = 20.0  # seconds to wait for the next byte
+_HEADERS = {"User-Agent": "banyan"}
 _ENDINGS = {
     "text/html": ".html", "application/xhtml+xml": ".xhtml", "text/plain": ".txt", "text/markdown": ".md",
     "text/csv": ".csv", "text/tab-separated-values": ".tsv", "application/json": ".json", "application/pdf": ".pdf",
@@ -65,8 +66,8 @@ def fetch(address: Address, limits: Limits) -> tuple[str, bytes]:
     """
     deadline = time.monotonic() + limits.seconds
     try:
-        with (httpx.Client(transport=_Transport(limits), follow_redirects=True, max_redirects=_REDIRECTS, trust_env=False,
-                           timeout=min(_WAIT, limits.seconds), headers={"User-Agent": "banyan"}) as client,
+        with (httpx.Client(transport=_Transport(limits), follow_redirects=True, max_redirects=_REDIRECTS,
+                           timeout=min(_WAIT, limits.seconds), headers=_HEADERS, trust_env=False) as client,
               client.stream("GET", address.id) as response):
             data = _body(response, limits, deadline)
             return _name(response), data
