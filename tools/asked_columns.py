@@ -6,6 +6,13 @@ from ..models.rules.likeness import may_be
 from ..schemas.records import ColumnInfo, ColumnKind, TableInfo
 from .question_words import bare_name, keys_of, label_variants, lexicon
 
+_LEAST_DISTINCT = 0.5
+"""The share of different values from which a column of texts names rows."""
+_NAMING = frozenset({("name",), ("titl",)})
+"""The last stems of labels of columns that name rows."""
+_FEW_EMPTY = 0.1
+"""The share of rows up to which a column that lacks them says something of all."""
+
 
 class UnclearError(Exception):
     """A question does not say one thing in a table: any step of reading it may raise this, and there is no query."""
@@ -16,6 +23,21 @@ def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:
     if len(columns) != 1:
         raise UnclearError(what)
     return columns[0]
+
+
+def only_full(dates: Sequence[ColumnInfo], rows: int) -> ColumnInfo | None:
+    """Return the only one of several columns of whole dates that nearly all rows have; None if there is none such."""
+    full = [column for column in dates if column.empty <= _FEW_EMPTY * rows]
+    return full[0] if len(dates) > len(full) == 1 and not any(column.last for column in dates) else None
+
+
+def naming_texts(table: TableInfo) -> list[ColumnInfo]:
+    """Return the first column of texts that names the rows of records, by its label or else by different values."""
+    texts = [column for column in table.columns if column.kind == "text" and column.name != "document"]
+    named = [column for column in texts if keys_of(column.title)[-1:] in _NAMING]
+    if not (naming := named or [column for column in texts if column.distinct >= _LEAST_DISTINCT * table.rows]):
+        raise UnclearError(table.name)
+    return naming[:1]
 
 
 def is_year(column: ColumnInfo) -> bool:
@@ -32,7 +54,8 @@ def is_of_persons(column: ColumnInfo) -> bool:
     """Return True for a column of persons, by its label or its values."""
     labels, values = lexicon().labels, [bare_name(value) for value, _ in column.frequent]
     is_labelled = keys_of(column.title) in labels["owner"] | labels["person"]
-    return is_labelled or (bool(values) and all(value[:1] == "@" or may_be("person", value) for value in values))
+    return is_labelled or (bool(values) and all(
+        value[:1] == "@" or ("://" not in value and may_be("person", value)) for value in values))
 
 
 def has_own_counts(table: TableInfo) -> bool:

@@ -6,7 +6,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, has_own_counts, is_date, is_list, is_number, is_ordered, is_year, only
+from .asked_columns import (
+    has_own_counts,
+    is_date,
+    is_list,
+    is_number,
+    is_ordered,
+    is_year,
+    naming_texts,
+    only,
+    only_full,
+)
 from .question_words import Mention, is_kind_of, keys_of, lexicon
 from .table_mentions import Reading
 
@@ -33,10 +43,8 @@ _SUPERLATIVES = frozenset({"max", "min", "latest", "earliest"})
 _OFTEN = frozenset({"how often", "wie oft", "几次", "多少次"})
 _NEWEST = frozenset({"newest", "neueste", "neuesten", "最新"})
 """Words for the last one made, unlike "the last one", which may be the last one changed."""
-_LEAST_DISTINCT, _NEARLY_ALL = 0.5, 0.9
-"""The shares of different values from which a column of texts names rows, and tells nearly all of them apart."""
-_NAMING = frozenset({("name",), ("titl",)})
-"""The last stems of labels of columns that name rows."""
+_NEARLY_ALL = 0.9
+"""The share of different values from which a column of texts tells nearly all rows apart."""
 
 
 class AskedParts:
@@ -61,6 +69,7 @@ class AskedParts:
                     if self.is_rows(mention) and not self.words(mention).endswith("s")}
             self.mentions = [replace(one, kind="number") if one.kind == "date" and one.name.isdigit()
                              and one.first in ends else one for one in self.mentions]
+        self.rivals: dict[str, list[ColumnInfo]] = {}  # by a column of dates, others that may be meant
         self._used = {mention.first for mention in self.mentions if self._says_nothing(mention)}
         for place, mention in enumerate(self.mentions):
             asks = any(word.folded in _ASKING for word in reading.words[mention.last:mention.last + 1])
@@ -231,14 +240,17 @@ class AskedParts:
 
     def dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that a question may mean that names none: of when something was made, those."""
-        dates = [column for column in self.columns.values() if is_date(column)]
+        dates = list(filter(is_date, self.columns.values()))
         if self.are_documents:  # a field of few documents says nothing of the others
             dates = [column for column in dates if 2 * column.empty <= self.table.rows]
         is_age = self.are_documents and any(one.name == "age" or self.words(one) in _NEWEST for one in self.mentions)
-        if not (self.has("made") or is_age):
-            return dates
-        labels = {key for label in lexicon().labels["made"] for key in label}
-        return [column for column in dates if labels.issuperset(keys_of(column.title))]
+        if self.has("made") or is_age:
+            labels = frozenset().union(*lexicon().labels["made"])
+            dates = [column for column in dates if labels.issuperset(keys_of(column.title))]
+        full = only_full(dates, self.table.rows) if self.are_documents else None
+        if full is not None:
+            self.rivals[full.name] = [column for column in dates if column != full]
+        return dates if full is None else [full]
 
     def numbering_columns(self) -> list[str]:
         """Return the columns of numbers that the rows are called by: "KEP number", or "KEP" in a table of KEPs."""
@@ -385,9 +397,4 @@ class AskedParts:
         if self.are_documents:
             titles = [self.columns[name] for name in ("document", "title") if name in self.columns]
             return [*heads, titles[-1]] if heads else titles
-        texts = [column for column in self.table.columns if column.kind == "text" and column.name != "document"]
-        named = [column for column in texts if keys_of(column.title)[-1:] in _NAMING]
-        telling = [column for column in texts if column.distinct >= _LEAST_DISTINCT * self.table.rows]
-        if not (heads or named or telling):
-            raise UnclearError(self.table.name)
-        return heads or (named or telling)[:1]
+        return heads or naming_texts(self.table)

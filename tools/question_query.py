@@ -1,6 +1,7 @@
 """The query that a question asks of one table, by the form of the question: a count, an extreme, a share, a lookup."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
@@ -11,7 +12,7 @@ from .question_comparison import EACH, ComparedRows
 from .question_conditions import Expression, size
 from .question_target import AGGREGATES, PERIODS, Plan, folded_text, members_of
 from .question_values import ConditionReader
-from .question_words import Mention
+from .question_words import MOST_NAME_WORDS, Mention, words_of
 from .table_mentions import Reading
 
 _THERE_ARE = frozenset({"there", "exist", "all", "different", "distinct", "possible"})
@@ -50,10 +51,19 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
     for condition in query.conditions:
         otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
         possible = possible.replace(condition.sql, condition.possible or condition.sql)
+    otherwise = _with_rivals(otherwise, parts.rivals)
     lacking = {column.title: plan.sql.replace(one.sql, f"{quoted(column.name)} IS NULL")
                for one in query.conditions if not one.sql.endswith(" NULL")
                and (column := parts.columns[one.column]).empty + column.untyped and not is_list(column)}
     return replace(plan, otherwise=otherwise, possible=possible, lacking=lacking)
+
+
+def _with_rivals(sql: str, rivals: Mapping[str, Sequence[ColumnInfo]]) -> str:
+    """Return a query with the dates that a question may mean as well, where rows have them."""
+    for name, others in rivals.items():
+        either = f"CAST(coalesce({', '.join(quoted(column.name) for column in others)}, {quoted(name)}) AS DATE)"
+        sql = either.join(re.split(rf"(?<! AS ){re.escape(quoted(name))}", sql))
+    return sql
 
 
 class QuestionQuery(ComparedRows):
@@ -122,7 +132,7 @@ class QuestionQuery(ComparedRows):
             return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
         self._take_heads()
         counts_people = noun is not None and noun.kind == "people" and (is_distinct or self._parts.are_documents)
-        people = [mention for mention in self._columns() if not self._parts.columns_for(mention, is_number)]
+        people = [mention for mention in self._columns() if self._parts.columns_for(mention, is_of_persons)]
         if counts_people and people:  # of "how many different people have been editors", the editors
             return self._count_of(self._parts.column_of(people[0]), group, is_distinct=True)
         has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
@@ -155,9 +165,12 @@ class QuestionQuery(ComparedRows):
         if is_number(column) and not is_distinct:
             return self._numbers_of(column)
         is_person = is_of_persons(column)
-        is_free = self._parts.are_documents and not (column.frequent or is_person or column.name == "title")
-        if is_free or (self._parts.has("people") and not is_person):
-            raise UnclearError(column.name)  # free texts are no things that are counted
+        is_prose = not column.frequent or (column.distinct > _MOST_LISTED and any(
+            len(words_of(value)) > MOST_NAME_WORDS for value, _ in column.frequent))
+        is_free = self._parts.are_documents and is_prose and not (is_person or column.name == "title")
+        is_of_one = bool(self._named_documents()) and not is_list(column)
+        if is_free or is_of_one or (self._parts.has("people") and not is_person):
+            raise UnclearError(column.name)  # free texts are no things that are counted, nor is a document's only one
         label = f"number of different {column.title}"
         members = members_of(column) if is_list(column) else ""
         name = "member" if members else quoted(column.name)

@@ -300,6 +300,10 @@ class ConditionReader(MeasureReader):
     def _presence_condition(self, mention: Mention, beside: Mention, *, is_joined: bool = False) -> Condition:
         """Return the condition that a column has a value or none; `is_joined` if "and" joins it to another column."""
         column, is_missing = self._parts.column_of(beside), mention.kind == "missing"
+        said = self._parts.words(mention).rpartition(" ")[2]
+        if is_missing and (values := [value for value, _ in column.frequent if value.casefold() == said]):
+            return self._condition(column, _value_sql(column, values), f"{column.title} is {values[0]}", mention,
+                                   beside, values=values)  # what is written as "unknown" is no empty cell
         name, negation = quoted(self._parts.texts_of(column)), "not " * is_missing
         sql, text = f"{name} IS {'' if is_missing else 'NOT '}NULL", f"{column.title} is {negation}given"
         if is_joined:

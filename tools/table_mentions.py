@@ -310,7 +310,8 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[K
 
 def _like_column(word: str, at: int, table: TableInfo) -> Mention | None:
     """Return a word that is used like the words of one column's label, as a mention of it; None if there is none."""
-    if len(word) <= LEAST_LETTERS or not (word.isascii() and word.islower()):
+    is_deed = word.endswith("ed")  # who "applied" is not said by how to apply
+    if len(word) <= LEAST_LETTERS or is_deed or not (word.isascii() and word.islower()):
         return None
     columns = list(_shown(table))
     labels = [" ".join((column.title, column.name.replace("_", " "))) for column in columns]

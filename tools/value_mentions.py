@@ -51,7 +51,7 @@ class ValueReader:
     def __init__(self, words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue],
                  heads: frozenset[Keys], rows: int) -> None:
         """Take the values that have a word of the question; `heads` is what the table's rows are called."""
-        self._words, self._columns, self._heads = words, columns, heads
+        self._words, self._columns, self._heads, self._rows = words, columns, heads, rows
         self._whole, self._parts = _index_values(columns, found, rows)
         self._keys = {(value.column, value.value): set(keys_of(value.legend or value.value)) for value in found}
         self._label_keys = {(key,) for column in columns.values() for key in keys_of(column.title)}
@@ -83,6 +83,12 @@ class ValueReader:
         is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((word.folded,), ()))
         return "certain" if is_measure or "." in word.text else "literal"
 
+    def _says_kind(self, name: str, values: Sequence[str]) -> bool:
+        """Return True if nearly all rows have one of some values of a column that the question does not name."""
+        is_named = any(word.key in keys_of(self._columns[name].title) for word in self._words)
+        return not is_named and any(value in values and count >= NAMING_SHARE * self._rows
+                                    for value, count in self._columns[name].frequent)
+
     def _fitting(self, first: int, last: int, found: Mapping[str, Sequence[str]], *, is_whole: bool,
                  ) -> dict[str, tuple[str, ...]]:
         """Return those of the found values that words may mean, by column."""
@@ -92,8 +98,8 @@ class ValueReader:
                  if said in self._spellings and bare_name(value).casefold() == said}
         values = dict[str, tuple[str, ...]]()
         for column, fitting in found.items():
-            if keys in self._heads and column in PLAIN:
-                continue  # RFCs are all documents, not that titled "RFC"
+            if keys in self._heads and (column in PLAIN or self._says_kind(column, fitting)):
+                continue  # RFCs are all documents, not that titled "RFC" or those with `layout: rfc`
             is_category = self._columns[column].distinct <= _MOST_CATEGORIES
             # "made" is not the film “Made”.
             is_written = last - first > 1 or not word.islower() or not all(map(str.istitle, fitting))

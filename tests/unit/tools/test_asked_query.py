@@ -226,8 +226,8 @@ def put(kb, document):
 def made(home, files, embedder):
     """Return the index of a knowledge base of some files."""
     folder = home / "files"
-    folder.mkdir(exist_ok=True)
     for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     kb = small_base.create(home, "kb", embedder)
     with kb.writing():
