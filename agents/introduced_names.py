@@ -37,7 +37,7 @@ _SHORTEST = 3  # letters of a name, unless they are capitals as in "EU"
 _LONGEST_NAME = 40
 """Characters of a name in an example question."""
 _AROUND = 40  # characters around a name in which the next word is looked for
-_SAID: dict[Language, str] = {"en": "What is said about {}?", "zh": "关于{}有哪些内容？"}
+_SAID: dict[Language, str] = {"en": "What is said about {}?", "zh": "关于{}有什么？"}
 _MENTIONED: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到了{}？"}
 
 
@@ -117,10 +117,15 @@ def _candidates(index: GraphIndex) -> list[_Counted]:
     called.update(word for word, count in titles.items() if 2 * count > len(index.document_ids))
     found: dict[str, _Counted] = {}
     by_passages = np.argsort(-np.diff(index.mentioning.starts), kind="stable")
-    for row in by_passages[:_MOST_CONSIDERED].tolist():
-        labels = index.labels_of(row)
-        first_name = labels.name.partition(" ")[0]  # which others may have, too
-        names = [name for name in (labels.name, *labels.other_names) if name == labels.name or name != first_name]
+    considered = [(row, index.labels_of(row)) for row in by_passages[:_MOST_CONSIDERED].tolist()]
+    firsts = Counter(labels.name.partition(" ")[0] for _, labels in considered)
+    lasts = Counter(labels.name.rpartition(" ")[2] for _, labels in considered)
+    for row, labels in considered:
+        first, _, last = labels.name.partition(" ")
+        is_called_by_first = firsts[first] == 1 and first in labels.other_names
+        # A first name that several have is of none of them, nor is the last name of one who is called by the first.
+        unclear = "" if is_called_by_first and lasts[last] == 1 else last if is_called_by_first else first
+        names = [name for name in (labels.name, *labels.other_names) if name == labels.name or name != unclear]
         # "Ludwig van Beethoven" is counted with "Beethoven", and is called so: what is shown is what is counted.
         forms = [name for name in names if not any(len(other) < len(name) and has_name(name, other) for other in names)]
         name = max(forms, key=len)

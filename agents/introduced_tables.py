@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.logical_tables import DOCUMENT, OWN_FIELDS, SECTION, quoted
+from ..ingest.metadata import CREATED
 from ..models.rules.metadata_facts import ALIAS
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnInfo, SqlResult, TableInfo
@@ -137,7 +138,7 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
     tables = sorted((table for table in index.sql.tables() if table.kind in {"documents", "records"}),
                     key=lambda table: (table.kind != "documents", -table.rows, table.name))
     columns = [(table, column) for table in tables for column in table.columns
-               if _is_named(column) and column.name not in OWN_FIELDS and column.title != UNREAD
+               if _is_named(column) and column.name not in OWN_FIELDS and column.title not in {UNREAD, CREATED}
                and "_" not in column.title and label_key(column.title) not in _LAYOUT_FIELDS
                and table.rows - column.empty >= _LEAST_ROWS]
     on_values = [question for pair in columns if (question := _ask_frequent(*pair))]
@@ -149,10 +150,11 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
 
 
 def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
-    """Return a question on the most frequent value of a column that most rows have; "" if no value is frequent."""
-    (value, times), language = next(iter(column.frequent), ("", 0)), phrase_language(column.title)
-    is_filled = table.rows - column.empty >= table.rows * _MOSTLY
-    if times < _LEAST_ROWS or not is_filled or column.kind not in {"text", "list"} or not _VALUE.fullmatch(value):
+    """Return a question on the most frequent value, but for one that all have, of a column that most rows have."""
+    filled, language = table.rows - column.empty, phrase_language(column.title)
+    value, times = next(((value, times) for value, times in column.frequent if times < filled), ("", 0))
+    is_telling = times >= _LEAST_ROWS and filled >= table.rows * _MOSTLY
+    if not is_telling or column.kind not in {"text", "list"} or not _VALUE.fullmatch(value):
         return ""
     if table.kind == "records":
         return _ROWS[language].format(readable_name(table.title), column.title, value)

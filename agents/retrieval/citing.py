@@ -85,7 +85,9 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     is_own = any(line.endswith(OWN_KNOWLEDGE) for line in lines)
     grade: Grade = "none" if is_own else "inferred" if any(map(is_inferred, shown_claims)) else "stated"
     numbers = dict.fromkeys(quote.item for claim in shown_claims for quote, _ in quoted_items(claim, items))
-    quoted_once, language = [items[number - 1] for number in numbers], phrase_language(lines[0])
+    quoted_once = [items[number - 1] for number in numbers]
+    # A model writes in the language that it was asked to; quotes are in that of their documents.
+    language = phrase_language(question if quoted and question else lines[0])
     # A line for each query whose result is quoted: over which records it computes, and the query.
     lines += [_NOTES[language]["computed"].format(basis_text(basis, language), source_text(basis.query))
               for basis in dict.fromkeys(item.basis for item in quoted_once if item.basis)]

@@ -111,7 +111,8 @@ def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage
         return Answer(answer=draft.asks_back, abstained=True)
     phrases = _WORDS[phrase_language(question)]
     # `cite` shows no quotes of a draft that it does not trust, so it is given full confidence.
-    quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject")
+    quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject",
+                  question=question)
     if not quoted.citations:
         return quoted.model_copy(update={"answer": phrases["none"], "confidence": 0.0})
     if draft.confidence < abstain_below * (1 if quoted.short else _FOUND_SHARE):

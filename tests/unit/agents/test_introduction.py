@@ -97,18 +97,21 @@ def test_chapters_are_named_by_what_stands_below_their_numbers(tmp_path):
 def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path):
     files = {f"minutes/2024-0{number}-01.md": f"# Meeting {number}\n\n## Members attending\n\n* Ann Lee\n* Bo Karl\n\n"
              f"## Agenda\n\nWe talked about the _mill_ of day {number}.\n" for number in (3, 4)}
-    files |= {f"dishes/ash-soup-{number}.md": f"---\ntitle: Soup {number}\ndate: 2024-05-0{number}\ntags: [hot, soup]\n"
-              f"author: bo-karl\n---\n\nThis soup is number {number} of four.\n" for number in range(1, 6)}
+    files |= {f"dishes/ash-soup-{number}.md": f"---\ntitle: Soup {number}\ndate: 2024-05-0{number}\n"
+              f"tags: [{'hot' if number > 1 else 'cold'}, soup]\nauthor: {'bo-karl' if number > 1 else 'ann-lee'}\n"
+              f"course: starter\ncreated: 2024-05-0{number}\n---\n\n"
+              f"This soup is number {number} of four.\n" for number in range(1, 6)}
     files["mill_stones.csv"] = "Mill,Stones,Note\nAster,2,\nBirch,3,\nCedar,2,old\n"
     files["walks.md"] = "| Start | I |\n|---|---|\n| Ash | II |\n| Elm | III |\n| Oak | IV |\n"
     files["tunes.md"] = "| Hear this tune, click here. | x |\n|---|---|\n| Ash | 1 |\n| Elm | 2 |\n| Oak | 1 |\n"
     found = introduce(tmp_path, files)
-    assert found.tables == ("dishes: 5 × title, date, tags, author", "Mill stones: 3 × Mill, Stones")
+    assert found.tables == ("dishes: 5 × title, date, tags, author, course, created", "Mill stones: 3 × Mill, Stones")
     assert found.titles == ("Soup 1", "Meeting 3", "Soup 2", "tunes", "Meeting 4", "Soup 3")
     assert {one.said for one in found.openings} == {
         "This soup is number 1 of four.", "We talked about the mill of day 3.", "This soup is number 2 of four."}
     assert "Which author has the most documents?" in found.examples
     assert 'How many documents have the tag "hot"?' in found.examples
+    assert not any("course" in question or "created" in question for question in found.examples), "all are the same"
 
 
 def test_headings_and_labels_of_rows_are_not_said(tmp_path):
@@ -185,6 +188,6 @@ def test_questions_are_in_the_language_of_the_name(tmp_path):
         finish(made)
         index = GraphIndex(made)
         rows = [index.find_named(name).tolist()[0] for name in ("林小雨", "Radom")]
-        assert introduced_names.suggest_questions(index, rows) == ["关于林小雨有哪些内容？",
+        assert introduced_names.suggest_questions(index, rows) == ["关于林小雨有什么？",
                                                                    "Which documents mention Radom?"]
         assert introduced_names.suggest_questions(index, []) == []

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from banyan.agents.retrieval.wording import has_model_hint, present_quotes, respelt, with_notes
 from banyan.graph_store.index.lexical import LexicalIndex, Spellings
-from banyan.schemas.retrieval import Claim, Passage, Quote, QuotedDraft
+from banyan.schemas.retrieval import Basis, Claim, Passage, Quote, QuotedDraft
 
 from ...name_tries import trie_of
 
@@ -39,6 +39,13 @@ def test_a_short_answer_stands_above_the_quote_that_states_it():
     assert said.answer == "Found: Marlow\n“It was built in Marlow.” — Ferry [1]"
     assert (said.short, said.abstained) == ("Marlow", False)
     assert [TEXT[c.start:c.end] for c in said.citations] == [c.quote for c in said.citations]
+
+
+@pytest.mark.parametrize(("question", "note"), [
+    ("Where was it built?", "(Computed from 3 records: SELECT 1)"), ("建于何处？", "（依据 3 条记录：SELECT 1）")])
+def test_what_a_number_rests_on_is_said_in_the_language_of_the_question(question, note):
+    computed = PASSAGE.model_copy(update={"basis": Basis(query="SELECT 1", records=3)})
+    assert present_quotes(question, quoting("Marlow"), [computed], DOCUMENTS, 0.5).answer.splitlines()[-1] == note
 
 
 def test_rows_that_quote_one_sentence_show_it_once():
