@@ -97,7 +97,8 @@ def encoding_of(path: Path) -> Guess:
             try:
                 decoder.decode(block, final=len(block) < _BLOCK)
             except UnicodeDecodeError:
-                return _legacy_encoding(previous + block)
+                lines = (previous + block).rpartition(b"\n")[0]  # whole ones: a block may end inside a character
+                return _legacy_encoding(lines or previous + block)
             previous = block
     return Guess("utf-8")
 

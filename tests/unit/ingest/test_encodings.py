@@ -3,6 +3,7 @@
 from email.message import EmailMessage
 
 import pytest
+from banyan.ingest.decoding import Guess, encoding_of
 from banyan.text.titles import UNREAD
 
 from ...loading import load, only, write
@@ -143,3 +144,10 @@ def test_mails_whose_charset_is_unknown_or_wrong(charset, encoding, tmp_path):
     (document,), failures = load(write(tmp_path / "a.mail.eml", written))
     assert failures == []
     assert text in document.text
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_large_table_is_guessed_by_whole_lines(shift, tmp_path):
+    file = tmp_path / "shops.csv"
+    file.write_bytes(("x" * shift + "城市,地址\n" + "上海,北京市朝阳区建国路八十八号\n" * 40_000).encode("gb18030"))
+    assert encoding_of(file.resolve()) == Guess("GB18030"), "a megabyte may end inside a character"
