@@ -28,6 +28,8 @@ def mark_versions(index: GraphIndex, blocks: Iterable[Block], question: str) -> 
         is_outdated = set(documents) <= outdated
         if not documents or not (item.kind == "passage" or is_outdated or set(documents) <= versions.superseded.keys()):
             return item
+        if item.basis and not any(one in item.statement for one in documents):
+            return item  # a count or a group, of which only the first documents are cited
         return _with_status(item, versions.status(documents[0], is_later=is_outdated), is_outdated=is_outdated)
 
     if versions.superseded or versions.amended:

@@ -8,6 +8,9 @@ from banyan.graph_store.ledger.document_rows import DocumentSummary
 from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.ingest.reference_lists import COLUMNS
 from banyan.schemas.documents import SourceTable
+from banyan.schemas.inquiry import Block
+from banyan.schemas.retrieval import Basis, Passage
+from banyan.tools.document_status import mark_versions
 
 OLD = {"id": "travel-2021.md", "title": "Travel Policy 2021",
        "text": "Effective from 1 January 2021.\n\nThe allowance for trips abroad is 50 EUR. Receipts come monthly."}
@@ -96,3 +99,13 @@ def test_letters_and_digits_that_are_written_together_are_one_word_of_a_title():
         tables=lambda _: [("paper.md", table)],
         about=lambda: [DocumentSummary(document, title, "", {}) for document, title in titles.items()])
     assert [link.tail for link in find_citations(documents)] == ["birds.md"]
+
+
+def test_a_count_is_not_called_superseded_like_the_records_that_it_cites():
+    versions = SimpleNamespace(superseded={"old.md": "new.md"}, amended={}, trust={}, outdated=lambda _: set(),
+                               status=lambda _, **__: "superseded by New")
+    basis = Basis(query="SELECT count(*) FROM documents", records=25)
+    count, row = (Passage(chunk_id="", document="old.md", title="", text="", start=0, score=0, kind="row",
+                          statement=statement, basis=basis) for statement in ("count: 25", "document: old.md"))
+    (marked,) = mark_versions(SimpleNamespace(versions=versions), [Block(title="", items=(count, row))], "How many?")
+    assert [one.statement for one in marked.items] == ["count: 25", "document: old.md [superseded by New]"]
