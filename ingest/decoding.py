@@ -32,6 +32,11 @@ _CLOSE, _UNSURE = 0.85, 0.03
 _FOREIGN = re.compile("[\u0370-\u1dff]")
 _BESIDE_LATIN = re.compile("(?<=[A-Za-z])[\u0370-\u1dff]|[\u0370-\u1dff](?=[A-Za-z])")
 """Letters of other alphabets, such as Greek; beside a Latin letter, they are those of a wrong encoding."""
+_ODD = re.compile(r"[£¥¢¯¨´¸¦¬](?=[^\W\d_])|[\u2190-\u25ff]|¤|(?<!\w)[\u00c0-\u00ff]{3,}+(?!\w)")
+"""A sign before a letter, a line of a box, the sign for any currency, and a word of accented letters alone: all are
+letters of another encoding."""
+_ODDITY = 1 / 10
+"""What a text with something odd keeps of its score."""
 
 
 class Guess(NamedTuple):
@@ -174,7 +179,7 @@ def _guess_encoding(data: bytes, sample: bytes) -> Guess:
         if _is_valid(data, encoding):
             texts[encoding] = text = sample.decode(encoding, "ignore")
             beside_latin = len(_BESIDE_LATIN.findall(text)) / max(1, len(_FOREIGN.findall(text)))
-            scores[encoding] = found["confidence"] * (1 - beside_latin)
+            scores[encoding] = found["confidence"] * (1 - beside_latin) * (_ODDITY if _ODD.search(text) else 1)
     if not scores:
         raise UnreadableError("binary data or text in an unknown encoding: convert it to UTF-8")
     if _COMMONEST in scores:

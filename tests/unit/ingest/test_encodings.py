@@ -146,6 +146,14 @@ def test_mails_whose_charset_is_unknown_or_wrong(charset, encoding, tmp_path):
     assert text in document.text
 
 
+@pytest.mark.parametrize(("encoding", "name"), [
+    ("cp1250", "Łukasz Żak of Łódź"), ("cp1251", "Иван Петров"), ("iso8859-15", "Fee: 40 €")])
+def test_foreign_letters_late_in_a_text_are_right_or_said_to_be_doubtful(encoding, name, tmp_path):
+    text = f"{'The harbour board met in the old mill to repair the wall. ' * 20}Present: {name}.\n"
+    document = only(write(tmp_path / "note.txt", text.encode(encoding)))
+    assert name in document.text or "not certain" in document.metadata[UNREAD]
+
+
 @pytest.mark.parametrize("shift", [0, 1])
 def test_a_large_table_is_guessed_by_whole_lines(shift, tmp_path):
     file = tmp_path / "shops.csv"
