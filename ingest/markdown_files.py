@@ -73,7 +73,10 @@ def read_markdown(data: bytes, _: Limits) -> Content:
     text = clean_markdown(source)
     title = metadata.pop(next((name for name in metadata if name.lower() == "title"), ""), "")
     title = title if isinstance(title, str) and title else _title_of_text(text, next(headings(text), None))
-    return Content(text, title, metadata, omitted=count_in_markdown(source))
+    long_head = None if metadata else _FRONT_MATTER.match(source)
+    unread = (f"its front matter has {long_head.end():,} characters, and at most {_LONGEST_HEAD:,} are read as metadata"
+              ": it is read as text; shorten it" if long_head and long_head.end() > _LONGEST_HEAD else "")
+    return Content(text, title, metadata, unread=unread, omitted=count_in_markdown(source))
 
 
 def _title_of_text(text: str, first: Heading | None) -> str:

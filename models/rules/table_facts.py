@@ -87,10 +87,12 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
     found = facts_of_rows(stating, text, title, heading, schema, document=document)
     rest, begin = list[str](), 0
     for row in rows:
-        # A cell that is too long for a value stays in the text.
-        # On a line with it, a header such as "Author" would be a field of the document.
-        long_cells = (f"{cell.header}\n{cell.value}\n" for cell in row.cells[1:] if len(cell.value) > LONGEST_VALUE)
-        rest += [text[begin:row.start], *long_cells]
+        rest.append(text[begin:row.start])
+        for cell in row.cells[1:]:
+            if len(cell.value) > LONGEST_VALUE:  # it stays in the text
+                # On a line with it, a header such as "Author" would be a field of the document.
+                between = "\n" if label_key(cell.header) in FIELDS_OF_PEOPLE else ": "
+                rest.append(f"{cell.header}{between}{cell.value}\n")
         begin = row.end
     return found, "".join([*rest, text[begin:]])
 
