@@ -139,6 +139,10 @@ def _read_letters(text: pypdfium2.PdfTextPage, shown: _ShownPage) -> Iterator[_L
     size, font, upright, last_piece, has_space = 1.0, "", True, 0, False
     for at in range(text.count_chars()):
         code = pdfium.FPDFText_GetUnicode(text, at)
+        if 0xDC00 <= code < 0xE000:  # noqa: PLR2004 - the second half of a letter, such as an italic one of a formula
+            continue
+        if 0xD800 <= code < 0xDC00:  # noqa: PLR2004 - the first half
+            code = 0x10000 + ((code - 0xD800) << 10) + pdfium.FPDFText_GetUnicode(text, at + 1) - 0xDC00
         character = "-" if code == ord(_LINE_END_HYPHEN) else _SYMBOL_FONT.get(code, chr(code))
         if character.isspace():
             has_space = True

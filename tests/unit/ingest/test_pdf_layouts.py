@@ -214,3 +214,16 @@ def test_letters_drawn_twice_are_read_once():
     file.text(20, 40, "The south pier is sound.")
     letters = pdf_sheets.text_of(file).replace(" ", "").split("\n")
     assert letters == ["Inspectionofthebridge", BOLD.replace(" ", ""), "Thesouthpierissound."]
+
+
+def test_a_letter_that_pdfium_tells_in_two_halves_is_one():
+    drawn = b"BT /F 20 Tf 50 700 Td (The rate A of the flow) Tj ET"
+    letters = b"1 beginbfchar <41> <D835DC5F> endbfchar"  # U+1D45F, an italic r of formulas
+    objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+               b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+               b"<</Length %d>>stream\n%s\nendstream" % (len(drawn), drawn),
+               b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>",
+               b"<</Length %d>>stream\n%s\nendstream" % (len(letters), letters)]
+    numbered = b"\n".join(b"%d 0 obj%s endobj" % pair for pair in enumerate(objects, 1))
+    read = read_pdf(b"%PDF-1.7\n" + numbered + b"\ntrailer<</Root 1 0 R>>", Limits())
+    assert "The rate \U0001d45f of the flow" in read.text
