@@ -33,10 +33,8 @@ _FOREIGN = re.compile("[\u0370-\u1dff]")
 _BESIDE_LATIN = re.compile("(?<=[A-Za-z])[\u0370-\u1dff]|[\u0370-\u1dff](?=[A-Za-z])")
 """Letters of other alphabets, such as Greek; beside a Latin letter, they are those of a wrong encoding."""
 _ODD = re.compile(r"[£¥¢¯¨´¸¦¬](?=[^\W\d_])|[\u2190-\u25ff]|¤|(?<!\w)[\u00c0-\u00ff]{3,}+(?!\w)")
-"""A sign before a letter, a line of a box, the sign for any currency, and a word of accented letters alone: all are
-letters of another encoding."""
-_ODDITY = 1 / 10
-"""What a text with something odd keeps of its score."""
+"""A sign before a letter, a line of a box, "¤" and a word of accented letters alone: letters of another encoding."""
+_ODDITY = 1 / 10  # what a text with something odd keeps of its score
 
 
 class Guess(NamedTuple):

@@ -202,7 +202,6 @@ class _PersonNames:
             return {max(persons, key=lambda person: (self._mention_counts[person], person))}
         return persons
 
-
     def find_bearers(self, document: str, entity: int) -> set[int]:
         """Return the persons of a document whose last name is the name of an entity that was not taken for a person.
 

@@ -147,7 +147,8 @@ def test_mails_whose_charset_is_unknown_or_wrong(charset, encoding, tmp_path):
 
 
 @pytest.mark.parametrize(("encoding", "name"), [
-    ("cp1250", "Łukasz Żak of Łódź"), ("cp1251", "Иван Петров"), ("iso8859-15", "Fee: 40 €")])
+    ("cp1250", "Łukasz Żak of Łódź"), ("cp1251", "Иван Петров"), ("iso8859-15", "Fee: 40 €"),
+    ("cp1252", "Résumé of Zoë – “naïve” café owner, £40."), ("cp1252", "nom;métier\nÉlodie;pâtissière\n")])
 def test_foreign_letters_late_in_a_text_are_right_or_said_to_be_doubtful(encoding, name, tmp_path):
     text = f"{'The harbour board met in the old mill to repair the wall. ' * 20}Present: {name}.\n"
     document = only(write(tmp_path / "note.txt", text.encode(encoding)))

@@ -85,7 +85,7 @@ def test_an_uploaded_document_that_is_deleted_is_in_no_file_of_the_home_folder(a
     with in_process.client(app) as client:
         documents = {"a.md": "Ada Lund was born in Bonn.", "secret.md": "Zyxomma Lund was born in Bonn."}
         assert rest.built(client, "kb", documents)["state"] == "done"
-        assert has_words()
+        assert {"ledger.sqlite", "ledger.sqlite-wal", "graph.json"} & set(has_words())
         waiting.wait_for(lambda: not {"server.sqlite", "server.sqlite-wal"} & set(has_words()))
         assert client.delete("/api/knowledge-bases/kb/document", params={"id": "secret.md"}).status_code == 204
         waiting.wait_for(lambda: not has_words())
