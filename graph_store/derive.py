@@ -29,8 +29,6 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     Raises:
         BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; the graph is up to date.
     """
-    if kb.written_index() is None:  # something has to be derived, which reads vectors
-        kb.vector_synchroniser.clear_if_unreadable()
     if of_all:
         kb.schema_control.drop_outdated_verdicts()
     _change_schema(kb, thresholds)

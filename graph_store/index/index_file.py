@@ -6,12 +6,13 @@ array, then the arrays. Lists, texts and look-ups are stored in such arrays, too
 """
 
 import logging
+import math
 import mmap
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import orjson
@@ -27,7 +28,7 @@ from ..vectors.vector_store import Kind
 Arrays = Mapping[str, NDArray[Any]]
 
 _LOG = logging.getLogger("banyan")
-_FORMAT = "banyan-index-25"
+_FORMAT = "banyan-index-26"
 """Another number when the arrays change: an index of other arrays than the code reads is an error."""
 _LENGTH_BYTES, _ALIGNED = 8, 64
 
@@ -39,23 +40,20 @@ class IndexDamagedError(ValueError):
 def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
     """Replace a file atomically by one with these arrays; an OSError leaves the old file unchanged.
 
-    `about` says what the arrays are made of. Each array begins at a multiple of `_ALIGNED` bytes, as numpy likes it.
+    `about` says what the arrays are made of. Each array takes a multiple of `_ALIGNED` bytes, as numpy likes it.
     """
     entries: dict[str, tuple[str, tuple[int, ...], int]] = {}  # the type, the shape and the start of each array
     end = 0
     for name, array in arrays.items():
-        start = end + -end % _ALIGNED  # the next multiple
-        entries[name] = array.dtype.str, array.shape, start
-        end = start + array.nbytes
+        entries[name] = array.dtype.str, array.shape, end
+        end += array.nbytes + -array.nbytes % _ALIGNED
     header = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": entries, "size": end})
     header += b" " * (-(_LENGTH_BYTES + len(header)) % _ALIGNED)
     with whole_file(path) as file:
         file.write(len(header).to_bytes(_LENGTH_BYTES, "little") + header)
-        begin = file.tell()
-        for (_, _, start), array in zip(entries.values(), arrays.values(), strict=True):
-            file.write(bytes(begin + start - file.tell()))
-            if array.size:
-                file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        for array in arrays.values():
+            file.write(np.ascontiguousarray(array).tobytes())
+            file.write(bytes(-array.nbytes % _ALIGNED))
 
 
 def load(path: Path) -> tuple[dict[str, Any], Arrays]:
@@ -65,30 +63,21 @@ def load(path: Path) -> tuple[dict[str, Any], Arrays]:
         FileNotFoundError: there is no such file.
         IndexDamagedError: the file is cut short, not readable or of another format.
     """
-    with path.open("rb") as file:
-        header, begin = _read_header(path, file), file.tell()
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     try:
-        if len(mapped) != begin + header["size"]:
-            raise IndexDamagedError(f"{path} is cut short, or has something behind its end")
-        arrays = {name: (np.ndarray(shape, np.dtype(kind), mapped, begin + start) if all(shape)
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        begin = _LENGTH_BYTES + int.from_bytes(mapped[:_LENGTH_BYTES], "little")
+        header = orjson.loads(mapped[_LENGTH_BYTES:begin])
+        is_sound = header["format"] == _FORMAT and len(mapped) == begin + header["size"]
+        # From memory, numpy would take an array of objects for addresses.
+        arrays = {name: (np.frombuffer(mapped, kind, math.prod(shape), begin + start).reshape(shape) if all(shape)
                          else np.zeros(shape, kind))
-                  for name, (kind, shape, start) in header["arrays"].items()}
-        return dict(header["about"]), arrays
+                  for name, (kind, shape, start) in header["arrays"].items() if is_sound}
     except (KeyError, TypeError, ValueError) as error:
         raise IndexDamagedError(f"{path} is damaged: {error}") from error
-
-
-def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
-    """Read the header at the beginning of a file, or raise IndexDamagedError."""
-    length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
-    try:
-        header: dict[str, Any] = orjson.loads(file.read(min(length, path.stat().st_size)))
-        if header["format"] == _FORMAT:
-            return header
-    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-        raise IndexDamagedError(f"{path} is damaged or of another format") from error
-    raise IndexDamagedError(f"{path} is of another format")
+    if not is_sound:
+        raise IndexDamagedError(f"{path} is of another format, or was cut")
+    return dict(header["about"]), arrays
 
 
 class IndexStore:
@@ -100,18 +89,12 @@ class IndexStore:
 
     def load(self, version: Version) -> Arrays | None:
         """Map the index of a state of the ledger; return None if it is missing, damaged or of another state."""
-        try:
-            about, arrays = load(self._path)
-        except FileNotFoundError:
-            return None
-        except IndexDamagedError as error:
-            _LOG.warning("%s; it is made again", error)
-            return None
-        return arrays if about == self._about(version) else None
+        shown, arrays = self._load_any()
+        return arrays if shown == version else None
 
     def save(self, version: Version, arrays: Arrays) -> None:
         """Write the arrays of a state of the ledger; an OSError leaves the old index unchanged."""
-        write(self._path, self._about(version), arrays)
+        write(self._path, {"version": list(version), "embedding": self._embedder.fingerprint}, arrays)
 
     def differs(self, expected: Arrays) -> bool:
         """Return True if the file's arrays differ from those that the ledger's state gives."""
@@ -119,30 +102,30 @@ class IndexStore:
         return stored.keys() != expected.keys() or any(
             not np.array_equal(stored[name], expected[name]) for name in expected)
 
-    def _about(self, version: Version) -> dict[str, Any]:
-        return {"version": list(version), "embedding": self._embedder.fingerprint}
-
     def is_ahead(self, version: Version) -> bool:
         """Return True if the file is of a later state than the ledger's: an older ledger was put back."""
-        try:
-            shown = Version(*load(self._path)[0]["version"])
-        except (FileNotFoundError, IndexDamagedError):
-            return False
-        return shown.epoch == version.epoch and (shown.position > version.position
-                                                 or shown.resolution > version.resolution)
+        shown, _ = self._load_any()
+        return shown is not None and shown.epoch == version.epoch and (
+            shown.position > version.position or shown.resolution > version.resolution)
 
     def load_earlier(self, version: Version) -> Arrays:
-        """Return the arrays of the file if they are of the same epoch and embedding model; otherwise none."""
+        """Return the arrays of the file if they are of the same epoch; otherwise none."""
+        shown, arrays = self._load_any()
+        return arrays if shown is not None and shown.epoch == version.epoch else {}
+
+    def _load_any(self) -> tuple[Version | None, Arrays]:
+        """Return the state that the file shows, and its arrays; None if it is missing, damaged or of another model."""
         try:
             about, arrays = load(self._path)
-        except (FileNotFoundError, IndexDamagedError):
-            return {}
-        expected = version.epoch, self._embedder.fingerprint
-        return arrays if (Version(*about["version"]).epoch, about["embedding"]) == expected else {}
+        except FileNotFoundError:
+            return None, {}
+        except IndexDamagedError as error:
+            _LOG.warning("%s; it is made again", error)
+            return None, {}
+        return (Version(*about["version"]), arrays) if about["embedding"] == self._embedder.fingerprint else (None, {})
 
 
 _Item = TypeVar("_Item")
-_TEXTS_AT_ONCE = 1 << 14
 
 
 def read_lists(arrays: Arrays, name: str) -> Lists:
@@ -204,16 +187,9 @@ class Texts(LazySequence[str]):
         super().__init__(len(lists), lambda row: lists[row].tobytes().decode("utf-8", "surrogatepass"))
 
     def __iter__(self) -> Iterator[str]:
-        starts, values = self._lists.starts, self._lists.values
-        for first in range(0, self._size, _TEXTS_AT_ONCE):
-            # Decode many texts together, which is faster, and then cut the result at the texts' boundaries.
-            boundaries = starts[first:first + _TEXTS_AT_ONCE + 1]
-            encoded = values[boundaries[0]:boundaries[-1]]
-            decoded = encoded.tobytes().decode("utf-8", "surrogatepass")
-            # Every byte but 10xxxxxx begins a character of UTF-8.
-            begins_character = encoded & 0xC0 != 0x80  # noqa: PLR2004
-            characters = np.append(0, np.cumsum(begins_character))[boundaries - boundaries[0]]
-            yield from [decoded[start:end] for start, end in pairwise(characters.tolist())]
+        encoded = self._lists.values.tobytes()
+        for start, end in pairwise(self._lists.starts.tolist()):
+            yield encoded[start:end].decode("utf-8", "surrogatepass")
 
 
 def build_texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:

@@ -10,7 +10,6 @@ import sqlite3
 import struct
 import threading
 import uuid
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from operator import methodcaller
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.client import Client
     from chromadb.api.models.Collection import Collection
-    from chromadb.api.types import GetResult, Include
     from chromadb.config import Settings
 
 _T = TypeVar("_T")
@@ -44,6 +42,9 @@ IDENTITY = "vectors_identity"
 """The setting with the knowledge base's identity on servers."""
 # The number of ids in one call. Chroma's limit is about 5,461 (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
+_CONNECT_SECONDS = 5.0
+# Storing a page of vectors is fast, but the server sometimes writes a large index before it answers.
+_ANSWER_SECONDS = 60.0
 _HEADER = struct.Struct("<iQQQQ")
 """hnswlib's header: version, offset, capacity in vectors, number of vectors, and bytes of each vector."""
 _LENGTH_BYTES = 4
@@ -69,23 +70,35 @@ def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
         yield list(ids[start:start + _PAGE])
 
 
-class VectorStore(ABC):
+class VectorStore:
     """The vectors of one knowledge base by one model, a cache. Threads may share an instance.
 
-    Every method but `close` raises StoreError if Chroma fails.
+    A folder is created at first use. The file `complete` is in it unless a writer is at work or was killed: then
+    reading could crash the process. Every method but `close` raises StoreError if Chroma fails.
     """
 
-    def __init__(self, prefix: str, fingerprint: str) -> None:
-        """Prepare to use collections, without opening them; `fingerprint` is the embedding model's."""
-        self._prefix, self._model = prefix, content_id("model", fingerprint)
+    def __init__(self, folder: Path, fingerprint: str, server: ChromaServer | None = None, scope: str = "") -> None:
+        """Prepare to use collections, without opening them.
+
+        Args:
+            folder: where the vectors are, unless they are on a server.
+            fingerprint: the embedding model's.
+            server: the server with the vectors.
+            scope: what the names of the knowledge base's collections on the server begin with.
+        """
+        self._folder, self._complete = folder, folder / "complete"
+        self._server, self._prefix = server, scope
+        self._model = content_id("model", fingerprint)
+        self._client: Client | None = None
+        self._is_writing = False
         self._opened: dict[Kind, Collection] = {}
         self._lock = threading.RLock()
 
-    @staticmethod
-    def of(layout: Layout, database: Database, fingerprint: str) -> "VectorStore":
+    @classmethod
+    def of(cls, layout: Layout, database: Database, fingerprint: str) -> "VectorStore":
         """Return the vectors of a knowledge base by an embedding model, in its folder or on its server."""
         if layout.server is None:
-            return FolderVectors(layout.vectors, fingerprint)
+            return cls(layout.vectors, fingerprint)
         if not database.notes("settings").get(IDENTITY):
             with database.transaction():
                 # Look again inside the transaction, because another process may have stored an identity meanwhile.
@@ -93,7 +106,7 @@ class VectorStore(ABC):
         # It distinguishes this knowledge base from all others on a server, even those of the same name.
         scope = content_id("vectors", database.notes("settings")[IDENTITY],
                            database.identity or str(layout.root.stat().st_ino))
-        return ServerVectors(layout.server, scope, fingerprint)
+        return cls(layout.vectors, fingerprint, layout.server, f"banyan-{scope}-")
 
     def use_model(self, fingerprint: str) -> None:
         """Switch to the vectors by an embedding model."""
@@ -104,21 +117,19 @@ class VectorStore(ABC):
         """Return all ids of a kind that have a vector."""
         return set(self.read(kind, lambda collection: collection.get(include=[])["ids"]))
 
-    def read_one(self, kind: Kind) -> None:
-        """Read a vector of a kind, if there is any, which loads its index; raise StoreError if that fails."""
-        self.read(kind, lambda collection: collection.get(limit=1, include=["embeddings"]))
-
     def missing(self, kind: Kind, ids: Iterable[str]) -> list[str]:
         """Return the ids without a vector, in the given order."""
         listed = list(ids)
-        stored = {key for page in pages_of(listed) for key in self._read_vectors(kind, page, [])["ids"]}
+        stored = set[str]()
+        for page in pages_of(listed):
+            stored.update(self.read(kind, methodcaller("get", ids=page, include=[]))["ids"])
         return [key for key in listed if key not in stored]
 
     def found(self, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
         vectors: dict[str, Vectors] = {}
         for page in pages_of(list(dict.fromkeys(ids))):
-            found = self._read_vectors(kind, page, ["embeddings"])
+            found = self.read(kind, methodcaller("get", ids=page, include=["embeddings"]))
             vectors |= zip(found["ids"], np.asarray(found["embeddings"], np.float32), strict=True)
         return vectors
 
@@ -133,9 +144,6 @@ class VectorStore(ABC):
             raise StoreError(f"{len(missing)} of the {kind} have no vector; run `banyan reindex`")
         return np.stack([vectors[key] for key in ids]) if ids else np.zeros((0, 0), np.float32)
 
-    def _read_vectors(self, kind: Kind, ids: list[str], include: "Include") -> "GetResult":
-        return self.read(kind, lambda collection: collection.get(ids=ids, include=include))
-
     def put(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> None:
         """Store the vectors of ids, shape (len(ids), d)."""
         for start in range(0, len(ids), _PAGE):
@@ -146,30 +154,6 @@ class VectorStore(ABC):
         """Remove the vectors of ids, each of which has one."""
         for page in pages_of(sorted(ids)):
             self.write(kind, methodcaller("delete", ids=page))
-
-    @abstractmethod
-    def _connect(self) -> "ClientAPI":
-        """Return Chroma's client, which is opened at first use."""
-
-    @abstractmethod
-    def _failure(self, error: BaseException) -> StoreError:
-        """Return the error to raise for one of Chroma's."""
-
-    def _call_chroma(self, use: "Callable[[ClientAPI], _T]") -> _T:
-        """Call `use` with Chroma's client, and return its result; turn Chroma's errors into StoreError."""
-        with self._lock:
-            try:
-                return use(self._connect())
-            except StoreError:
-                raise
-            except BaseException as error:
-                # chromadb raises AttributeError after a failed start, and a plain Exception if something other than a
-                # Chroma server answers.
-                if not (isinstance(error, (chroma().errors.ChromaError, sqlite3.Error, httpx.HTTPError, ValueError,
-                                           AttributeError)) or type(error) is Exception or is_panic(error)):
-                    raise
-                self.close()
-                raise self._failure(error) from error
 
     def read(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
         """Call `use` with the collection of a kind, which is created if it is missing, and return its result."""
@@ -182,123 +166,42 @@ class VectorStore(ABC):
         return self._call_chroma(use_collection)
 
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
-        """Call `change` with the collection of a kind, to change it."""
-        def change_collection(collection: "Collection") -> None:
-            change(collection)
-            collection.count()  # any use makes Chroma write the index now
+        """Call `change` with the collection of a kind, to change it; until `mark_complete`, others do not read it."""
+        if self._server is None:
+            self._complete.unlink(missing_ok=True)
+            self._is_writing = True
+        self.read(kind, change)
+        self.read(kind, methodcaller("count"))  # any use makes Chroma write the index now
 
-        self.read(kind, change_collection)
-
-    def _collection_name(self, kind: Kind) -> str:
-        return f"{self._prefix}{kind}-{self._model}"
-
-    def _collection_names(self) -> set[str]:
-        names = self._call_chroma(lambda client: [collection.name for collection in client.list_collections()])
-        return {name for name in names if name.startswith(self._prefix)}
-
-    def drop_other_models(self) -> None:
-        """Remove the collections of other models."""
-        self._drop_collections(self._collection_names() - set(map(self._collection_name, KINDS)))
-
-    def _drop_collections(self, names: set[str]) -> None:
-        def drop(client: "ClientAPI") -> None:
-            for name in names:
-                client.delete_collection(name)
-
-        self._call_chroma(drop)
-
-    def was_interrupted(self) -> bool:
-        """Return True if the stored vectors may be incomplete, because a writer was killed or none has written yet."""
-        return False
-
-    def mark_complete(self) -> None:  # noqa: B027  (a server looks after its own files)
-        """Record that everything was written completely."""
-
-    @abstractmethod
-    def clear(self) -> None:
-        """Remove the collections of all models; the next use creates them again."""
-
-    def close(self) -> None:
-        """Forget the opened collections, because other processes may change them from now on."""
-        self._opened.clear()
-
-
-class FolderVectors(VectorStore):
-    """The vectors in a folder, which is created at first use.
-
-    The file `complete` is there unless a writer is at work or was killed: then reading could crash the process.
-    """
-
-    def __init__(self, folder: Path, fingerprint: str) -> None:
-        """Prepare to use a folder, without opening it; see `VectorStore`."""
-        super().__init__("", fingerprint)
-        self.folder, self._complete = folder, folder / "complete"
-        self._client: Client | None = None
-        self._is_writing = False
+    def _call_chroma(self, use: "Callable[[ClientAPI], _T]") -> _T:
+        """Call `use` with Chroma's client, and return its result; turn Chroma's errors into StoreError."""
+        with self._lock:
+            try:
+                return use(self._connect() if self._server is None else _connect(self._server))
+            except StoreError:
+                raise
+            except BaseException as error:
+                # chromadb raises AttributeError after a failed start, and a plain Exception if something other than a
+                # Chroma server answers.
+                if not (isinstance(error, (chroma().errors.ChromaError, sqlite3.Error, httpx.HTTPError, ValueError,
+                                           AttributeError)) or type(error) is Exception or is_panic(error)):
+                    raise
+                self.close()
+                raise self._failure(error) from error
 
     def _connect(self) -> "Client":
         if self._client is None:
-            if self.folder.exists() and not self._is_writing and self.was_interrupted():
-                raise StoreError(f"the vectors in {self.folder} cannot be read: they are being written, or their "
+            if self._folder.exists() and self.was_interrupted():
+                raise StoreError(f"the vectors in {self._folder} cannot be read: they are being written, or their "
                                  "writer was killed; the next build or `banyan reindex` makes them again")
-            self._client = cast("Client", chroma().PersistentClient(str(self.folder), _default_settings().model_copy()))
+            client = chroma().PersistentClient(str(self._folder), _default_settings().model_copy())
+            self._client = cast("Client", client)
         return self._client
 
     def _failure(self, error: BaseException) -> StoreError:
-        return StoreError(f"the vectors in {self.folder} cannot be read or written ({error}): free space if the "
-                          "disk is full, else run `banyan reindex`; the ledger has all that it takes")
-
-    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
-        """See `VectorStore.write`; until `mark_complete`, others must not read."""
-        self._complete.unlink(missing_ok=True)
-        self._is_writing = True
-        super().write(kind, change)
-
-    def was_interrupted(self) -> bool:
-        """See `VectorStore.was_interrupted`."""
-        return not self._complete.exists() and not self._is_writing  # unless this process is the writer
-
-    def mark_complete(self) -> None:
-        """Mark the folder as complete: its last writer has finished, so its vectors can be trusted."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for header in self.folder.glob("*/header.bin"):
-            _zero_unused(header)
-        self._complete.touch()
-        self._is_writing = False
-
-    def clear(self) -> None:
-        """Remove the folder."""
-        self.close()
-        if self.folder.exists():
-            shutil.rmtree(self.folder)
-
-    def close(self) -> None:
-        """Close Chroma, which frees the memory of its indexes."""
-        with self._lock:
-            super().close()
-            self._is_writing = False
-            if self._client is not None:
-                self._client.close()
-                self._client = None
-
-
-_CONNECT_SECONDS = 5.0
-# Storing a page of vectors is fast, but the server sometimes writes a large index before it answers.
-_ANSWER_SECONDS = 60.0
-_REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
-
-
-class ServerVectors(VectorStore):
-    """The vectors of one knowledge base on a server."""
-
-    def __init__(self, server: ChromaServer, scope: str, fingerprint: str) -> None:
-        super().__init__(f"banyan-{scope}-", fingerprint)
-        self._server = server
-
-    def _connect(self) -> "ClientAPI":
-        return _connect(self._server)
-
-    def _failure(self, error: BaseException) -> StoreError:
+        if self._server is None:
+            return StoreError(f"the vectors in {self._folder} cannot be read or written ({error}): free space if the "
+                              "disk is full, else run `banyan reindex`; the ledger has all that it takes")
         if isinstance(error, httpx.TransportError):
             return VectorServerError(
                 f"the Chroma server at {self._server.url} does not answer ({error or type(error).__name__}): start it, "
@@ -307,17 +210,58 @@ class ServerVectors(VectorStore):
         return StoreError(f"the Chroma server at {self._server.url} cannot do what was asked ({error}): see its log, "
                           "and run the command again; `banyan reindex` makes all vectors anew")
 
+    def _collection_name(self, kind: Kind) -> str:
+        return f"{self._prefix}{kind}-{self._model}"
+
+    def drop_other_models(self) -> None:
+        """Remove the collections of other models."""
+        self._drop_collections(but=set(map(self._collection_name, KINDS)))
+
+    def _drop_collections(self, but: set[str]) -> None:
+        """Remove the collections of the knowledge base, `but` some."""
+        def drop(client: "ClientAPI") -> None:
+            for name in [collection.name for collection in client.list_collections()]:
+                if name.startswith(self._prefix) and name not in but:
+                    client.delete_collection(name)
+
+        self._call_chroma(drop)
+
+    def was_interrupted(self) -> bool:
+        """Return True if vectors in a folder may be incomplete: another writer is at work, was killed, or never was."""
+        return self._server is None and not self._is_writing and not self._complete.exists()
+
+    def mark_complete(self) -> None:
+        """Mark a folder as complete: its last writer has finished, so its vectors can be trusted."""
+        if self._server is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for header in self._folder.glob("*/header.bin"):
+                _zero_unused(header)
+            self._complete.touch()
+            self._is_writing = False
+
     def clear(self) -> None:
-        """See `VectorStore.clear`."""
-        self._drop_collections(self._collection_names())
+        """Remove the vectors by all models; the next use creates the collections again."""
+        if self._server is not None:
+            self._drop_collections(but=set())
         self.close()
+        if self._server is None and self._folder.exists():
+            shutil.rmtree(self._folder)
+
+    def close(self) -> None:
+        """Forget the opened collections, because others may change them from now on; close a folder's client."""
+        with self._lock:
+            self._opened.clear()
+            self._is_writing = False
+            if self._client is not None:
+                self._client.close()
+                self._client = None
 
 
 @lru_cache(maxsize=8)
 def _connect(server: ChromaServer) -> "ClientAPI":
     """Return the client of a server, which is created once and shared in this process."""
     answer = httpx.get(f"{server.url}/api/v2/heartbeat", headers=server.headers(), timeout=_CONNECT_SECONDS)
-    if answer.status_code in _REFUSED:
+    if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
         raise StoreError(f"the Chroma server at {server.url} refuses us ({answer.status_code}): set "
                          "BANYAN_CHROMA_TOKEN, and BANYAN_CHROMA_TOKEN_HEADER if it is not sent as Authorization")
     if answer.status_code != httpx.codes.OK or "heartbeat" not in answer.text:

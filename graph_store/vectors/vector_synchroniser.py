@@ -7,6 +7,7 @@ embed.
 import logging
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import methodcaller
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...models.local_models import ModelError
 from ...runtime.threads import check_cancelled
 from ...schemas.documents import Chunk
 from ...schemas.naming import relation_id, triple_id
-from ...text.table_rows import LONGEST_LINE, numbered_columns
+from ...text.table_rows import numbered_columns
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
 from ..graph.resolved_graph import LedgerGraph, ResolvedGraph
 from ..layout import Layout
@@ -54,17 +55,11 @@ def record_model(database: Database, embedder: Embedder) -> None:
 class LedgerEmbedder:
     """The `Embedder` of one knowledge base, loaded at first use; before one is chosen, the default model."""
 
-    def __init__(self, models: EmbeddingModels, database: Database, name: str = "",
-                 passages: "LedgerEmbedder | None" = None) -> None:
-        """Prepare to load the model, without looking it up yet.
-
-        `name` is given if it is not the recorded one, as during a reindex; with `passages`, this embedder encodes
-        questions with the same model.
-        """
+    def __init__(self, models: EmbeddingModels, database: Database, name: str = "") -> None:
+        """Prepare to load the model; `name` is given if it is not the recorded one, as during a reindex."""
         self._models = models
         self._db = database
         self._name = name
-        self._passages = passages
 
     def choose(self, documents: Documents) -> bool:
         """Choose the model that fits the documents and record it, unless one is recorded; return True if it did so."""
@@ -79,9 +74,9 @@ class LedgerEmbedder:
         self._name = ""
 
     @property
-    def queries(self) -> "LedgerEmbedder":
+    def queries(self) -> Embedder:
         """The embedder of questions."""
-        return LedgerEmbedder(self._models, self._db, passages=self)
+        return as_queries(self._model)
 
     @property
     def name(self) -> str:
@@ -105,19 +100,12 @@ class LedgerEmbedder:
     @property
     def _model(self) -> Embedder:
         """The loaded model: the one given by name, else the one for what is recorded."""
-        if self._passages is not None:
-            return as_queries(self._passages._model)  # noqa: SLF001  (of its own kind)
         self._name = self._name or recorded_model(self._db)[0]
         try:
             return self._models.load(self._models.name_for(self._name))
         except ModelError as error:
             raise ModelError(f"{error} Or run `banyan reindex` to embed the knowledge base with another model."
-                                 ) from error
-
-
-_LOG = logging.getLogger("banyan")
-_LONGEST_WHOLE = LONGEST_LINE * 3 // 4
-"""The most characters in a line that is taken for a whole row: the lines of a cut row lack only room for a cell."""
+                             ) from error
 
 
 class Embedded(NamedTuple):
@@ -147,19 +135,12 @@ def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[
 
 
 def _chunk_text(chunk: Chunk) -> str:
-    """Return the text that is embedded for a chunk: with what stands above it, or of rows of a table the columns."""
+    """Return the text that is embedded for a chunk: with what stands above it, or of rows of a table the columns.
+
+    A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL.
+    """
     columns = numbered_columns(chunk.text)
-    if not columns:
-        return chunk.titled_text()
-    # A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL. A row
-    # of hundreds of columns is cut into lines at other columns than the next row, so columns are left out of such
-    # lines: they would give each chunk a text of its own.
-    is_cut = max(map(len, chunk.text.split("\n"))) > _LONGEST_WHOLE
-    return chunk.model_copy(update={"text": "" if is_cut else ", ".join(columns)}).titled_text()
-
-
-Recall = Callable[[Kind, Collection[str]], Mapping[str, Vectors]]
-"""Returns those of the given ids whose vectors are known without embedding, each with its vector, shape (d,)."""
+    return (chunk.model_copy(update={"text": ", ".join(columns)}) if columns else chunk).titled_text()
 
 
 class VectorSynchroniser:
@@ -175,8 +156,8 @@ class VectorSynchroniser:
         self._embedder = embedder
         self._epoch = ledger_state(database).epoch
         self.store = VectorStore.of(layout, database, embedder.fingerprint)
-        self.recall: Recall = lambda _kind, _ids: {}
-        """Returns vectors of earlier states of the graph, so they need not be computed again."""
+        self.recall: Callable[[Kind, Collection[str]], Mapping[str, Vectors]] = lambda _kind, _ids: {}
+        """Returns the vectors of those ids that an earlier state of the graph had, so they need not be computed."""
 
     def check_embedding(self) -> None:
         """Raise EmbeddingMismatchError if the stored vectors come from another model than the one in use."""
@@ -256,7 +237,7 @@ class VectorSynchroniser:
         try:
             known |= self.store.found(kind, [key for key in ids if key not in known])
         except (OSError, StoreError) as error:
-            _LOG.warning("%s; embedding again", error)
+            logging.getLogger("banyan").warning("%s; embedding again", error)
         texts = next(part.texts for part in self._list_embedded() if part.kind == kind)
         return self._encode_unknown(known, texts, ids)
 
@@ -264,13 +245,9 @@ class VectorSynchroniser:
         """Record which model the vectors come from, and remove them all if they cannot be read."""
         if not self._db.is_frozen:
             record_model(self._db, self._embedder)
-        self.clear_if_unreadable()
-
-    def clear_if_unreadable(self) -> None:
-        """Remove all vectors if they cannot be read, so they are computed again; an unreachable server is an error."""
         try:
             for kind in KINDS:
-                self.store.read_one(kind)
+                self.store.read(kind, methodcaller("get", limit=1, include=["embeddings"]))  # this loads the index
         except VectorServerError:
             raise
         except StoreError:
@@ -297,12 +274,8 @@ class VectorSynchroniser:
     def _encode_unknown(self, known: Mapping[str, Vectors], texts: Callable[[Collection[str]], dict[str, str]],
                         ids: Sequence[str]) -> Vectors:
         """Return the vectors of ids, of which some are known, shape (len(ids), d)."""
-        vectors = np.zeros((len(ids), self._embedder.dimension), np.float32)
-        new = [row for row, key in enumerate(ids) if key not in known]
+        new = [key for key in ids if key not in known]
         if new:
-            text_of = texts([ids[row] for row in new])
-            vectors[new] = self._embedder.encode([text_of[ids[row]] for row in new])
-        for row, key in enumerate(ids):
-            if key in known:
-                vectors[row] = known[key]
-        return vectors
+            text_of = texts(new)
+            known = {**known, **dict(zip(new, self._embedder.encode([text_of[key] for key in new]), strict=True))}
+        return np.stack([known[key] for key in ids]) if ids else np.zeros((0, self._embedder.dimension), np.float32)

@@ -17,7 +17,6 @@ import numpy as np
 
 from ...graph_store.bounding.words import words
 from ...graph_store.graph_index import GraphIndex
-from ...graph_store.index.spreading import Seeds
 from ...schemas.retrieval import EVERYTHING, Route, Switches
 from ..query import Query, best_rows
 from .chunk_scores import SHARPNESS, Scores, chunk_scores
@@ -67,32 +66,36 @@ def rank_chunks(index: GraphIndex, steps: Sequence[tuple[Query, Sequence[int]]],
     return total
 
 
-def _walk_graph(index: GraphIndex, query: Query, lead: Seeds, switches: Switches) -> tuple[Scores, Scores]:
+def _walk_graph(index: GraphIndex, query: Query, lead: Scores, switches: Switches) -> tuple[Scores, Scores]:
     """Spread what speaks for entities and chunks over the graph; the best chunk has about 1."""
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = entity_seeds(index, query, switches.routes, graph_weight)
     own = chunk_scores(index, query, graph_weight, switches)
     weights = _to_one(own) ** _CHUNK_SHARPNESS
-    if len(lead.nodes) and own.any():
+    if lead.any() and own.any():
         reach = _to_one(_spread_weights(index, lead, switches)[1]) + np.float32(_UNREACHED)
         weights = reach * np.exp(_WAITING_SHARPNESS * (own - own.max(initial=0)))
     chunks = np.sort(best_rows(weights, _CHUNK_SEEDS))
     # The nodes of the graph are the entities, then the chunks.
-    restart = Seeds.of(np.concatenate([np.array(list(entities.values()), np.float32), _sum_to_one(weights[chunks])]),
-                       np.concatenate([np.array(list(entities), np.intp), chunks + len(index.entity_row)]))
+    restart = np.zeros(len(index.entity_row) + len(index.chunks), np.float32)
+    restart[list(entities)] = list(entities.values())
+    restart[chunks + len(index.entity_row)] = _sum_to_one(weights[chunks])
     reached_entities, reached_chunks = _spread_weights(index, restart, switches)
     return reached_entities, _to_one(reached_chunks) + np.float32(_OWN_SHARE) * own
 
 
-def _answer_seeds(index: GraphIndex, before: Sequence[tuple[Query, Scores]]) -> Seeds:
-    """Return seeds at the entities that stand in for the answers of steps; what these name themselves is no answer."""
-    weights = np.zeros(len(index.entity_row), np.float32)
+def _answer_seeds(index: GraphIndex, before: Sequence[tuple[Query, Scores]]) -> Scores:
+    """Return weights of the entities that stand in for the answers of steps; what these name themselves is no answer.
+
+    Like all weights for a walk, they are those of the entities, then those of the chunks.
+    """
+    weights = np.zeros(len(index.entity_row) + len(index.chunks), np.float32)
     for query, reached in before:
         named = [index.entity_row[entity] for name in query.names for entity in name.entities]
         best = best_rows(reached, _LEAD_SEEDS + len(named))
         best = best[~np.isin(best, named)][:_LEAD_SEEDS]
         weights[best] += _sum_to_one(reached[best] ** _LEAD_SHARPNESS)
-    return Seeds.of(_sum_to_one(weights), np.arange(len(weights)))
+    return _sum_to_one(weights)
 
 
 def entity_seeds(index: GraphIndex, query: Query, routes: Collection[Route], share: float) -> Weights:
@@ -138,14 +141,13 @@ def beta(query: Query) -> float:
     return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))
 
 
-def _spread_weights(index: GraphIndex, restart: Seeds, switches: Switches) -> tuple[Scores, Scores]:
+def _spread_weights(index: GraphIndex, restart: Scores, switches: Switches) -> tuple[Scores, Scores]:
     """Return the weights of entities and chunks to which a walk leads; without it, of chunks that mention the seeds."""
     entity_count = len(index.entity_row)
     if switches.spreading:
         weights = index.spreading.spread(restart)
         return weights[:entity_count], weights[entity_count:]
-    weights = restart.dense(entity_count + len(index.chunks))
-    entities, chunks = weights[:entity_count], weights[entity_count:]
+    entities, chunks = restart[:entity_count], restart[entity_count:].copy()
     for row in np.flatnonzero(entities).tolist():
         mentioning = index.mentioning[row]
         chunks[mentioning] += entities[row] / max(1, len(mentioning))

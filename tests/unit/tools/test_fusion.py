@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.index.contents import build_steps
 from banyan.graph_store.index.lexical import LexicalIndex
-from banyan.graph_store.index.spreading import Seeds, SpreadingGraph
 from banyan.models.parsing.parser import Parser
 from banyan.schemas.retrieval import ROUTES, Switches
 from banyan.tools.ranking.fusion import beta, rank_chunks
@@ -182,29 +180,6 @@ def test_a_word_is_found_in_its_other_forms():
     assert [int(index.scores(asked).argmax()) for asked in ("meeting of a board", "price", "Müller")] == [0, 1, 2]
     assert all(map(index.knows, ("meeting", "prices", "müller")))
     assert not index.knows("metre")
-
-
-def spread_from(graph: SpreadingGraph, weights):
-    """The stationary weights of a walk that restarts by all nodes' weights."""
-    seeds = Seeds.of(weights, np.arange(len(weights)))
-    return graph.spread(seeds)
-
-
-def test_a_large_graph_is_walked_where_it_is_reached_and_ranks_alike():
-    chance = np.random.default_rng(11)
-    nodes = 30_000
-    ends = chance.integers(nodes, size=(60_000, 2))
-    graph = SpreadingGraph(build_steps("walk", nodes, ends[:, 0], ends[:, 1]), "walk")
-    seeds = np.zeros(nodes, np.float32)
-    seeds[chance.integers(1, nodes, size=20)] = 1
-    assert graph.whole
-    whole = spread_from(graph, seeds)
-    graph.whole = False
-    local = spread_from(graph, seeds)
-    assert np.count_nonzero(local) < np.count_nonzero(whole) / 2
-    assert np.abs(local - whole).max() <= 5e-3 * whole.max()
-    assert set(np.argsort(-local)[:20]) == set(np.argsort(-whole)[:20])
-    assert np.array_equal(local, spread_from(graph, seeds))
 
 
 PARSER = Parser()
