@@ -231,22 +231,6 @@ class KnowledgeBase:
             self._files.release()
         self._lock.release()
 
-    @contextmanager
-    def without_writers(self) -> Iterator[bool]:
-        """Keep writers out of the block; yield False, and keep nobody out, if one is at work."""
-        with ExitStack() as locks:
-            try:
-                for lock in {self._lock, self._files}:
-                    lock.acquire()
-                    locks.callback(lock.release)
-            except Timeout:
-                is_alone = False
-            except OSError:  # nobody can write to a read-only disk
-                is_alone = True
-            else:
-                is_alone = True
-            yield is_alone
-
     def publish(self) -> None:
         """Let readers see what was written, if anything was; until then they keep reading the previous state."""
         if self.database.changes != self._changes_published:

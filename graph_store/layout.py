@@ -44,19 +44,12 @@ def check_name(name: str) -> str:
 
     It must be in Unicode's form NFKC, so that no two names differ only in how their letters are encoded.
     """
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        shown = str(name) if len(str(name)) <= MAX_NAME else f"{str(name)[:MAX_NAME]}..."
-        raise KnowledgeBaseNameError(
-            f"{shown!r} cannot name a knowledge base: use 1 to {MAX_NAME} letters, digits, '-' and '_', "
-            "beginning and ending with a letter or digit")
-    plain = unicodedata.normalize("NFKC", name)
-    if plain != name:
-        raise KnowledgeBaseNameError(f"{name!a} cannot name a knowledge base: its letters can be written in "
-                                     f"several ways; use their usual form, {plain!r}")
-    if len(name.encode()) > MAX_NAME_BYTES:
-        raise KnowledgeBaseNameError(f"{name!r} cannot name a knowledge base: it has {len(name.encode())} bytes, at "
-                                     f"most {MAX_NAME_BYTES} fit a folder's name; shorten it")
-    return name
+    if (isinstance(name, str) and _NAME.fullmatch(name) and unicodedata.normalize("NFKC", name) == name
+            and len(name.encode()) <= MAX_NAME_BYTES):
+        return name
+    raise KnowledgeBaseNameError(
+        f"{str(name)[:MAX_NAME]!r} cannot name a knowledge base: use 1 to {MAX_NAME} letters (in Unicode's form NFKC, "
+        f"at most {MAX_NAME_BYTES} bytes), digits, '-' and '_', beginning and ending with a letter or digit")
 
 
 class _File:
@@ -136,10 +129,11 @@ class Layout:
                     raise busy from error
             yield
 
-    def remove_lone_lock(self) -> None:
-        """Remove the folder if it only has a lock file, which a process made that waited for the lock during a drop."""
-        if self.root.is_dir() and not self.exists() and all(entry.suffix == ".lock" for entry in self.root.iterdir()):
-            shutil.rmtree(self.root, ignore_errors=True)
+    def is_taken(self) -> bool:
+        """Return True if the name is in use: by a ledger, or if it is not in PostgreSQL by a folder with any file."""
+        if self.database is None:
+            return self.root.exists() and any(entry.suffix != ".lock" for entry in self.root.iterdir())
+        return self.exists() or self.ledger_file.exists()
 
     def exists(self) -> bool:
         """Return True if the knowledge base exists."""
@@ -157,11 +151,11 @@ class Layout:
                     "take it there, back it up without that setting, move its folder away, and restore it with the "
                     "setting")
             return
-        size, log_size = _size(file), _size(file.with_name(f"{file.name}-wal"))
-        if size or (size is not None and log_size):  # the rows of a new ledger may be only in its log
+        log_size = _size(file.with_name(f"{file.name}-wal"))  # the rows of a new ledger may be only there
+        if file.exists() and (_size(file) or log_size):
             return
         if log_size or self.graph.exists() or self.vectors.exists():
-            raise LedgerDamagedError(f"{display_path(file)} is {'missing' if size is None else 'empty'}, and what "
+            raise LedgerDamagedError(f"{display_path(file)} is {'empty' if file.exists() else 'missing'}, and what "
                                      "was made from it is there")
 
     def require(self) -> "Layout":
@@ -226,12 +220,11 @@ def check_names(names: str) -> str:
     return ",".join(map(check_name, split_names(names)))
 
 
-def choose_name(name: str, settings: Settings, sees: Callable[[str], bool] = lambda _: True) -> str:
+def choose_name(name: str, settings: Settings, sees: Callable[[str], bool]) -> str:
     """Return the name of the knowledge base to read from: the given name, else BANYAN_KB, else the only one.
 
-    Several names with commas between are checked one by one.
-
-    Knowledge bases that the caller may not see, as `sees` says, are treated as missing.
+    Several names with commas between are checked one by one. Knowledge bases that the caller may not see, as `sees`
+    says, are treated as missing.
 
     Raises:
         UnknownKnowledgeBaseError: it does not exist; the message lists those that do.
@@ -267,14 +260,8 @@ def _text(file: Path) -> str:
     return file.read_text("utf-8") if file.is_file() else ""
 
 
-def _size(path: Path) -> int | None:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return None
-
-
-_ENDING = ".pdf"
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.is_file() else 0
 
 
 class PrintedWorks:
@@ -282,8 +269,7 @@ class PrintedWorks:
 
     def __init__(self, folder: Path, *, active: bool = True) -> None:
         """Use a folder for the copies; not `active` if machines share the ledger, as deletions would miss copies."""
-        self._folder = folder
-        self._active = active
+        self._folder, self._active = folder, active
 
     def keep(self, document: Document) -> None:
         """Copy the PDF file of a document that was just read, or remove the copy of an earlier one.
@@ -291,7 +277,7 @@ class PrintedWorks:
         The document's source must not come from a client, who could name any file of this machine.
         """
         source = Path(document.source)
-        if not self._active or not document.pages or source.suffix.lower() != _ENDING or not source.is_file():
+        if not self._active or not document.pages or source.suffix.lower() != ".pdf" or not source.is_file():
             self._path_of_copy(document.id).unlink(missing_ok=True)
             return
         self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -300,15 +286,14 @@ class PrintedWorks:
 
     def find(self, document_id: str) -> Path | None:
         """Return the copy of a document's PDF file, or None."""
-        place = self._path_of_copy(document_id)
-        return place if place.is_file() else None
+        copy = self._path_of_copy(document_id)
+        return copy if copy.is_file() else None
 
     def keep_only(self, document_ids: set[str]) -> None:
         """Remove the copies of all other documents."""
         wanted = {self._path_of_copy(document) for document in document_ids}
-        for copy in self._folder.glob(f"*{_ENDING}"):
-            if copy not in wanted:
-                copy.unlink(missing_ok=True)
+        for copy in set(self._folder.glob("*.pdf")) - wanted:
+            copy.unlink(missing_ok=True)
 
     def _path_of_copy(self, document_id: str) -> Path:
-        return self._folder / f"{hashlib.sha256(document_id.encode()).hexdigest()[:32]}{_ENDING}"
+        return self._folder / f"{hashlib.sha256(document_id.encode()).hexdigest()[:32]}.pdf"

@@ -1,7 +1,6 @@
 """Dropping and renaming a knowledge base: its folder as a whole, and its vectors on a server."""
 
 import shutil
-import time
 import uuid
 from contextlib import closing, suppress
 from pathlib import Path
@@ -11,9 +10,6 @@ from .layout import DROPPED, Layout
 from .ledger.database import Database
 from .store_errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
 from .vectors.vector_store import VectorStore
-
-_TRIES, _BETWEEN = 20, 0.1
-"""How often the folder of a dropped knowledge base is removed, and the seconds between."""
 
 
 def drop(layout: Layout) -> None:
@@ -32,14 +28,8 @@ def drop(layout: Layout) -> None:
         if layout.root.is_dir():
             layout.root.rename(grave / layout.name)
         audit.record(layout.root.parent, "drop", layout.name)
-    for _ in range(_TRIES):  # a reader that has it open may still add files
-        shutil.rmtree(grave, ignore_errors=True)
-        if not grave.exists():
-            break
-        time.sleep(_BETWEEN)
-    else:
-        shutil.rmtree(grave)
-    layout.remove_lone_lock()
+    for dropped in layout.root.parent.glob(f"{DROPPED}*"):  # a reader may add files to one, which stays until the next
+        shutil.rmtree(dropped, ignore_errors=True)
 
 
 def rename(layout: Layout, new: str) -> Layout:
@@ -51,10 +41,10 @@ def rename(layout: Layout, new: str) -> Layout:
     """
     renamed = Layout.of(layout.root.parent, new, layout.server, layout.database)
     _check_exists(layout)
-    renamed.remove_lone_lock()  # a lock left by a dropped knowledge base would occupy the name
-    if renamed.exists() or renamed.root.exists():
+    if renamed.is_taken():
         raise KnowledgeBaseNameError(f"there is a knowledge base {new!r} already: choose another name, or drop "
                                      "it first")
+    shutil.rmtree(renamed.root, ignore_errors=True)  # it has nothing but locks, or what was derived from a lost ledger
     with layout.alone():
         layout.graph.unlink(missing_ok=True)  # it contains the old name; the next opening rebuilds it
         _rename_ledger(layout, new)

@@ -22,17 +22,12 @@ shell = scripted.shell
 TEXTS = scripted.TEXTS
 
 
-def silent(done: int, total: int) -> None:
-    """Hears of the progress."""
-    assert 0 <= done <= total
-
-
 @pytest.fixture(scope="module")
 def base(tmp_path_factory, hashed_embedder):
     """A built base `kb`, and its backup in `kb.zip`."""
     shop = scripted.Workshop(tmp_path_factory.mktemp("built"), hashed_embedder)
     shop.copy_built()
-    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", hashed_embedder, silent)
+    back_up(Layout.of(shop.settings.home, "kb"), shop.folder / "kb.zip", hashed_embedder)
     return shop
 
 

@@ -14,4 +14,4 @@ def copied(source: Layout, target: Layout) -> None:
         shutil.copytree(source.root, target.root)
         return
     with closing(Database(source.ledger)) as old, closing(Database(target.ledger)) as new:
-        new.copy_rows(old, lambda *_: None)
+        new.copy_rows(old)

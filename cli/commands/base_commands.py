@@ -96,13 +96,12 @@ def verify(kb: Kb, *, repair: Annotated[bool, typer.Option("--repair", help=(
 
 
 def _find_problems(kb: str) -> list[Problem]:
-    """Check the files and rows of a knowledge base, and what is derived from the rows unless it is being written to."""
+    """Check the files and rows of a knowledge base, and what is derived from the rows, while nobody writes to it."""
     with open_resources(reasons=False) as resources:
-        damages = damages_on_disk(Layout.by(resources.settings, kb).require())
-        with resources.snapshot(kb) as snapshot, snapshot.kb.without_writers() as is_alone:
-            if not is_alone:
-                err.print(f"{kb} is being written to: its rows are checked, and not what is derived from them")
-            return [*damages, *find_problems(snapshot.kb, rows_only=not is_alone)]
+        layout = Layout.by(resources.settings, kb).require()
+        damages = damages_on_disk(layout)
+        with resources.snapshot(kb) as snapshot, layout.alone():
+            return [*damages, *find_problems(snapshot.kb)]
 
 
 @app.command()
@@ -199,9 +198,9 @@ def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="
     checksum. Graph and vectors are not in it: `restore` rebuilds them without calling an LLM. Nor are your source files
     and settings.
     """
-    with open_resources(reasons=False) as resources, track(err, "copying") as progress:
+    with open_resources(reasons=False) as resources, err.status("copying"):
         layout = Layout.by(resources.settings, kb).require()
-        manifest = back_up(layout, output, resources.embedder, progress, force=force)
+        manifest = back_up(layout, output, resources.embedder, force=force)
     size = output.stat().st_size
     if as_json:
         print_json({"kb": kb, "file": str(output), "bytes": size, **manifest.model_dump(exclude={"name"})})
@@ -221,8 +220,8 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
     """
     with open_resources(reasons=False) as resources:
         layout = Layout.by(resources.settings, kb)
-        with track(err, "restoring") as progress:
-            manifest = restore_ledger(file, layout, resources.embedder, progress, force=force)
+        with err.status("restoring"):
+            manifest = restore_ledger(file, layout, resources.embedder, force=force)
         try:
             with err.status("embedding"), resources.snapshot(kb) as snapshot:  # opening it builds what is missing
                 fix = snapshot.kb.unwritten

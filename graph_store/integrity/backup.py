@@ -11,7 +11,7 @@ import sqlite3
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -29,7 +29,7 @@ from ..ledger.database import Database, now
 from ..ledger.notes import begin_epoch, published_state
 from ..ledger.sqlite import PRIMARY_CODE, make_private
 from ..sql.table_store import files_in
-from ..store_errors import FormatError, LedgerDamagedError, StoreError
+from ..store_errors import StoreError
 from ..vectors.vector_store import IDENTITY
 from ..vectors.vector_synchroniser import recorded_model
 from .verify import foreign_objects, unsound
@@ -37,11 +37,7 @@ from .verify import foreign_objects, unsound
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
 LEDGER = "ledger.sqlite"
 MANIFEST = "manifest.json"
-
-Progress = Callable[[int, int], None]
-"""Called with the amount done and the total, in any unit."""
-
-MESSAGE = 1000
+_LONGEST_REASON = 1000
 """Characters of a reason, which may quote what is in the ledger."""
 MAX_MANIFEST = 1 << 16
 MAX_LEDGER = 1 << 38
@@ -59,13 +55,6 @@ class BackupError(StoreError):
     """A backup cannot be written or read."""
 
 
-class UnrestorableError(StoreError):
-    """A file cannot be used as the ledger of a knowledge base; the message says why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason[:MESSAGE])
-
-
 class Manifest(Frozen):
     """The description of a backup's content."""
 
@@ -81,47 +70,37 @@ class Manifest(Frozen):
     embedding: str = Field(default="", description="the embedding model that the knowledge base was built with")
 
 
-def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
+def back_up(layout: Layout, target: Path, embedder: Embedder, *, force: bool = False) -> Manifest:
     """Write a backup file with the ledger as it was at the start, completely or not at all.
 
     Raises:
         BackupError, LedgerDamagedError: it cannot be written there, or could not be restored.
         OSError: the disk is full or not writable; an existing file is unchanged.
     """
-    _check_target(layout, target, force=force)
+    resolved = target.resolve()
+    if resolved.is_relative_to(layout.root.resolve()):
+        raise BackupError(f"{target} lies in the knowledge base's own folder, with which it would be lost: name a file "
+                          "elsewhere, best on another disk")
+    if target.exists() and not (force and target.is_file()):
+        raise BackupError(f"{target} is there already: name another file, or replace it with --force")
+    if not resolved.parent.is_dir():
+        raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
     # Write to a temporary folder beside the target: there the finished file can be renamed in one step.
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent,
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=resolved.parent,
                                      ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        copy, manifest = _copy_ledger(layout, folder, embedder, progress)
-        archive_file = folder / "backup.zip"
+        copy, manifest = _copy_ledger(layout, Path(name), embedder)
+        archive_file = Path(name, "backup.zip")
         with archive_file.open("xb") as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
                 archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
                 archive.write(copy, LEDGER)
             file.flush()
             os.fsync(file.fileno())
-        if not force and target.exists():
-            raise BackupError(f"{target} was written by another process meanwhile; name another file")
         archive_file.replace(target)
     return manifest
 
 
-def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
-    """Raise BackupError if a backup cannot or should not be written to a file."""
-    resolved = target.resolve()
-    if resolved.is_relative_to(layout.root.resolve()):
-        raise BackupError(f"{target} lies in the knowledge base's own folder, with which it would be lost: name a file "
-                          "elsewhere, best on another disk")
-    if target.is_dir() or (target.exists() and not target.is_file()):
-        raise BackupError(f"{target} is no file: name the file to write")
-    if target.exists() and not force:
-        raise BackupError(f"{target} is there already: name another file, or replace it with --force")
-    if not resolved.parent.is_dir():
-        raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
-
-
-def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
+def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder) -> tuple[Path, Manifest]:
     """Copy the current state of the ledger to an empty folder, and check the copy by reading it as `restore` does."""
     apart = Layout.of(folder, layout.name)
     apart.root.mkdir()
@@ -132,71 +111,49 @@ def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Pro
             source.execute("VACUUM INTO :copy", copy=str(copy))  # one state, whatever a build commits meanwhile
         else:
             with closing(Database(copy)) as target:
-                target.copy_rows(source, progress)
+                target.copy_rows(source)
     try:
-        embedding = read_ledger(apart, embedder)
-    except UnrestorableError as error:
+        _read_ledger(apart, embedder)
+    except BackupError as error:
         raise BackupError(f"a backup of {layout.name!r} could not be restored: {error}; `banyan verify` names all that "
                           "is wrong, and how to put it right") from error
     with closing(Database(copy)) as ledger:
         counts = {table: ledger.count(f"SELECT count(*) FROM {table}")  # noqa: S608
                   for table in ("documents", "chunks", "extractions")}
-    size = copy.stat().st_size
-    progress(size, size)
+        embedding, _ = recorded_model(ledger)
     with copy.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return copy, Manifest(format=FORMAT, name=layout.name, created=now(), ledger_format=LEDGER_FORMAT, size=size,
-                          sha256=digest, embedding=embedding, **counts)
+    return copy, Manifest(format=FORMAT, name=layout.name, created=now(), ledger_format=LEDGER_FORMAT,
+                          size=copy.stat().st_size, sha256=digest, embedding=embedding, **counts)
 
 
-def read_ledger(apart: Layout, embedder: Embedder) -> str:
-    """Check a ledger in a folder of its own by reading all its rows; return its embedding model.
-
-    Raises:
-        UnrestorableError: the ledger is not sound, or has more than a ledger's tables.
-    """
+def _read_ledger(apart: Layout, embedder: Embedder) -> None:
+    """Read all rows of a ledger in a folder of its own, or raise BackupError."""
     try:
         with closing(sqlite3.connect(apart.ledger_file)) as raw:
-            if not raw.execute("PRAGMA user_version").fetchone()[0]:
-                raise UnrestorableError("its ledger is none")
+            is_ledger = bool(raw.execute("PRAGMA user_version").fetchone()[0])
         with closing(Database(apart.ledger_file)) as database:
-            problems = foreign_objects(database) or database.problems()
-            embedding = "" if problems else recorded_model(database)[0]
-    except (sqlite3.DatabaseError, UnicodeDecodeError, LedgerDamagedError, FormatError) as error:
-        raise UnrestorableError(f"its ledger cannot be read ({error})") from error
-    if not problems:
-        problems = _read_rows(apart, embedder)
-    if problems:
-        raise UnrestorableError(f"its ledger: {problems[0]}")
-    return embedding
-
-
-def _read_rows(apart: Layout, embedder: Embedder) -> list[str]:
-    """Read all rows of a ledger as a knowledge base does, and return what is wrong with them."""
-    try:
-        with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
-            kb.version()
-            published_state(kb.database)
-            kb.communities.all(level=None)
-            return [problem.what for problem in unsound(kb)]
+            problems = (foreign_objects(database) or database.problems()) if is_ledger else ["it is none"]
+        if not problems:
+            with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
+                published_state(kb.database)
+                problems = [problem.what for problem in unsound(kb)]
     except (OSError, sqlite3.OperationalError):
         raise  # a problem of the disk, not of the ledger
     except Exception as error:
         # A file from someone else may have anything in its rows, so that reading them can raise any error.
-        raise UnrestorableError(f"its ledger cannot be opened ({type(error).__name__}: {error})") from error
+        raise BackupError(f"its ledger cannot be read ({type(error).__name__}: {error})"[:_LONGEST_REASON]) from error
+    if problems:
+        raise BackupError(f"its ledger: {problems[0]}"[:_LONGEST_REASON])
 
 
 def read_manifest(file: Path) -> Manifest:
     """Read and check a backup's manifest without unpacking the ledger, or raise BackupError."""
     if not file.is_file():
-        raise BackupError(f"there is no backup {file}: `banyan backup` writes one" if not file.exists() else
-                          f"{file} is no file: name one that `banyan backup` wrote")
+        raise BackupError(f"there is no backup {file}: name a file that `banyan backup` wrote")
     with _open_archive(file) as archive:
-        entries = archive.infolist()
-        if sorted(entry.filename for entry in entries) != sorted((LEDGER, MANIFEST)):
+        if sorted(archive.namelist()) != sorted((LEDGER, MANIFEST)):
             raise _unusable_backup(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
-        if any(entry.header_offset < 0 for entry in entries):
-            raise _unusable_backup(file, "its directory points before its beginning")
         about, ledger = archive.getinfo(MANIFEST), archive.getinfo(LEDGER)
         if about.file_size > MAX_MANIFEST:
             raise _unusable_backup(file, f"{MANIFEST} has {about.file_size:,} bytes, at most {MAX_MANIFEST:,} are read")
@@ -206,13 +163,10 @@ def read_manifest(file: Path) -> Manifest:
         manifest = Manifest.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "the whole"
-        raise _unusable_backup(file, f"{MANIFEST}: {field}: {first['msg']}") from error
+        raise _unusable_backup(file, f"{MANIFEST}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
     if manifest.ledger_format != LEDGER_FORMAT:
         raise BackupError(f"{file} has a ledger of format {manifest.ledger_format}, and this version of Banyan reads "
                           f"format {LEDGER_FORMAT} alone: restore it with the version that wrote it")
-    if ledger.file_size != manifest.size:
-        raise _unusable_backup(file, f"{LEDGER} has {ledger.file_size:,} bytes, and {MANIFEST} says {manifest.size:,}")
     if manifest.size > MAX_LEDGER or manifest.size > max(_SMALL, MAX_RATIO * ledger.compress_size):
         raise _unusable_backup(file, f"{ledger.compress_size:,} bytes would become {manifest.size:,}")
     return manifest
@@ -224,7 +178,7 @@ def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(file) as archive:
             yield archive
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, zlib.error, EOFError) as error:
         raise _unusable_backup(file, str(error) or "it ends too early") from error
 
 
@@ -232,7 +186,7 @@ def _unusable_backup(file: Path, why: str) -> BackupError:
     return BackupError(f"{file} is no backup, or damaged: {why}; `banyan backup` writes one. Nothing was changed")
 
 
-def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
+def restore(file: Path, layout: Layout, embedder: Embedder, *, force: bool = False) -> Manifest:
     """Replace a knowledge base's ledger by a backup's, which is checked first; the next opening derives its files.
 
     Raises:
@@ -241,58 +195,40 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
         OSError: the disk is full or not writable; existing data is unchanged.
     """
     manifest = read_manifest(file)
-    if file.resolve().is_relative_to(layout.root.resolve()):
-        raise BackupError(f"{file} lies in the folder of {layout.name!r} itself: move it elsewhere first")
-    if not force and _is_taken(layout):
+    if not force and layout.is_taken():
         raise BackupError(f"there is a knowledge base {layout.name!r} in {layout.root.parent}: choose another name, or "
                           "replace it with --force")
     layout.root.parent.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(layout.root.parent).free
-    if manifest.size > free:
-        raise BackupError(f"the ledger takes {manifest.size:,} bytes and the disk has {free:,} left: free some space")
     with own_folder(layout.root.parent, ".", RESTORING) as home:
         # The check is done in a home folder of its own, without a vector server.
         apart = Layout.of(home, layout.name)
         apart.root.mkdir()
-        _unpack_ledger(file, manifest, apart.ledger_file, progress)
+        _unpack_ledger(file, manifest, apart.ledger_file)
         try:
-            embedding = read_ledger(apart, embedder)
-        except UnrestorableError as error:
+            _read_ledger(apart, embedder)
+        except BackupError as error:
             raise _unusable_backup(file, str(error)) from error
-        if embedding != manifest.embedding:
-            raise _unusable_backup(file, f"its ledger is of the embedding model {embedding!r}, and {MANIFEST} says "
-                                         f"{manifest.embedding!r}"[:MESSAGE])
-        _install_ledger(apart.ledger_file, layout, progress)
+        _install_ledger(apart.ledger_file, layout)
         audit.record(layout.root.parent, "restore", layout.name, f"a backup of {manifest.created}")
     return manifest
 
 
-def _is_taken(layout: Layout) -> bool:
-    """Return True if the name is in use: in PostgreSQL by a ledger, else by a folder with any file but a lock."""
-    if layout.database is None:
-        return layout.root.exists() and any(entry != layout.lock for entry in layout.root.iterdir())
-    return layout.exists()
-
-
-def _unpack_ledger(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
+def _unpack_ledger(file: Path, manifest: Manifest, unpacked: Path) -> None:
     """Unpack the ledger of a backup, at most the bytes that the manifest says, and check them by their digest."""
-    digest, size = hashlib.sha256(), 0
+    digest, left = hashlib.sha256(), manifest.size + 1
     make_private(unpacked)
     with _open_archive(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
-        while block := source.read(_BLOCK):
-            size += len(block)
-            if size > manifest.size:
-                break
+        while block := source.read(min(_BLOCK, left)):
+            left -= len(block)
             digest.update(block)
             target.write(block)
-            progress(size, manifest.size)
         target.flush()
         os.fsync(target.fileno())
-    if (size, digest.hexdigest()) != (manifest.size, manifest.sha256):
+    if left != 1 or digest.hexdigest() != manifest.sha256:
         raise _unusable_backup(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
 
 
-def _install_ledger(unpacked: Path, layout: Layout, progress: Progress) -> None:
+def _install_ledger(unpacked: Path, layout: Layout) -> None:
     """Put an unpacked ledger in the place of a knowledge base's, and delete files derived from the old one."""
     layout.root.mkdir(exist_ok=True)
     with layout.alone():
@@ -306,17 +242,15 @@ def _install_ledger(unpacked: Path, layout: Layout, progress: Progress) -> None:
             if identity:
                 new.note("settings", **{IDENTITY: identity})
             new.execute("PRAGMA journal_mode=DELETE")  # a write-ahead log would be a second file of the ledger
-        layout.graph.unlink(missing_ok=True)
-        layout.index.unlink(missing_ok=True)
-        for tables in files_in(layout.root):
-            tables.unlink(missing_ok=True)
+        for derived in (layout.graph, layout.index, *files_in(layout.root)):
+            derived.unlink(missing_ok=True)
         if layout.printed_works.is_dir():
             shutil.rmtree(layout.printed_works)  # they belong to documents of the old ledger
         if layout.database is None:
             _replace_ledger(unpacked, layout.ledger_file)
         else:
             with closing(Database(unpacked)) as source, closing(Database(layout.ledger)) as target:
-                target.copy_rows(source, progress)
+                target.copy_rows(source)
 
 
 def _replace_ledger(unpacked: Path, ledger: Path) -> None:

@@ -7,13 +7,12 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 import orjson
-from filelock import FileLock, Timeout
 
 from ...ingest.chunking import chunk_id
 from ...models.embedding.embedder import Vectors
@@ -22,7 +21,6 @@ from ..graph import graph_file
 from ..index import index_file
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
-from ..ledger.communities import TreeCommunity
 from ..ledger.database import Database
 from ..ledger.extractions import chunk_rows, rows_by_table
 from ..ledger.schema_rows import ask_rows
@@ -34,8 +32,6 @@ from ..vectors.vector_synchroniser import list_embedded, recorded_model
 from .status import status_of
 
 _AT_ONCE = 256
-_NAMES_IN_MESSAGES = {"rejections": "its rejected facts", "repairs": "its repairs",
-                      "schema_requests": "the facts that wait for the schema"}
 RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it again"
 REINDEX = "run `banyan reindex`"
 _MADE_AGAIN = "it was made again from the ledger; if this comes back, check the disk"
@@ -44,7 +40,6 @@ _SHOWN = 20
 # once in 30 times; a damaged file or another model affects more than a tenth.
 _EMBEDDED_AGAIN = 32
 _LEAST_COSINE = 0.99
-_LEVELS_NAMED = 10
 
 
 class Problem(Frozen):
@@ -57,37 +52,27 @@ class Problem(Frozen):
 def damages_on_disk(layout: Layout) -> list[Problem]:
     """Find damaged derived files, and delete them; call this before opening, which would rebuild them silently.
 
-    Beside a writer, which replaces them, none is looked at.
+    Raises:
+        WriterBusyError: another process is writing to the knowledge base.
     """
     problems = list[Problem]()
-    with ExitStack() as lock:
-        try:
-            lock.enter_context(FileLock(layout.lock, timeout=0))
-        except Timeout:
-            return problems
-        except OSError:  # nobody can write to a read-only disk
-            pass
+    with layout.alone():
         tables = ((check_file, path) for path in files_in(layout.root))
         for load, path in ((graph_file.load, layout.graph), (index_file.load, layout.index), *tables):
             try:
                 load(path)
             except FileNotFoundError:
                 continue
-            except (graph_file.GraphFileDamagedError, index_file.IndexDamagedError, TablesDamagedError,
-                    OSError) as error:
-                with suppress(OSError):  # on a read-only disk the file stays, and opening rebuilds it in memory
-                    path.unlink()
+            except (graph_file.GraphFileDamagedError, index_file.IndexDamagedError, TablesDamagedError) as error:
+                path.unlink()
                 problems.append(Problem(what=str(error), fix=_MADE_AGAIN))
     return problems
 
 
-def verify(knowledge_base: KnowledgeBase, *, rows_only: bool = False) -> list[Problem]:
-    """Check an open knowledge base against every invariant; return the problems.
-
-    `rows_only` is for a knowledge base beside a writer, which changes what is derived from the rows.
-    """
+def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
+    """Check an open knowledge base, to which nobody writes, against every invariant; return the problems."""
     problems: list[Problem] = []
-    for name, check, fix in (*_CHECKS_OF_ROWS, *(() if rows_only else _CHECKS_OF_DERIVED)):
+    for name, check, fix in (*_CHECKS_OF_ROWS, *_CHECKS_OF_DERIVED):
         try:
             problems += _list_first(check(knowledge_base), fix)
         except DatabaseError:
@@ -158,36 +143,21 @@ def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
             yield f"{where}: {error}"
 
 
-def _check_waiting(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that new content that waits has all chunks into which it was split, and that no chunk waits without it."""
-    known, chunks = set[str](), kb.documents.of_chunks()
-    for row in kb.database.rows("SELECT document, chunks FROM revisions ORDER BY document"):
-        for chunk, ordinal, *_ in json.loads(row.chunks):
-            known.add(chunk)
-            if chunks.get(chunk) != row.document:
-                yield f"the new content of document {row.document!r}, chunk {ordinal} is missing"
-    for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):
-        if row.id not in known:
-            yield f"a chunk of document {row.document!r} waits for new content that is not there"
-
-
 def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
-    """Read pages, tables, accounts, candidates, decisions, verdicts and edits; what cannot be read is reported."""
+    """Read everything else that has rows; what cannot be read is reported. Check the tables of documents."""
     if kb.schemas.version():
         status_of(kb)
         kb.schema_control.list_candidates(1)
-    for read in (kb.schemas.declined_labels, kb.documents.entries, kb.entities.decisions, kb.entities.verdicts,
-                 kb.edits.all):
+    for read in (kb.schemas.declined_labels, kb.entities.decisions, kb.entities.verdicts, kb.edits.all):
         read()
     for entry in kb.documents.entries():
         kb.documents.page(entry.id, 0)
+        kb.documents.revisions.get(entry.id)
     for document, table in kb.documents.tables():
         if len(table.rows) != len(table.spans) or any(len(row) != len(table.columns) for row in table.rows):
             yield f"document {document!r}: its table {table.title!r} has rows of another length than its columns"
 
 
-_STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "
-          "LEFT JOIN failures f ON f.chunk = c.id")
 _STAGES = (
     ("was extracted, but its extraction is not there",
      "c.status IN ('extracted', 'done') AND e.chunk IS NULL"),
@@ -195,14 +165,23 @@ _STAGES = (
     ("failed, but nothing says why", "c.status = 'failed' AND f.chunk IS NULL"),
     ("is not done, but adds to the graph",
      "c.status <> 'done' AND EXISTS (SELECT 1 FROM mentions m WHERE m.chunk = c.id)"),
+    ("waits for new content that is not there",
+     "c.revision = 1 AND NOT EXISTS (SELECT 1 FROM revisions r WHERE r.document = c.document)"),
 )
 
 
 def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's status fits the rows that there are of it."""
+    """Check that each chunk's status fits the rows that there are of it, and that new content has all its chunks."""
     for what, condition in _STAGES:
-        for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
+        for row in kb.database.rows(
+                "SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "  # noqa: S608
+                f"LEFT JOIN failures f ON f.chunk = c.id WHERE {condition} ORDER BY 1, 2"):
             yield f"document {row[0]!r}, chunk {row[1]} {what}"
+    chunks = kb.documents.of_chunks()
+    for row in kb.database.rows("SELECT document, chunks FROM revisions ORDER BY document"):
+        for chunk, ordinal, *_ in json.loads(row.chunks):
+            if chunks.get(chunk) != row.document:
+                yield f"the new content of document {row.document!r}, chunk {ordinal} is missing"
 
 
 def _check_history(kb: KnowledgeBase) -> Iterator[str]:
@@ -223,11 +202,11 @@ def _check_bounding(kb: KnowledgeBase) -> Iterator[str]:
     for start in range(0, len(done), _AT_ONCE):
         for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
             expected = rows_by_table(chunk, current) | {SCHEMA_REQUESTS: ask_rows(chunk, base)}
-            wrong = [table for table, rows in expected.items()
+            wrong = [table.name for table, rows in expected.items()
                      if chunk_rows(kb.database, table, [chunk.id]).get(chunk.id, []) != sorted(rows)]
-            for what in dict.fromkeys(_NAMES_IN_MESSAGES.get(table.name, "its facts") for table in wrong):
-                yield (f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {what} are not what the schema admits "
-                       "of the extraction")
+            if wrong:
+                yield (f"document {chunk.document_id!r}, chunk {chunk.ordinal}: its {', '.join(wrong)} are not what "
+                       "the schema admits of the extraction")
 
 
 def _check_graph(kb: KnowledgeBase) -> Iterator[str]:
@@ -235,7 +214,7 @@ def _check_graph(kb: KnowledgeBase) -> Iterator[str]:
     try:
         state, written = graph_file.load(kb.layout.graph)
     except (FileNotFoundError, graph_file.GraphFileDamagedError):
-        return  # `damaged_files` reports it, and opening the knowledge base rebuilds it
+        return  # `damages_on_disk` reports it, and opening the knowledge base rebuilds it
     expected = orjson.loads(orjson.dumps(kb.make_node_link().data()))
     for graph in (written, expected):
         # Ignore the name: if the folder was copied, the file still has the name of the original.
@@ -245,105 +224,79 @@ def _check_graph(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _check_index(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that tables and index are what documents and graph give; of the vectors, only a sample."""
+    """Check that tables and index are what documents and graph give."""
     if kb.table_store.differs(kb.version(), kb.table_source(kb.graph)):
         yield "the tables for SQL are not what the documents and the graph give"
-    written = kb.written_index()
-    if written is None:
-        return
-    if kb.index_store.differs(kb.index_contents()):
+    if kb.written_index() is not None and kb.index_store.differs(kb.index_contents()):
         yield "the index that retrieval reads is not what the graph gives"
-        return
-    # The index has all chunks, not only those that are part of the graph, as the vector store has.
-    for kind, _, texts in list_embedded(kb.graph, kb.documents, ()):
-        ids, vectors = index_file.Ids(written, kind), written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
-        sample = [ids.at(row) for row in range(len(vectors))]
-        text_of = texts(sample)
-        if wrong := _count_mismatches(kb, [text_of[key] for key in sample], vectors):
-            yield (f"the index that retrieval reads: {wrong} of {len(vectors)} vectors of the {kind} that were looked "
-                   "at are not those of their texts")
-
-
-def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors) -> int:
-    """Return how many vectors, shape (texts, d), differ from the embeddings of their texts."""
-    if not texts:
-        return 0
-    cosines = np.sum(kb.embedder.encode(texts) * vectors, axis=1)
-    return int((~(cosines >= _LEAST_COSINE)).sum())  # the negated comparison counts NaN as wrong too
 
 
 def _check_aliases(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the aliases are those that the ledger gives, unless they are of an earlier state."""
-    if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
-        yield "the names that count as one entity's are not those that the ledger gives"
+    """Check that the aliases are those that the ledger gives, and verdicts rest on what documents still state.
 
-
-def _check_verdicts(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that documents still state everything on which models' verdicts on entities and labels rest."""
+    They are not compared if they are of an earlier state.
+    """
     if kb.resolution.is_behind(kb.entities.resolved_by()):
         return
-    if outdated := len(kb.resolution.outdated_verdicts()):
-        yield f"{outdated} of the model's verdicts on entities rest on statements that no document makes any more"
-    if outdated := kb.schema_control.count_outdated_verdicts():
-        yield f"{outdated} of the model's comparisons of labels rest on labels that no document has any more"
+    if kb.resolution.find() != kb.entities.aliases():
+        yield "the names that count as one entity's are not those that the ledger gives"
+    if kb.resolution.outdated_verdicts() or kb.schema_control.count_outdated_verdicts():
+        yield "verdicts of the model rest on what no document states any more"
 
 
 def _check_vectors(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that exactly the expected ids have a vector, and that a sample are those of their texts."""
+    """Check that exactly the expected ids have a vector, and that a sample, also of the index, is that of the texts."""
+    index = kb.written_index()
     for kind, ids, texts_of in list_embedded(kb.graph, kb.documents, kb.documents.done()):
-        texts, stored = texts_of(ids), kb.vectors.ids(kind)
-        if missing_or_extra := texts.keys() ^ stored:
+        stored = kb.vectors.ids(kind)
+        if missing_or_extra := set(ids) ^ stored:
             missing = len(missing_or_extra - stored)
             yield f"the vectors of the {kind}: {missing} missing, {len(missing_or_extra) - missing} left over"
-        sample = sorted(texts.keys() & stored)[:_EMBEDDED_AGAIN]
-        if sample and (wrong := _count_mismatches(kb, [texts[key] for key in sample], kb.vectors.get(kind, sample))):
-            yield f"the vectors of the {kind}: {wrong} of {len(sample)} looked at are not those of their texts"
+        sample = sorted(stored.intersection(ids))[:_EMBEDDED_AGAIN]
+        texts = texts_of(sample)
+        indexed = index_file.read_vectors(index or {}, kind, sample)
+        for place, vectors in (("", kb.vectors.found(kind, sample)), (" in the index", indexed)):
+            known = [key for key in sample if key in vectors]
+            if wrong := _count_mismatches(kb, [texts[key] for key in known], [vectors[key] for key in known]):
+                yield (f"the vectors of the {kind}{place}: {wrong} of {len(known)} looked at are not those of their "
+                       "texts")
+
+
+def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Sequence[Vectors]) -> int:
+    """Return how many vectors, each of shape (d,), differ from the embeddings of their texts."""
+    if not texts:
+        return 0
+    cosines = np.sum(kb.embedder.encode(texts) * np.stack(vectors), axis=1)
+    return int((~(cosines >= _LEAST_COSINE)).sum())  # the negated comparison counts NaN as wrong too
 
 
 def _check_communities(kb: KnowledgeBase) -> Iterator[str]:
-    """Check the tree: on every level each entity is in exactly one community, and levels are nested."""
+    """Check the tree: on every level each entity is in exactly one community, which lies in its parent."""
     if kb.communities.count() and not recorded_model(kb.database)[0]:
         yield "the ledger does not say which embedding model its vectors come from"
+    communities = kb.communities.all(level=None)
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
-    entities = kb.graph.entity_ids()
-    communities = kb.communities.all(level=None)
-    levels = sorted({community.level for community in communities}) or [0]
-    if levels != list(range(len(levels))):
-        yield f"the communities are of the levels {', '.join(map(str, levels[:_LEVELS_NAMED]))}"
-        return
-    for level in levels:
-        of_level = [community for community in communities if community.level == level]
-        if sorted(chain.from_iterable(community.members for community in of_level)) != entities:
-            yield f"the communities{f' of level {level}' if level else ''} do not partition the entities"
-        above = {community.id: community for community in communities if community.level == level + 1}
-        for community in of_level:
-            if problem := _describe_misplacement(community, above):
-                yield f"the community {community.id} {problem}"
-
-
-def _describe_misplacement(community: TreeCommunity, above: dict[str, TreeCommunity]) -> str:
-    """Return what is wrong with a community's keywords or parent, or ""."""
-    if not set(community.keywords) <= set(community.members):
-        return "has keywords that are none of its members"
-    if bool(community.parent) != bool(above):
-        return "has no parent" if above else "has a parent where there is no level above"
-    parent = above.get(community.parent)
-    if above and (parent is None or not set(community.members) <= set(parent.members)):
-        return "does not lie in its parent"
-    return ""
+    entities, top = kb.graph.entity_ids(), max((one.level for one in communities), default=0)
+    for level in range(top + 1):
+        members = (one.members for one in communities if one.level == level)
+        if sorted(chain.from_iterable(members)) != entities:
+            yield f"the communities of level {level} do not partition the entities"
+    members_above = {(one.level - 1, one.id): set(one.members) for one in communities}
+    for one in communities:
+        parent = members_above.get((one.level, one.parent), set()) if one.level < top else set(one.members)
+        if not (set(one.keywords) <= set(one.members) <= parent) or (one.level == top and one.parent):
+            yield f"the community {one.id} has other keywords than members, or does not lie in its parent"
 
 
 _Checks = tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...]
 _CHECKS_OF_ROWS: _Checks = (
     ("the ledger", _check_ledger, RESTORE),
     ("documents and chunks", _check_chunks, RESTORE),
-    ("new content that waits", _check_waiting, RESTORE),
     ("what reports show", _check_readable, RESTORE),
     ("the stages of chunks", _check_stages, RESTORE),
     ("the schema's history", _check_history, RESTORE),
     ("the graph", _check_graph, REINDEX),
-    ("the model's verdicts", _check_verdicts, REINDEX),
     ("the communities", _check_communities, REINDEX),
 )
 _CHECKS_OF_DERIVED: _Checks = (

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -199,13 +199,11 @@ class Database:
         self.execute("INSERT INTO meta VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
                      "WHERE meta.value <> excluded.value", key=key, value=value)
 
-    def copy_rows(self, source: "Database", progress: Callable[[int, int], None]) -> None:
-        """Replace all rows by those of another ledger, which is frozen for that; report how many are copied."""
+    def copy_rows(self, source: "Database") -> None:
+        """Replace all rows by those of another ledger, which is frozen for that."""
         source.freeze()
         # A table comes after those that it refers to; `meta` is last, as triggers count in it what is inserted.
         tables = [*(table for table in METADATA.sorted_tables if table is not META), META]
-        total = sum(source.count(f"SELECT count(*) FROM {table.name}") for table in tables)  # noqa: S608
-        done = 0
         with self.transaction(), source._lock, source._explain_errors():  # noqa: SLF001
             for table in reversed(tables):
                 self.execute(f"DELETE FROM {table.name}")  # noqa: S608
@@ -213,8 +211,6 @@ class Database:
                 result = source._ledger.connection.execute(select(table), execution_options={"stream_results": True})  # noqa: SLF001
                 for rows in result.partitions(_AT_ONCE):
                     self.insert(table, rows)
-                    done += len(rows)
-                    progress(done, total)
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file, so that deleted text is in neither, unless a reader needs the log."""

@@ -228,7 +228,7 @@ class BackupResponse(FileResponse):
             with own_folder(settings.home, ".", BACKING_UP) as folder:
                 self.path = folder / "backup.zip"
                 await anyio.to_thread.run_sync(back_up, Layout.by(settings, self._kb).require(), self.path,
-                                               self._resources.embedder, lambda *_: None)  # nobody sees its progress
+                                               self._resources.embedder)
                 await super().__call__(scope, receive, send)
         finally:
             self._one_at_a_time.release()

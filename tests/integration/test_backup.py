@@ -77,7 +77,7 @@ def test_a_backup_during_a_transaction_is_the_state_before_it(stored, hashed_emb
     before = tables(home, "kb")
     with closing(Database(home / "kb" / "ledger.sqlite")) as building, building.transaction():
         building.insert(DOCUMENTS, [("new", "", "word " * 500, "test", "{}", "[]", "[]", "")])
-        back_up(Layout.of(home, "kb"), stored.folder / "during.zip", hashed_embedder, lambda *_: None)
+        back_up(Layout.of(home, "kb"), stored.folder / "during.zip", hashed_embedder)
     assert stored("restore", "during.zip", "--kb", "other").code == 0
     assert tables(home, "other") == before
     assert len(tables(home, "kb")["documents"]) == len(TEXTS) + 1
@@ -144,7 +144,7 @@ def step(frame, event, arg):
                 os.kill(os.getpid(), signal.SIGKILL)
         return step
 sys.settrace(step)
-module.restore(file, Layout.of(home, "kb"), embedder, lambda *_: None, force=True)
+module.restore(file, Layout.of(home, "kb"), embedder, force=True)
 sys.settrace(None)
 print(steps)
 """

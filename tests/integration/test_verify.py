@@ -101,16 +101,17 @@ def chunk(document):
     [("DELETE FROM schema_versions WHERE version = 2", "version 2 of the schema is missing")],
     [("UPDATE schema_versions SET schema = '{' WHERE version = 3", "version 3 of the schema is damaged in the ledger")],
     [(f"UPDATE extractions SET extraction = replace(extraction, '1999', '1998') WHERE chunk = {chunk('a')}",
-      "document 'a.txt', chunk 0: its facts are not what the schema admits"),
+      "document 'a.txt', chunk 0: its attribute_values, rejections are not what the schema admits"),
      (f"INSERT INTO repairs VALUES ({chunk('c')}, 'swapped', 3)", "document 'c.txt', chunk 0: its repairs are not"),
      ("DELETE FROM schema_requests WHERE document = 'e.txt'",
-      "document 'e.txt', chunk 0: the facts that wait for the schema"),
-     ("DELETE FROM rejections WHERE document = 'g.txt'", "document 'g.txt', chunk 0: its rejected facts are not")],
+      "document 'e.txt', chunk 0: its schema_requests are not"),
+     ("DELETE FROM rejections WHERE document = 'g.txt'", "document 'g.txt', chunk 0: its rejections are not")],
     [(f"UPDATE extractions SET extraction = '{{' WHERE chunk = {chunk('a')}",
       "document 'a.txt', chunk 0: the extraction of chunk")],
-    [("UPDATE communities SET members = '[]', keywords = '[]'", "the communities do not partition the entities")],
-    [("UPDATE communities SET keywords = '[\"x\"]'", "has keywords that are none of its members")],
-    [("UPDATE communities SET parent = 'x'", "has a parent where there is no level above")],
+    [("UPDATE communities SET members = '[]', keywords = '[]'",
+      "the communities of level 0 do not partition the entities")],
+    [("UPDATE communities SET keywords = '[\"x\"]'", "has other keywords than members")],
+    [("UPDATE communities SET parent = 'x'", "does not lie in its parent")],
 ], ids=["tables", "documents", "stages", "settings", "versions", "version", "facts", "extraction", "members",
         "keywords", "parents"])
 def test_what_is_broken_in_the_ledger_is_named(kb, broken):
@@ -128,8 +129,8 @@ def test_what_is_broken_in_a_fact_is_named(kb, changes):
     sql(kb, *(f"UPDATE {table} SET {change} WHERE ordinal = 0 AND chunk = {chunk(document)}"
               for document, (table, change) in changes.items()))
     named = whats(kb)
-    for document in changes:
-        assert f"document '{document}.txt', chunk 0: its facts are not what the schema admits" in named
+    for document, (table, _) in changes.items():
+        assert f"document '{document}.txt', chunk 0: its {table} are not what the schema admits" in named
     small_base.reindex(kb)
     assert verify(kb) == [], "facts are derived again from the extractions"
 
@@ -168,7 +169,7 @@ def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
     first, *others = kb.graph.entity_ids()
     kb.database.execute("INSERT INTO communities VALUES ('above', 1, '', 0, '[]', :members)",
                         members=json.dumps([first, *others]))
-    assert "has no parent" in whats(kb)
+    assert "does not lie in its parent" in whats(kb)
     kb.database.execute("UPDATE communities SET parent = 'above' WHERE level = 0")
     assert "parent" not in whats(kb)
     kb.database.execute("UPDATE communities SET members = :members WHERE id = 'above'", members=json.dumps(others))
@@ -203,7 +204,7 @@ def test_a_damage_that_is_everywhere_does_not_bury_the_others(kb):
     kb.database.execute("UPDATE communities SET parent = 'x'")
     found = verify(kb)
     assert "... and 30 more like this" in {problem.what for problem in found}
-    assert any("has a parent where there is no level above" in problem.what for problem in found)
+    assert any("does not lie in its parent" in problem.what for problem in found)
 
 
 def test_a_list_that_goes_on_in_another_chunk_is_sound_stored_and_waiting(tmp_path, hashed_embedder):

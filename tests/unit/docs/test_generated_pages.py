@@ -23,7 +23,7 @@ def test_the_listed_limits_are_those_of_the_code():
     assert rows == [(place, _value_of(place)) for place, _ in rows]
 
 
-FIX_OF_CLASS = {"LedgerDamagedError", "UnrestorableError"}
+FIX_OF_CLASS = {"LedgerDamagedError"}
 """Their classes, or those who catch them, add the fix."""
 ABOUT_A_STATEMENT = {"SqlError"}
 """They name the word of the statement that has to go."""

@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import os
-import shutil
 import sqlite3
 import zipfile
 from contextlib import closing
@@ -56,7 +55,6 @@ STRANGE = {
     "no zip": (lambda m, d, f: b"hello" * 100, "is no backup, or damaged"),
     "flipped": (lambda m, d, f: flipped(packed(("manifest.json", json.dumps(m)), ("ledger.sqlite", d),
                                                compression=zipfile.ZIP_STORED)), "is no backup, or damaged"),
-    "before its beginning": (lambda m, d, f: misplaced(described(m, d)), "its directory points before its beginning"),
     "out of the folder": (lambda m, d, f: packed(("manifest.json", json.dumps(m)), ("../ledger.sqlite", d)),
                           "manifest.json and ledger.sqlite and nothing else"),
     "large manifest": (lambda m, d, f: packed(("manifest.json", b" " * 10**6), ("ledger.sqlite", d)),
@@ -70,7 +68,7 @@ STRANGE = {
         d, f, "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM documents; END")), "the trigger t is"),
     "broken reference": (lambda m, d, f: described(m, altered(d, f, "DELETE FROM documents")), "refers to a missing"),
     "a count that is none": (lambda m, d, f: described(m, altered(
-        d, f, "UPDATE meta SET value = '{\"tree\": [1, null]}' WHERE key = 'state'")), "its ledger cannot be opened"),
+        d, f, "UPDATE meta SET value = '{\"tree\": [1, null]}' WHERE key = 'state'")), "its ledger cannot be read"),
     "a name that is no text": (lambda m, d, f: described(m, d.replace(
         b"CREATE TABLE calls", b"CREATE TABLE \x9c\xff(ls")), "its ledger cannot be read"),
     "no embedding model": (lambda m, d, f: described(m, altered(
@@ -83,12 +81,6 @@ def flipped(data):
     # Of packed data, a flipped bit may mean the same.
     middle = len(data) // 2
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1:]
-
-
-def misplaced(data):
-    """The directory says that it is further on: so is, by as much, the beginning of the file from where it reckons."""
-    start = int.from_bytes(data[-6:-2], "little") + 1000
-    return data[:-6] + start.to_bytes(4, "little") + data[-2:]
 
 
 @pytest.mark.parametrize("case", STRANGE)
@@ -104,13 +96,9 @@ def test_what_is_no_sound_backup_changes_nothing(stored, case):
 
 
 def test_a_backup_that_is_not_there_or_in_the_wrong_place(stored):
-    for file, why in (("none.zip", "there is no backup none.zip"), ("documents", "documents is no file")):
+    for file in ("none.zip", "documents"):
         result = stored("restore", file, "--kb", "other")
-        assert (result.code, why in result.err) == (1, True)
-    inside = stored.folder / "home" / "kb" / "mine.zip"
-    shutil.copy("kb.zip", inside)
-    result = stored("restore", inside, "--kb", "kb", "--force")
-    assert (result.code, "lies in the folder of 'kb' itself" in result.err) == (1, True)
+        assert (result.code, f"there is no backup {file}" in result.err) == (1, True)
     result = stored("restore", "kb.zip", "--kb", "../kb")
     assert (result.code, "cannot name a knowledge base" in result.err) == (1, True)
 
@@ -144,8 +132,8 @@ def test_ledger_and_server_database_are_for_their_owner_alone(tmp_path, hashed_e
     before = os.umask(0)
     try:
         small_base.people(tmp_path, "people", hashed_embedder)
-        back_up(Layout.of(tmp_path, "people"), tmp_path / "b.zip", hashed_embedder, lambda *_: None)
-        restore(tmp_path / "b.zip", Layout.of(tmp_path, "again"), hashed_embedder, lambda *_: None)
+        back_up(Layout.of(tmp_path, "people"), tmp_path / "b.zip", hashed_embedder)
+        restore(tmp_path / "b.zip", Layout.of(tmp_path, "again"), hashed_embedder)
         with closing(ServerDatabase(tmp_path / "server.sqlite")):
             files = [*tmp_path.glob("*/ledger.sqlite*"), *tmp_path.glob("server.sqlite*")]
             assert {path.stat().st_mode & 0o777 for path in files} == {0o600}

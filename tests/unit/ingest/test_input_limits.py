@@ -130,14 +130,11 @@ def test_markup_that_never_ends_takes_no_longer_than_other_text(tmp_path, page):
 CLOSED = "[" * 100 + "]" * 100
 
 
-@pytest.mark.parametrize(("name", "why"), [
-    ("Bo\u0308rse", "use 1 to 64"), ("ｆｕｌｌ", "use their usual form, 'full'"), ("ﬁnance", "use their usual form"),
-    ("\U00020000" * 60, "240 bytes, at most 200"), ("a\u202eb", "use 1 to 64"), ("a\u200bb", "use 1 to 64"),
-    ("C:x", "use 1 to 64"), ("a.b", "use 1 to 64"), ("~", "use 1 to 64"), ("$HOME", "use 1 to 64")])
-def test_names_that_are_not_one_plain_folder(name, why):
-    with pytest.raises(KnowledgeBaseNameError, match="cannot name a knowledge base") as raised:
+@pytest.mark.parametrize("name", ["Bo\u0308rse", "ｆｕｌｌ", "ﬁnance", "\U00020000" * 60, "a\u202eb", "a\u200bb", "C:x",
+                                  "a.b", "~", "$HOME"])
+def test_names_that_are_not_one_plain_folder(name):
+    with pytest.raises(KnowledgeBaseNameError, match="cannot name a knowledge base: use 1 to 64"):
         check_name(name)
-    assert why in str(raised.value)
 
 
 @pytest.mark.parametrize(("keys", "read", "why"), [

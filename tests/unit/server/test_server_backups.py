@@ -27,7 +27,7 @@ def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_em
     assert answer.headers["content-disposition"].endswith('filename="people.zip"')
     file, other = tmp_path / "people.zip", tmp_path / "other"
     file.write_bytes(answer.content)
-    restore(file, Layout.of(other, "again"), hashed_embedder, lambda *_: None)
+    restore(file, Layout.of(other, "again"), hashed_embedder)
     assert left(tmp_path) == [], "nothing of its text is left"
     with Resources(Settings(home=other, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
         assert newest(resources, "again").kb.documents.count_documents() > 0
