@@ -68,12 +68,11 @@ class KnowledgeBase:
                 one is chosen that the settings name, or else that fits its current documents.
         """
         layout.check_ledger()
-        if create and isinstance(layout.ledger, Path):
-            layout.make("")
+        if create:
+            layout.root.mkdir(parents=True, exist_ok=True)
         self.layout = layout
         self.database = Database(layout.ledger, create=create)
-        if self.database.identity:  # the ledger is in PostgreSQL, and the folder has only derived files
-            layout.make(self.database.identity)
+        layout.root.mkdir(parents=True, exist_ok=True)  # that of a ledger in PostgreSQL has only derived files
         self.documents = Documents(self.database)
         self.printed = PrintedWorks(layout.printed_works, active=layout.database is None)
         if isinstance(embedder, EmbeddingModels):

@@ -29,8 +29,6 @@ from .store_errors import (
 _LEDGER = "ledger.sqlite"
 DROPPED, RESTORING, BACKING_UP, SCOPE = ".dropped-", ".restore", ".backup", ".scope"
 """The prefix of folders with dropped knowledge bases, and the suffixes of folders for restores, backups and scopes."""
-_IDENTITY = "ledger.id"
-"""The file with the id of the ledger that the derived files belong to, if that is not in the folder itself."""
 _READER_SECONDS = 60.0
 """Seconds that a drop or rename waits for a reader that rebuilds derived files."""
 MAX_NAME = 64
@@ -165,24 +163,6 @@ class Layout:
             raise UnknownKnowledgeBaseError(self.name, self.root.parent, _names(self.root.parent, self.database))
         return self
 
-    def make(self, identity: str) -> None:
-        """Create the folder, and delete files in it that were derived from another ledger.
-
-        `identity` is the ledger's id, which is noted in the folder; "" if the ledger is in the folder itself.
-        """
-        self.root.mkdir(parents=True, exist_ok=True)
-        note = self.root / _IDENTITY
-        if not identity or _text(note) == identity:
-            return
-        with FileLock(self.lock):
-            if _text(note) != identity:  # no other process has done this in the meantime
-                for entry in self.root.iterdir():
-                    if entry.is_dir():
-                        shutil.rmtree(entry)
-                    elif entry.suffix != ".lock":
-                        entry.unlink()
-                note.write_text(identity, "utf-8")
-
 
 def sweep(settings: Settings) -> None:
     """Remove what killed drops, restores, backups and scopes have left at home, and files of missing ledgers."""
@@ -193,12 +173,11 @@ def sweep(settings: Settings) -> None:
         sweep_folders(home, ".", suffix)
     if settings.database is None:
         return
-    notes = {note.parent.name: _text(note) for note in home.glob(f"*/{_IDENTITY}")}
-    # Read the ledgers after the notes: this way, ledgers that are created meanwhile are not missed.
-    ledger_ids = ledgers(settings.database) if notes else {}
-    for name, identity in notes.items():
-        layout = Layout.by(settings, name)
-        if ledger_ids.get(name) != identity and not layout.ledger_file.exists():
+    derived = [graph.parent.name for graph in home.glob("*/graph.json")]
+    # Read the ledgers after the folders: this way, ledgers that are created meanwhile are not missed.
+    for name in set(derived) - (ledgers(settings.database) if derived else set()):
+        layout = Layout(home / name)
+        if not layout.ledger_file.exists():
             with suppress(Timeout), FileLock(layout.lock, timeout=0):
                 shutil.rmtree(layout.root)
 
@@ -254,10 +233,6 @@ def _names(home: Path, database: SecretStr | None) -> list[str]:
     if not home.is_dir():
         return []
     return sorted(entry.name for entry in home.iterdir() if (entry / _LEDGER).is_file())
-
-
-def _text(file: Path) -> str:
-    return file.read_text("utf-8") if file.is_file() else ""
 
 
 def _size(file: Path) -> int:

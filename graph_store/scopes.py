@@ -57,7 +57,7 @@ class ScopeError(BanyanError):
 def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
                thresholds: Callable[[KnowledgeBase], Thresholds]) -> KnowledgeBase:
     """Make and open the knowledge base of some documents of a frozen one; `thresholds` says when its schema grows."""
-    layout.make("")  # the folder of a ledger in SQLite
+    layout.root.mkdir()
     with closing(Database(layout.ledger)) as ledger, ledger.transaction():
         for table in (table for table in METADATA.sorted_tables if table in _ROWS):
             condition, columns = _ROWS[table], ", ".join(map(quote, table.columns.keys()))

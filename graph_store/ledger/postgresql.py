@@ -22,11 +22,13 @@ _MOST_BYTES = 63
 _CONNECT_SECONDS = 10
 # Without keepalives the server would hold the locks of a machine that lost its power for two hours.
 _KEEPALIVES = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
-WRITER = 1
+WRITER, _TRANSACTION = 1, 2
+"""Seeds of the keys of advisory locks."""
 _ABOUT = re.compile(r"Banyan ledger, format (\d+), id ([0-9a-f]{32})")
 _WAIT = "30s"
 """The time that a process waits for the transactions of others, as with SQLite."""
-_TRANSACTION = 2
+_SCHEMAS = ("SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE starts_with(nspname, %s) "
+            "ORDER BY nspname")
 # SQLite's JSON functions that the ledger's statements use; PostgreSQL's have other names and arguments.
 _FUNCTIONS = (
     ("json_each(text) RETURNS TABLE (key bigint, value text)",
@@ -47,9 +49,8 @@ class LedgerSchema:
         """The name of the schema; a KnowledgeBaseNameError if the knowledge base's name is too long for it."""
         name = _PREFIX + self.kb
         if len(name.encode()) > _MOST_BYTES:
-            raise KnowledgeBaseNameError(f"{self.kb!r} cannot name a knowledge base in PostgreSQL: it has "
-                                         f"{len(self.kb.encode())} bytes, at most {_MOST_BYTES - len(_PREFIX)} fit a "
-                                         "schema's name; shorten it")
+            raise KnowledgeBaseNameError(f"{self.kb!r} cannot name a knowledge base in PostgreSQL: shorten it to at "
+                                         f"most {_MOST_BYTES - len(_PREFIX)} bytes")
         return name
 
     def key(self, seed: int) -> str:
@@ -60,13 +61,12 @@ class LedgerSchema:
         """Take the writer's lock until the connection is closed; return False if another connection has it."""
         return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(WRITER)})").scalar_one())
 
-    def about(self, connection: Connection) -> tuple[int, str] | None:
-        """Return the ledger's format and id, or None if there is no schema; a DatabaseError if it is no ledger."""
-        row = connection.exec_driver_sql("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
-                                         "WHERE nspname = %s", (self.name,)).first()
-        if row is None:
-            return None
-        if not (found := _ABOUT.fullmatch(row[0] or "")):
+    def about(self, connection: Connection) -> tuple[int, str]:
+        """Return the ledger's format and id, or 0 and "" if there is no schema; a DatabaseError if it is no ledger."""
+        comments = dict(map(tuple, connection.exec_driver_sql(_SCHEMAS, (self.name,)).fetchall()))
+        if self.name not in comments:
+            return 0, ""
+        if not (found := _ABOUT.fullmatch(comments[self.name] or "")):
             raise DatabaseError(f"the schema {self.name} in PostgreSQL is no ledger of Banyan's: choose another name "
                                 "for the knowledge base, or remove the schema")
         return int(found[1]), found[2]
@@ -76,8 +76,7 @@ class LedgerSchema:
         with open_connection(self.url) as connection:
             connection.exec_driver_sql(f'ALTER SCHEMA "{self.name}" RENAME TO {_DROPPED}{uuid.uuid4().hex}')
             connection.exec_driver_sql("SET lock_timeout TO '1s'")
-            for (name,) in connection.exec_driver_sql("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s)",
-                                                      (_DROPPED,)).fetchall():
+            for name, _ in connection.exec_driver_sql(_SCHEMAS, (_DROPPED,)).fetchall():
                 with suppress(OperationalError):  # a reader still has it open
                     connection.exec_driver_sql(f'DROP SCHEMA "{name}" CASCADE')
 
@@ -109,13 +108,6 @@ def connect(url: SecretStr) -> Connection:
         raise unreachable(error, url) from None
 
 
-def unreachable(error: Exception, url: SecretStr) -> DatabaseError:
-    """Build the error for a connection that cannot be made."""
-    return DatabaseError(
-        "the PostgreSQL server that holds the ledger cannot be reached: check that it runs, and address, database, "
-        "user and password in BANYAN_DATABASE_URL", _masked_cause(error, url))
-
-
 @contextmanager
 def open_connection(url: SecretStr) -> Iterator[Connection]:
     """Open a connection for a few statements; its errors become a DatabaseError."""
@@ -128,14 +120,20 @@ def open_connection(url: SecretStr) -> Iterator[Connection]:
         connection.close()
 
 
+def unreachable(error: Exception, url: SecretStr) -> DatabaseError:
+    """Build the error for a connection that cannot be made."""
+    return DatabaseError(
+        "the PostgreSQL server that holds the ledger cannot be reached: check that it runs, and address, database, "
+        "user and password in BANYAN_DATABASE_URL", _masked_cause(error, url))
+
+
 def explain_error(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
     """Build the error for a failed statement, or for a connection that was lost."""
-    cause = _masked_cause(error, url)
-    if lost:
-        return DatabaseError("the connection to the PostgreSQL server that holds the ledger was lost: what was "
-                             "committed is stored. When the server answers again, do the same again", cause)
-    return DatabaseError("the PostgreSQL server that holds the ledger could not do what it was asked for: nothing of "
-                         "that transaction is stored. Fix the cause and do the same again", cause)
+    return DatabaseError(
+        "the connection to the PostgreSQL server that holds the ledger was lost: what was committed is stored. When "
+        "the server answers again, do the same again" if lost else
+        "the PostgreSQL server that holds the ledger could not do what it was asked for: nothing of that transaction "
+        "is stored. Fix the cause and do the same again", _masked_cause(error, url))
 
 
 def _masked_cause(error: Exception, url: SecretStr) -> str:
@@ -147,15 +145,12 @@ def _masked_cause(error: Exception, url: SecretStr) -> str:
     return f"{address.host or 'local'}:{address.port or 5432}/{address.database}: {message}"
 
 
-def ledgers(url: SecretStr) -> dict[str, str]:
-    """Return the ids of all ledgers in the database, by the name of the knowledge base."""
+def ledgers(url: SecretStr) -> set[str]:
+    """Return the names of the knowledge bases whose ledgers are in the database."""
     with open_connection(url) as connection:
-        schemas = connection.exec_driver_sql(
-            "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE starts_with(nspname, %s)",
-            (_PREFIX,)).fetchall()
+        schemas = connection.exec_driver_sql(_SCHEMAS, (_PREFIX,)).fetchall()
     # A schema whose comment does not match was not made by Banyan.
-    matches = {str(name).removeprefix(_PREFIX): _ABOUT.fullmatch(comment or "") for name, comment in schemas}
-    return {name: match[2] for name, match in matches.items() if match}
+    return {str(name).removeprefix(_PREFIX) for name, comment in schemas if _ABOUT.fullmatch(comment or "")}
 
 
 class PostgresqlLedger:
@@ -172,19 +167,16 @@ class PostgresqlLedger:
         self.connection = connect(place.url)
         try:
             self.connection.exec_driver_sql(f"SET search_path TO \"{place.name}\"; SET lock_timeout TO '{_WAIT}'")
-            found = place.about(self.connection)  # the ledger's format and id, or None if there is none yet
-        except SQLAlchemyError as error:
+            _, self.identity = place.about(self.connection)
+            self._table = self._table_id()
+        except BaseException as error:
             self.connection.close()
-            raise self.explain_error(error) from None
-        except BaseException:
-            self.connection.close()
+            if isinstance(error, SQLAlchemyError):
+                raise self.explain_error(error) from None
             raise
-        self.identity = found[1] if found else ""
-        self._table = self._table_id()
 
     def _table_id(self) -> object:
-        return self.connection.exec_driver_sql("SELECT to_regclass(%s)::oid FROM pg_namespace LIMIT 1",
-                                               (f'"{self.place.name}".meta',)).scalar_one()
+        return self.connection.exec_driver_sql("SELECT to_regclass(%s)::oid", (f'"{self.place.name}".meta',)).scalar()
 
     @property
     def _session(self) -> Any:
@@ -217,8 +209,7 @@ class PostgresqlLedger:
 
     def format(self) -> int:
         """Return the number of the ledger's format, or 0 if there is no ledger."""
-        found = self.place.about(self.connection)
-        return found[0] if found else 0
+        return self.place.about(self.connection)[0]
 
     def create(self, number: int) -> None:
         """Create the schema with the tables of a format, if the connection was opened with the right to."""
@@ -239,8 +230,8 @@ class PostgresqlLedger:
 
     def problems(self) -> list[str]:
         """Return how the tables' columns differ from the format; the contents are left to the server's own checks."""
-        expected = {(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns}
-        actual = {(table, column) for table, column in self.connection.exec_driver_sql(
+        expected = {f"{table.name}.{column.name}" for table in METADATA.sorted_tables for column in table.columns}
+        actual = {f"{table}.{column}" for table, column in self.connection.exec_driver_sql(
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
-        return [*(f"the column {table}.{column} is missing" for table, column in sorted(expected - actual)),
-                *(f"the column {table}.{column} is not of this format" for table, column in sorted(actual - expected))]
+        return [*(f"the column {name} is missing" for name in sorted(expected - actual)),
+                *(f"the column {name} is not of this format" for name in sorted(actual - expected))]
