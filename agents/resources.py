@@ -220,8 +220,7 @@ class Resources(ProcessModels):
                     self._grow_anew(kb)
                 reindex(kb, self.reasoner(name), fresh_verdicts=fresh_verdicts, progress=progress)
         except BaseException:
-            # `single_step` closes the knowledge base after an error, and with it the reasoners' connection.
-            self._forget_reasoners(name)
+            self.writers.forget(name)  # it is open with another embedding model than the recorded one
             raise
 
     def _grow_anew(self, kb: KnowledgeBase) -> None:

@@ -44,7 +44,6 @@ class Leased(ABC):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End a lease; close the object if it is retired and this was the last lease."""
         with self._lease_lock:
             self._leases -= 1
         if self._is_retired:
@@ -88,11 +87,10 @@ class Snapshot(Leased):
         A snapshot of some documents has that of all as its `base`; `files` are closed with it.
         """
         super().__init__()
-        self.kb = kb
-        self.base = base
-        self._files = files
-        self.calls = ledger.calls
-        self._ledger = ledger.__enter__()
+        self.kb, self.base, self.calls = kb, base, ledger.calls
+        self._closing = files
+        self._closing.enter_context(ledger)
+        self._closing.callback(kb.close)
         self._models = models
         self._retriever: Retriever | None = None
         self._retriever_lock = threading.Lock()
@@ -101,8 +99,7 @@ class Snapshot(Leased):
     def retriever(self) -> Retriever:
         """The retriever, made when it is first needed."""
         with self._retriever_lock:
-            if self._retriever is None:
-                self._retriever = Retriever(self.kb, self.calls.record_usage, self._models)
+            self._retriever = self._retriever or Retriever(self.kb, self.calls.record_usage, self._models)
             return self._retriever
 
     @property
@@ -112,9 +109,7 @@ class Snapshot(Leased):
 
     def _close(self) -> None:
         self._retriever = None
-        self.kb.close()
-        self._files.close()
-        self._ledger.__exit__()
+        self._closing.close()
 
 
 class Snapshots:
@@ -126,10 +121,7 @@ class Snapshots:
     def __init__(self, settings: Settings, embedder: Callable[[], Embedder | EmbeddingModels],
                  on_close: Callable[[str], None], models: RankingModels) -> None:
         """Prepare, without opening anything; `on_close` gets the name of each knowledge base that is closed."""
-        self._settings = settings
-        self._embedder = embedder
-        self._on_close = on_close
-        self._models = models
+        self._settings, self._embedder, self._on_close, self._models = settings, embedder, on_close, models
         # Both are ordered by use: the last item was used last.
         self._open: dict[tuple[str, Scope], Snapshot] = {}
         self._ledgers: dict[str, Ledger] = {}
@@ -177,14 +169,13 @@ class Snapshots:
         """
         with ExitStack() as leases:
             with self._lock:
-                question = self._questions.get(ticket)
-                snapshot = leases.enter_context(question[0]) if question else None
-            if snapshot is None:
-                snapshot = leases.enter_context(self.lease(name, scope))
-                _, _, state = ticket.partition(" ")
-                if _state_of(snapshot) != state:
-                    raise StateGoneError(f"{name!r} has changed since the question was asked, and its state of then is "
-                                         "gone: ask the question again")
+                snapshot, _ = self._questions.get(ticket, (None, 0.0))
+                if snapshot:
+                    leases.enter_context(snapshot)
+            snapshot = snapshot or leases.enter_context(self.lease(name, scope))
+            if _state_of(snapshot) != ticket.partition(" ")[2]:
+                raise StateGoneError(f"{name!r} has changed since the question was asked, and its state of then is "
+                                     "gone: ask the question again")
             yield snapshot
 
     def end_question(self, ticket: str) -> None:
@@ -197,33 +188,22 @@ class Snapshots:
     # The newest snapshot.
 
     @contextmanager
-    def _lease_newest(self, name: str, *, mapped: bool = False) -> Iterator[Snapshot]:
-        """Yield the snapshot of the state that was published last.
-
-        With `mapped`, a snapshot whose index is in memory is opened again from the index file, which takes no memory.
-        """
+    def _lease_newest(self, name: str) -> Iterator[Snapshot]:
+        """Yield the snapshot of the state that was published last."""
         with ExitStack() as leases:
             # One lock for each knowledge base: opening one may take long, and must not delay the others.
             with self._lock:
                 opening_lock = self._opening_locks.setdefault(name, threading.RLock())
-            with opening_lock, ExitStack() as temporary_leases:
+            with opening_lock:
                 self._forget_if_gone(name)
-                opened = self._lease_open(temporary_leases, (name, EVERYTHING))
-                if opened and self._is_newest(opened, name, mapped=mapped):
-                    newest = leases.enter_context(opened)
-                else:
+                newest = self._lease_open(leases, (name, EVERYTHING))
+                if newest is None or newest.kb.frozen_at != published_state(self.ledger(name).database):
+                    leases.close()
                     settings = self._settings
                     kb = KnowledgeBase.open(settings.home, name, self._embedder(), server=settings.chroma_server,
                                             database=settings.database)
                     newest = self._freeze_and_lease(leases, (name, EVERYTHING), kb)
             yield newest
-
-    def _is_newest(self, snapshot: Snapshot, name: str, *, mapped: bool) -> bool:
-        """Return True if a snapshot is of the state that was published last; `mapped` as in `_lease_newest`."""
-        if snapshot.kb.frozen_at != published_state(self.ledger(name).database):
-            return False
-        # `unwritten` says why index files cannot be written (a full disk); then there are none to map.
-        return not mapped or snapshot.kb.is_mapped() or bool(snapshot.kb.unwritten)
 
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
         """Return the open snapshot of a knowledge base and scope, leased until `leases` closes, or None."""
@@ -238,14 +218,13 @@ class Snapshots:
         """Freeze a knowledge base and lease its snapshot, which replaces the earlier one of the same scope."""
         name, scope = key
         files = files or ExitStack()
-        try:
+        with ExitStack() as undo:
+            undo.callback(files.close)
+            undo.callback(opened.close)
             opened.freeze()
             with self._lock:
                 snapshot = leases.enter_context(Snapshot(opened, self.ledger(name), self._models, base, files))
-        except BaseException:
-            opened.close()
-            files.close()
-            raise
+            undo.pop_all()  # keep it open
         with self._lock:
             # A newer state of the whole knowledge base makes the snapshots of its scopes outdated, too.
             self._retire_snapshots(name, None if scope.is_everything else scope)
@@ -267,13 +246,12 @@ class Snapshots:
             snapshot = self._lease_open(leases, key)
             if snapshot is None or snapshot.base is not base:
                 documents = documents_in(base.kb.documents, scope)
-                if len(documents) == base.kb.documents.count_documents():
-                    snapshot = base  # the scope names all documents
-                else:
-                    with self._making_scope:
-                        snapshot = self._lease_open(leases, key)  # another question may have made it meanwhile
-                        if snapshot is None or snapshot.base is not base:
-                            snapshot = self._make_scope(leases, base, key, documents)
+                with self._making_scope:
+                    snapshot = self._lease_open(leases, key)  # another question may have made it meanwhile
+                    if len(documents) == base.kb.documents.count_documents():
+                        snapshot = base  # the scope names all documents
+                    elif snapshot is None or snapshot.base is not base:
+                        snapshot = self._make_scope(leases, base, key, documents)
             yield snapshot
 
     def _make_scope(self, leases: ExitStack, base: Snapshot, key: tuple[str, Scope], documents: Sequence[str],
@@ -294,15 +272,12 @@ class Snapshots:
     # Changes by other processes.
 
     def follow(self) -> None:
-        """Open the newest states of all open knowledge bases now, so the next question need not wait for that.
-
-        A snapshot whose index is only in memory is opened again from its file.
-        """
+        """Open the newest states of all open knowledge bases now, so the next question need not wait for that."""
         with self._lock:
             opened = {name: snapshot for (name, scope), snapshot in self._open.items() if scope.is_everything}
         for name, before in opened.items():
             with suppress(UnknownKnowledgeBaseError):
-                with self._lease_newest(name, mapped=True) as newest:
+                with self._lease_newest(name) as newest:
                     was_replaced = newest is not before
                 if was_replaced:  # the earlier snapshot may have kept deleted content in the ledger's files
                     self.ledger(name).database.checkpoint()
@@ -327,10 +302,8 @@ class Snapshots:
     def _forget_if_gone(self, name: str) -> None:
         """Close a knowledge base if its files are gone: another process may have dropped, renamed or replaced it."""
         with self._lock:
-            databases = [self._ledgers[name].database] if name in self._ledgers else []
-            if (name, EVERYTHING) in self._open:
-                databases.append(self._open[name, EVERYTHING].kb.database)
-            if any(database.gone for database in databases):
+            ledger, snapshot = self._ledgers.get(name), self._open.get((name, EVERYTHING))
+            if (ledger and ledger.database.gone) or (snapshot and snapshot.kb.database.gone):
                 self.forget(name)
 
     def _retire_snapshots(self, name: str, scope: Scope | None = None) -> None:

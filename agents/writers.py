@@ -56,28 +56,20 @@ class Writer:
         Raises:
             WriterBusyError: another run is writing; for the first step of a build also if another build has not ended.
         """
-        if not is_build or run in {self.build, self.failed}:
-            self._begin_step(run)
-            return
-        if self.build:
-            raise WriterBusyError.of(self.kb.layout.name)
-        try:
-            self.build_lock.acquire()
-        except Timeout as error:  # a build of another process
-            raise WriterBusyError.of(self.kb.layout.name) from error
-        try:
-            self._begin_step(run)
-        except BaseException:
-            self.build_lock.release()
-            raise
-        self.build = run
-
-    def _begin_step(self, run: str) -> None:
-        other_run_is_active = self.run not in {"", run} or self.steps.keys() - {run}
-        if other_run_is_active:
+        begins_build = is_build and run not in {self.build, self.failed}
+        is_other_run_active = self.run not in {"", run} or bool(self.steps.keys() - {run})
+        if is_other_run_active or (begins_build and self.build):
             raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")
-        if self.is_idle:
-            self.kb.acquire()
+        with ExitStack() as undo:
+            if begins_build:
+                try:
+                    undo.enter_context(self.build_lock)
+                except Timeout as error:  # a build of another process
+                    raise WriterBusyError.of(self.kb.layout.name) from error
+            if self.is_idle:
+                self.kb.acquire()
+            undo.pop_all()  # keep the lock
+        self.build = run if begins_build else self.build
         if not self.run and self.failed != run:
             self.run = run
             _STARTED_RUNS.get([]).append((self.kb.layout.name, run))
@@ -118,10 +110,7 @@ class Writers:
         `open_writer` opens one by its name, `on_end` gets the id of each run that ends, and `on_close` the name of each
         knowledge base that is closed. At most `most_open` stay open without a run.
         """
-        self._most_open = most_open
-        self._on_close = on_close
-        self._open = open_writer
-        self._on_end = on_end
+        self._open, self._on_end, self._most_open, self._on_close = open_writer, on_end, most_open, on_close
         self._writers: dict[str, Writer] = {}
         self._lock = threading.RLock()
 
@@ -130,11 +119,10 @@ class Writers:
         with self._lock:
             if name in self._writers and self._writers[name].kb.database.gone:
                 self.forget(name)
-                return None
-            writer = self._writers.pop(name, None)
-            if writer is not None:
-                self._writers[name] = writer  # dictionary order is order of use
-            return writer.kb if writer else None
+            elif name in self._writers:
+                self._writers[name] = writer = self._writers.pop(name)  # dictionary order is order of use
+                return writer.kb
+            return None
 
     @contextmanager
     def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False, is_build: bool = False,
@@ -161,7 +149,7 @@ class Writers:
         except BaseException as error:
             from langgraph.errors import GraphBubbleUp  # noqa: PLC0415  (slow to import, and commands run no graph)
 
-            self._end(name, run, failed=not isinstance(error, GraphBubbleUp))
+            self.end(name, run, failed=not isinstance(error, GraphBubbleUp))
             raise
         finally:
             with self._lock:
@@ -180,17 +168,11 @@ class Writers:
         """Open the knowledge base for a writing run of one step; the arguments and errors are those of `step`.
 
         Beside a build in this home folder it waits for the turn that the build gives between two batches.
-        If a step with `any_embedding` fails, the knowledge base is closed.
         """
         run = uuid.uuid4().hex
-        try:
-            with ExitStack() as step:
-                yield self._take_turn(step, name, run, create=create, any_embedding=any_embedding)
-            self.finish(name, run)
-        except BaseException:
-            if any_embedding:
-                self._close_idle(name)
-            raise
+        with ExitStack() as step:
+            yield self._take_turn(step, name, run, create=create, any_embedding=any_embedding)
+        self.finish(name, run)
 
     def _take_turn(self, step: ExitStack, name: str, run: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
         """Enter a run's only step; beside a build, wait for its turn.
@@ -207,8 +189,8 @@ class Writers:
                         writer = self._writers.get(name)  # another step may have closed it
                     if writer is None or not _is_held(writer.kb.layout.build_lock) or time.monotonic() > deadline:
                         raise
-                    turn_lock = turn_lock or FileLock(writer.kb.layout.turn_lock, timeout=0)
-                    if not turn_lock.is_locked:
+                    if turn_lock is None or not turn_lock.is_locked:
+                        turn_lock = FileLock(writer.kb.layout.turn_lock, timeout=0)
                         with suppress(Timeout):  # another run that waits holds it
                             waiting.enter_context(turn_lock)
                     check_cancelled()
@@ -231,7 +213,7 @@ class Writers:
                 with suppress(WriterBusyError), self.step(name, run, create=False):
                     return  # this step took the lock again, for the run
         except BaseException:
-            self.abandon(name, run)
+            self.end(name, run)
             raise
 
     def finish(self, name: str, run: str) -> None:
@@ -240,7 +222,7 @@ class Writers:
             writer = self._writers.get(name)
             if writer is not None and writer.run == run:
                 writer.kb.publish()
-                self._end(name, run)
+                self.end(name, run, failed=False)
 
     @contextmanager
     def abandoned_on_error(self) -> Iterator[None]:
@@ -251,14 +233,10 @@ class Writers:
             yield
         except BaseException:
             for name, run in started_runs:
-                self.abandon(name, run)
+                self.end(name, run)
             raise
         finally:
             _STARTED_RUNS.reset(token)
-
-    def abandon(self, name: str, run: str) -> None:
-        """End an incomplete run. Its steps that are still active block other writers until they end."""
-        self._end(name, run, failed=True)
 
     def close(self) -> None:
         """Close every knowledge base."""
@@ -268,26 +246,22 @@ class Writers:
                 writer.kb.close()
             self._writers.clear()
 
-    def _end(self, name: str, run: str, *, failed: bool = False) -> None:
-        """End a run, and release the lock unless steps of it are still active."""
+    def end(self, name: str, run: str, *, failed: bool = True) -> None:
+        """End a run, incomplete if it failed. Its steps that are still active block other writers until they end."""
         with self._lock:
             self._on_end(run)  # also if the knowledge base is closed already: the run's budget is dropped
             writer = self._writers.get(name)
             if writer is not None:
-                if failed:
-                    writer.failed = run
+                writer.failed = run if failed else writer.failed
                 writer.end_run(run)
                 writer.end_build(run)
 
     def forget(self, name: str) -> None:
         """Close a knowledge base unless a run is writing to it."""
-        self._close_idle(name)
-        self._on_close(name)
-
-    def _close_idle(self, name: str) -> None:
         with self._lock:
             if name in self._writers and self._writers[name].is_idle:
                 self._writers.pop(name).kb.close()
+        self._on_close(name)
 
 
 def _is_held(lock: Path) -> bool:

@@ -142,10 +142,6 @@ class KnowledgeBase:
                 and not self.vector_synchroniser.is_interrupted
                 and graph_file.shows_state(self.layout.graph, self.version()))
 
-    def is_mapped(self) -> bool:
-        """Return True if the index file is of the current state, or if the ledger has nothing to index yet."""
-        return not self.extractions.position() or self.written_index() is not None
-
     def derive_missing_files(self) -> None:
         """Bring the derived files of this home folder up to date with one state of the ledger.
 
@@ -157,7 +153,7 @@ class KnowledgeBase:
         """
         vectors = self.vector_synchroniser
         # Vectors on a server are shared by all home folders, so only a writer may change them.
-        if not (vectors.is_local or self.database.is_frozen or self.is_mapped()) and vectors.is_behind():
+        if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():
             with suppress(WriterBusyError), self.writing():  # a busy writer brings them up to date itself
                 vectors.sync()
         try:

@@ -64,7 +64,7 @@ class ConstructionNodes(BuildNodes):
     def abandon(self, state: BuildState) -> None:
         """End a run after one of its steps failed or was cancelled, so other runs may write."""
         if "run" in state:
-            self._resources.writers.abandon(state["knowledge_base"], state["run"])
+            self._resources.writers.end(state["knowledge_base"], state["run"])
 
     def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Validate the input and the options, before anything is created or paid for; return the first state."""

@@ -119,7 +119,7 @@ def test_verify_finds_verdicts_on_labels_that_no_document_has(tmp_path: Path) ->
     with shop.resources() as resources, resources.writers.single_step("kb") as kb:
         kb.schema_control.asks.keep_same({("relation", "gone")}, {})
     assert [problem.what for problem in shop.problems()] == [
-        "1 of the model's comparisons of labels rest on labels that no document has any more"]
+        "verdicts of the model rest on what no document states any more"]
 
 
 def test_no_words_of_documents_are_in_the_prompt_that_compares_labels() -> None:
