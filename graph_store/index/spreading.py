@@ -44,4 +44,5 @@ class SpreadingGraph:
             factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
             plain_step = damping * (self._arriving @ weights) + restarted
             previous, weights = weights, np.float32(factor) * plain_step + np.float32(1 - factor) * previous
-        return np.maximum(weights, 0)
+        stationary: Weights = np.maximum(weights, 0)
+        return stationary
