@@ -14,10 +14,10 @@ from ...schemas.records import ColumnKind, SqlResult, TableInfo
 from ..joined_documents import JoinedDocuments, SourceDocuments
 from .checking import DIALECT, check_as_read, read_statement, text_of, with_full_names
 from .logical_tables import to_json_value
-from .result_basis import MOST_CITED, RecordTracer, check_units, find_units, list_doubts
+from .result_basis import check_units, find_units, list_doubts
 from .sql_errors import SqlError, explain_error
 from .table_file import MAIN, TableSource, open_together, read_catalogue
-from .tracing import Untraceable
+from .tracing import MOST_CITED, RecordTracer, Untraceable
 from .value_words import FoundValue, find_values, read_titles
 
 TableFile: TypeAlias = tuple[Path | None, Callable[[], TableSource]]

@@ -1,246 +1,210 @@
-"""Trace a statement: make of it queries for the rows that its result rests on, each known by DuckDB's rowid.
+"""Trace a result to the records that it rests on.
 
-The queries have the statement's FROM and WHERE. Subqueries that only select are followed; those that group are traced
-on their own.
+Each select of a statement gets one more column: a list of the rows of tables that each of its rows is made of. A select
+that groups collects the lists of its groups. So DuckDB itself says on which records a row of the result rests.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import sys
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import count
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
+import duckdb
+import orjson
+import sqlglot
 from sqlglot import exp
 
-from ...schemas.records import ColumnInfo, TableInfo
-from .checking import stored_table, table_source
+from ...schemas.documents import Citation
+from ...schemas.records import ColumnInfo, LeftOut, SqlResult, TableInfo
+from ..joined_documents import SourceDocuments, joined_id
+from .checking import DIALECT, stored_table, table_source, text_of, with_full_names
+from .logical_tables import HIDDEN, Place, to_json_value
+from .table_file import base_of
 
-_CLAUSES_OF_GROUPS = ("group", "having", "qualify", "order", "limit", "offset", "distinct", "windows")
+MOST_CITED = 10
+_MOST_READ = 200
+"""The first rows of a result, and of the records of each, that are looked through for records to cite."""
+_LONGEST_HEAD = 300
+"""Characters of a document's beginning that are cited for the document as a whole."""
+_TABLE_STEP = 1 << 40
+"""A row's number is DuckDB's rowid plus this for each table before its own."""
+_ROWS = "_rows"
 _EXTREMES = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin)
-Table: TypeAlias = tuple[str, str]
-"""The database of a table and its name there."""
+_NOT_OF_ROWS = ("group", "having", "qualify", "order", "limit", "offset", "distinct", "windows")
 
 
 class Untraceable(Exception):
     """A statement's rows cannot be told; the message says why."""
 
 
-class RowIds(NamedTuple):
-    """A column of a query that has the numbers of a table's rows (DuckDB's rowid)."""
-
-    column: str
-    table: Table
-
-
-class UsedColumn(NamedTuple):
-    """A column whose values are aggregated: where a row has none, it is not in the result."""
-
-    info: ColumnInfo
-    alias: str
-    """The name by which the query has the column's table."""
-    id_column: str
-    """The column with the ids of the table's rows there."""
-
-
-@dataclass
-class TracedQuery:
-    """A query for the rows on which a part of a statement rests."""
-
-    query: exp.Select
-    ids: list[RowIds]
-    is_joined: bool = False
-    """True if a row can come several times."""
-    used: list[UsedColumn] = field(default_factory=list)
-
-
 class _Source(NamedTuple):
-    """A table that a query reads, and the column with the numbers of its rows."""
+    """What a select reads, with the column that lists the rows there; `info` if it is a table."""
 
-    info: TableInfo
-    id_column: str
+    alias: str
+    column: str
+    info: TableInfo | None = None
 
 
 class _Derived(NamedTuple):
-    """A common table expression, with those that it can see."""
+    """A common table expression, with its column that lists rows."""
 
-    query: exp.Query
-    visible: "Mapping[str, _Derived]"
-
-
-def trace_statement(query: exp.Query, tables: Mapping[str, TableInfo]) -> list[TracedQuery]:
-    """Return queries for the rows that a statement's result rests on, without full names, or raise Untraceable."""
-    with_clause = query.args.get("with_")
-    if with_clause is not None and with_clause.args.get("recursive"):
-        raise Untraceable("it is recursive")
-    traced = list(_Tracer(tables).trace_parts(query, {}))
-    for part in traced:
-        if with_clause is not None and part.query.args.get("with_") is None:
-            part.query.set("with_", with_clause.copy())
-    return traced
+    cte: exp.CTE
+    column: str
 
 
-class _Tracer:
-    """Traces the parts of one statement. Each column of row numbers gets a name of its own: `_row1`, `_row2`."""
+class _Gap(NamedTuple):
+    """A column whose values are aggregated, and the query that finds the rows without one."""
+
+    column: ColumnInfo
+    query: exp.Select
+
+
+class _Lineage:
+    """Adds columns that list rows to the selects of a statement; each gets a name of its own, as * may select it."""
 
     def __init__(self, tables: Mapping[str, TableInfo]) -> None:
         self._tables = tables
-        self._names = map("_row{}".format, count(1))
+        self._names = map(f"{_ROWS}{{}}".format, count(1))
+        self.stored: list[tuple[str, str]] = []
+        """The tables that are read, each as its database and name there."""
+        self.gaps: list[_Gap] = []
 
-    def trace_parts(self, query: exp.Expr, visible: Mapping[str, _Derived]) -> Iterator[TracedQuery]:
-        """Yield a query for each part of a statement that is traced on its own."""
+    def add(self, query: exp.Expr, column: str, visible: Mapping[str, _Derived]) -> None:
+        """Add a column to a query; `visible` are the common table expressions that it can see."""
         query = query.unnest()
+        with_clause = query.args.get("with_")
+        if with_clause is not None and with_clause.args.get("recursive"):
+            raise Untraceable("it is recursive")
+        for cte in query.ctes if isinstance(query, exp.Query) else ():
+            derived = _Derived(cte, next(self._names))
+            self.add(cte.this, derived.column, visible)
+            visible = {**visible, cte.alias.lower(): derived}
         if isinstance(query, exp.Union):
-            inner = _see_own_ctes(query, visible)
-            yield from self.trace_parts(query.left, inner)
-            yield from self.trace_parts(query.right, inner)
+            query.set("distinct", False)
+            self.add(query.left, column, visible)
+            self.add(query.right, column, visible)
         elif isinstance(query, exp.Select):
-            own, others = self._trace_select(query, visible)
-            if own.ids:
-                yield own
-            yield from others
+            self._add_to_select(query, column, visible)
         else:
             raise Untraceable("it combines sets of rows")
 
-    def _trace_select(self, select: exp.Select, visible: Mapping[str, _Derived],
-                      ) -> tuple[TracedQuery, list[TracedQuery]]:
-        """Return the query for the rows of a select, and those for the parts of it that group."""
-        visible = _see_own_ctes(select, visible)
-        traced, others = TracedQuery(select.copy(), []), list[TracedQuery]()
-        sources = dict[str, _Source]()
-        joins = traced.query.args.get("joins") or ()
-        nodes = [part.this for part in (traced.query.args.get("from_"), *joins) if part is not None]
-        for node in nodes:
+    def _add_to_select(self, select: exp.Select, column: str, visible: Mapping[str, _Derived]) -> None:
+        sources = list(self._read_sources(select, visible))
+        _hide_from_stars(select, sources)
+        lists: list[exp.Expr] = [exp.column(source.column, source.alias, quoted=True) for source in sources]
+        if not select.args.get("from_"):  # SELECT (SELECT count(*) FROM a) + 1
+            lists = list(self._read_subqueries(select, visible))
+        rows: exp.Expr = _call("flatten", _call("list_value", *lists)) if lists else exp.null()
+        self._note_gaps(select, sources, visible)
+        distinct = select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on") is None:
+            select.set("distinct", None)
+            if not _aggregates(select):
+                select.set("group", exp.Group(all=True))
+        if _aggregates(select):
+            ordered = _order_by_extreme(select.expressions)
+            rows = exp.Order(this=rows, expressions=[ordered]) if ordered is not None else rows
+            rows = _call("flatten", _call("list", rows))
+        select.append("expressions", exp.alias_(exp.cast(rows, "BIGINT[]", dialect=DIALECT), column, quoted=True))
+
+    def _read_sources(self, select: exp.Select, visible: Mapping[str, _Derived]) -> Iterator[_Source]:
+        """Yield what a select reads that has rows, after adding their column."""
+        parts = (select.args.get("from_"), *(select.args.get("joins") or ()))
+        for node in [part.this for part in parts if part is not None]:
+            if any(node.args.get(part) for part in ("joins", "laterals", "pivots")):
+                raise Untraceable("it turns rows into columns")
+            name = node.name.lower() if isinstance(node, exp.Table) and not node.args.get("db") else ""
             if isinstance(node, exp.Subquery):
-                if not isinstance(node.unnest(), exp.Query):
-                    raise Untraceable("it has joins in brackets")
-                self._trace_subquery(node, _Derived(node, visible), traced, others)
-            elif isinstance(node, exp.Table) and not node.args.get("db") and node.name.lower() in visible:
-                self._trace_subquery(node, visible[node.name.lower()], traced, others)
-            elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
-                alias = node.alias or node.name
-                sources[alias.lower()] = self._trace_table(node, alias, traced)
-        traced.is_joined |= len(nodes) > 1
-        if not nodes:  # SELECT (SELECT count(*) FROM a) + 1
-            for inner in traced.query.find_all(exp.Subquery):
-                if inner.find_ancestor(exp.Select, exp.Subquery) is traced.query:
-                    others += self.trace_parts(inner, visible)
-        traced.used = list(_find_aggregated(select, sources))
-        if is_grouped(select):
-            _ungroup(traced)
-        return traced, others
+                source = _Source(node.alias or next(self._names), next(self._names))
+                node.set("alias", node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(source.alias)))
+                self.add(node, source.column, visible)
+                yield source
+            elif name in visible:
+                yield _Source(node.alias or node.name, visible[name].column)
+            elif name in self._tables:
+                yield self._read_table(node, self._tables[name])
 
-    def _trace_table(self, node: exp.Table, alias: str, traced: TracedQuery) -> _Source:
-        """Select a table's row numbers in a traced query, too."""
-        info = self._tables[node.name.lower()]
-        ids = RowIds(next(self._names), stored_table(info))
-        rowid = exp.alias_(exp.column("rowid", quoted=True), ids.column, quoted=True)
-        _put_in_place(node, table_source(info, rowid), alias)
-        self._select_ids(alias, ids, traced)
-        return _Source(info, ids.column)
+    def _read_table(self, node: exp.Table, info: TableInfo) -> _Source:
+        """Put a table with its rows in the place of a table's name."""
+        source = _Source(node.alias or node.name, next(self._names), info)
+        self.stored.append(stored_table(info))
+        first = self.stored.index(stored_table(info)) * _TABLE_STEP
+        rows = exp.alias_(sqlglot.parse_one(f"[rowid + {first}]", dialect=DIALECT), source.column, quoted=True)
+        table = table_source(info, rows)
+        alias = node.args.get("alias")
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(source.alias, quoted=True),
+                                          columns=alias.args.get("columns") if alias else None))
+        node.replace(table)
+        return source
 
-    def _trace_subquery(self, node: exp.Expr, derived: _Derived, traced: TracedQuery, others: list[TracedQuery],
-                        ) -> None:
-        """Trace a subquery or common table expression: with its rows if it only selects, else on its own."""
-        inner = derived.query.unnest()
-        if not isinstance(inner, exp.Select) or is_grouped(inner):
-            others += self.trace_parts(derived.query, derived.visible)
-            return
-        own, further = self._trace_select(inner, derived.visible)
-        others += further
-        alias = node.alias or node.name or next(self._names)
-        if own.ids:
-            _put_in_place(node, own.query.subquery(), alias)
-        traced.is_joined |= own.is_joined
-        for ids in own.ids:
-            self._select_ids(alias, ids, traced)
+    def _read_subqueries(self, select: exp.Select, visible: Mapping[str, _Derived]) -> Iterator[exp.Expr]:
+        """Yield the rows of the subqueries of a select that reads nothing itself."""
+        for inner in list(select.find_all(exp.Subquery)):
+            if inner.find_ancestor(exp.Select, exp.Subquery) is select:
+                column, traced = next(self._names), inner.this.copy()
+                self.add(traced, column, visible)
+                if isinstance(traced, exp.Select) and not traced.args.get("from_"):
+                    traced.set("expressions", traced.expressions[-1:])  # else each level would double the statement
+                rows = _call("flatten", _call("list", exp.column(column, quoted=True)))
+                yield exp.select(rows).from_(traced.subquery(next(self._names))).subquery()
 
-    def _select_ids(self, alias: str, ids: RowIds, traced: TracedQuery) -> None:
-        """Select a source's row numbers under a new name, as * may select them under the old one."""
-        renamed = RowIds(next(self._names), ids.table)
-        column = exp.column(ids.column, alias, quoted=True)
-        traced.query.append("expressions", exp.alias_(column, renamed.column, quoted=True))
-        traced.ids.append(renamed)
+    def _note_gaps(self, select: exp.Select, sources: Sequence[_Source], visible: Mapping[str, _Derived]) -> None:
+        """Note the columns of tables that a select aggregates, and of which some cells have no value."""
+        calls = (call for projection in select.expressions for call in projection.find_all(exp.AggFunc))
+        for column in dict.fromkeys(column for call in calls for column in call.find_all(exp.Column)):
+            for source in sources:
+                known = source.info.columns if source.info else ()
+                info = next((one for one in known if one.name == column.name.lower()), None)
+                if info is None or column.table.lower() not in {"", source.alias.lower()}:
+                    continue
+                if info.empty or info.untyped:
+                    self.gaps.append(_Gap(info, _rows_with_cells(select, source, info, visible)))
+                break
 
 
-def is_grouped(select: exp.Select) -> bool:
-    """Return True if a select's rows are not those of its tables."""
-    if any(select.args.get(clause) for clause in ("group", "having", "distinct")):
+def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    return exp.Anonymous(this=name, expressions=[*arguments])
+
+
+def _hide_from_stars(select: exp.Select, sources: Sequence[_Source]) -> None:
+    """Leave the columns that list rows out of what * selects."""
+    for projection in select.expressions:
+        star = projection.this if isinstance(projection, exp.Column) else projection
+        if isinstance(star, exp.Star):
+            table = projection.table.lower() if isinstance(projection, exp.Column) else ""
+            hidden = dict.fromkeys(one.column for one in sources if table in {"", one.alias.lower()})
+            left_out = [exp.to_identifier(name, quoted=True) for name in hidden]
+            star.set("except_", [*(star.args.get("except_") or ()), *left_out])
+
+
+def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo,
+                     visible: Mapping[str, _Derived]) -> exp.Select:
+    """Return the query for the rows that a select groups, with the cells of one column of a source."""
+    rows = select.copy()
+    for clause in _NOT_OF_ROWS:
+        rows.set(clause, None)
+    value = exp.column(info.name, source.alias, quoted=True)
+    text = exp.column(f"{info.name}_text", source.alias, quoted=True) if info.untyped else exp.null()
+    cells = {"_id": exp.column(source.column, source.alias, quoted=True), "_value": value, "_text": text}
+    named = [part for part in rows.expressions if part.find(exp.AggFunc) is None]  # conditions may have their names
+    rows.set("expressions", [*named, *(exp.alias_(cell, name, quoted=True) for name, cell in cells.items())])
+    if visible:
+        rows.set("with_", exp.With(expressions=[derived.cte.copy() for derived in visible.values()]))
+    return rows
+
+
+def _aggregates(select: exp.Select) -> bool:
+    """Return True if a select makes one row of several."""
+    if select.args.get("group") or select.args.get("having"):
         return True
     return any(isinstance(node, exp.AggFunc) and node.find_ancestor(exp.Window, exp.Select) is select
                for projection in select.expressions for node in projection.find_all(exp.AggFunc))
 
 
-def _see_own_ctes(query: exp.Query, visible: Mapping[str, _Derived]) -> Mapping[str, _Derived]:
-    """Return the common table expressions that a query can see, with its own."""
-    for cte in query.ctes:
-        visible = {**visible, cte.alias.lower(): _Derived(cte.this, visible)}
-    return visible
-
-
-def _put_in_place(node: exp.Expr, source: exp.Expr, alias: str) -> None:
-    named = node.args.get("alias")
-    source.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True),
-                                       columns=named.args.get("columns") if named else None))
-    for part in ("joins", "laterals", "pivots"):
-        if node.args.get(part):
-            raise Untraceable("it turns rows into columns")
-    node.replace(source)
-
-
-def _ungroup(traced: TracedQuery) -> None:
-    """Make of a query for groups the query for the rows of those groups that HAVING admits; only row numbers stay."""
-    query = traced.query
-    projections = query.expressions[:len(query.expressions) - len(traced.ids)]
-    for clause in ("where", "group", "having"):
-        _inline_aliases(query.args.get(clause), projections)
-    condition, ordered = _make_group_condition(query, projections), _order_by_extreme(projections)
-    for clause in _CLAUSES_OF_GROUPS:
-        query.set(clause, None)
-    query.set("expressions", query.expressions[len(projections):])
-    if isinstance(condition, exp.Qualify):
-        query.set("qualify", condition)
-    elif condition is not None:
-        query.where(condition, copy=False)
-    if ordered is not None:
-        query.order_by(ordered, copy=False)
-
-
-def _make_group_condition(query: exp.Select, projections: list[exp.Expr]) -> exp.Expr | None:
-    """Return HAVING as a condition on single rows; None without HAVING, or if the groups cannot be told.
-
-    Without groups, an aggregate becomes a window over all rows of its group. Only QUALIFY may compare windows; a HAVING
-    that aggregates nothing is a condition for WHERE.
-    """
-    having, keys = query.args.get("having"), _find_group_keys(query.args.get("group"), projections)
-    if having is None or keys is None:
-        return None
-    condition = exp.Qualify(this=exp.Paren(this=having.this.copy()))
-    # The aggregates of a subquery within HAVING have a SELECT above them, and are its own.
-    aggregates = [call for call in condition.find_all(exp.AggFunc) if call.find_ancestor(exp.Select) is None]
-    for aggregate in aggregates:
-        # FILTER (WHERE ...) and WITHIN GROUP stand around the aggregate in the tree, and belong into the window.
-        whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter | exp.WithinGroup) else aggregate
-        whole.replace(exp.Window(this=whole.copy(), partition_by=[key.copy() for key in keys]))
-    return condition if aggregates else condition.this
-
-
-def _find_group_keys(group: exp.Group | None, projections: list[exp.Expr]) -> list[exp.Expr] | None:
-    """Return what rows are grouped by; None if they are grouped in several ways, or by a column of *."""
-    if group is None:
-        return []
-    if group.args.get("all"):
-        return [part.unalias() for part in projections if part.find(exp.AggFunc) is None]
-    has_star = any(part.is_star for part in projections)
-    keys = list[exp.Expr]()
-    for key in group.expressions:
-        if isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets) or (isinstance(key, exp.Literal) and has_star):
-            return None
-        keys.append(projections[int(key.name) - 1].unalias() if isinstance(key, exp.Literal) and not key.is_string
-                    else key)
-    return keys
-
-
-def _order_by_extreme(projections: list[exp.Expr]) -> exp.Ordered | None:
-    """Return an order that begins with the rows of the largest or smallest value, if that is what is asked for."""
+def _order_by_extreme(projections: Sequence[exp.Expr]) -> exp.Ordered | None:
+    """Return an order that begins with the rows of the largest or smallest value, if that is asked for."""
     for projection in projections:
         found = projection.find(*_EXTREMES)
         if found is not None and found.find_ancestor(exp.Window, exp.Select) is not None:
@@ -250,27 +214,97 @@ def _order_by_extreme(projections: list[exp.Expr]) -> exp.Ordered | None:
     return None
 
 
-def _inline_aliases(clause: exp.Expr | None, projections: list[exp.Expr]) -> None:
-    """Put expressions in the place of their names in a clause, where DuckDB knows the names of selected expressions."""
-    named = {part.alias.lower(): part.this for part in projections if isinstance(part, exp.Alias)}
-    for column in list(clause.find_all(exp.Column)) if clause is not None else ():
-        meant = named.get(column.name.lower())
-        if not column.table and meant is not None and not (
-                isinstance(meant, exp.Column) and meant.name.lower() == column.name.lower()):
-            column.replace(exp.Paren(this=meant.copy()))
+class RecordTracer:
+    """Finds the records that results rest on, and cites the first ones."""
+
+    def __init__(self, tables: Mapping[str, TableInfo], documents: SourceDocuments,
+                 most_cited: int = MOST_CITED) -> None:
+        self._tables = tables
+        self._documents = documents
+        self._most_cited = most_cited
+        self._text, self._metadata = cache(documents.text), cache(documents.metadata)
+        # The pages stand behind a document's text in the ledger: to read them takes as long as to read the text.
+        self._has_pages = cache(lambda document: documents.page(document, sys.maxsize) is not None)
+
+    def trace(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, result: SqlResult) -> SqlResult:
+        """Return a result with what it rests on; of several tables, `records` is the number of rows of the largest.
+
+        Raises:
+            Untraceable: that cannot be told.
+        """
+        lineage, traced = _Lineage(self._tables), query.copy()
+        lineage.add(traced, _ROWS, {})
+        if not lineage.stored:
+            return result.model_copy(update={"records": 0})
+        most = max(_MOST_READ, self._most_cited)
+        first = connection.execute(
+            f'SELECT * REPLACE ("{_ROWS}"[:{most}] AS "{_ROWS}") FROM ({self._full_text(traced)}) LIMIT {most}'  # noqa: S608
+        ).fetchall()
+        is_list = isinstance(query, exp.Select) and not _aggregates(query) and not query.args.get("distinct")
+        of_rows: list[int | None] = []
+        if is_list and all(len(rows) == 1 for *_, rows in first):  # each row shows one record
+            of_rows = _find_records_of_rows(first, result.rows[:self._most_cited])
+        shown = [row for row in of_rows if row is not None]
+        found = dict.fromkeys(row for *_, rows in first for row in rows or ())
+        cited = self._cite_rows(connection, lineage.stored, shown or list(found)[:self._most_cited])
+        citations = {citation.id: citation for citation in cited.values()}
+        left_out = [missing for gap in lineage.gaps if (missing := self._count_left_out(connection, gap)) is not None]
+        return result.model_copy(update={
+            "records": self._count_records(connection, traced), "left_out": tuple(left_out),
+            "citations": tuple(citations.values()),
+            "row_citations": tuple(None if row is None else cited[row].id for row in of_rows)})
+
+    def _full_text(self, query: exp.Query) -> str:
+        return text_of(with_full_names(query, self._tables)[0])
+
+    def _count_records(self, connection: duckdb.DuckDBPyConnection, traced: exp.Query) -> int:
+        """Return how many rows a traced query finds, of the table with most; those that a limit hides count, too."""
+        for clause in ("order", "limit", "offset"):
+            traced.set(clause, None)
+        rows = f'SELECT DISTINCT unnest("{_ROWS}") AS id FROM ({self._full_text(traced)})'  # noqa: S608
+        by_table = f"SELECT count(*) AS size FROM ({rows}) GROUP BY id // {_TABLE_STEP}"  # noqa: S608
+        return int(connection.execute(f"SELECT coalesce(max(size), 0) FROM ({by_table})").fetchall()[0][0])  # noqa: S608
+
+    def _count_left_out(self, connection: duckdb.DuckDBPyConnection, gap: _Gap) -> LeftOut | None:
+        """Return how many rows have no value in an aggregated column; None if all have one."""
+        empty, untyped = connection.execute(
+            "SELECT count(DISTINCT _id) FILTER (WHERE _text IS NULL), "  # noqa: S608
+            "count(DISTINCT _id) FILTER (WHERE _text IS NOT NULL) "
+            f"FROM ({self._full_text(gap.query)}) WHERE _value IS NULL").fetchall()[0]
+        return LeftOut(column=gap.column.name, empty=empty, untyped=untyped) if empty or untyped else None
+
+    def _cite_rows(self, connection: duckdb.DuckDBPyConnection, stored: Sequence[tuple[str, str]],
+                   rows: Sequence[int]) -> dict[int, Citation]:
+        """Return the citation of each row, given by its number; rows at one place share it."""
+        places: dict[int, Place] = {}
+        for table in {row // _TABLE_STEP for row in rows}:
+            database, name = stored[table]
+            wanted = [row % _TABLE_STEP for row in rows if row // _TABLE_STEP == table]
+            for number, document, start, end in connection.execute(
+                    f'SELECT rowid, {", ".join(HIDDEN)} FROM "{database}".main."{name}" '  # noqa: S608
+                    "WHERE rowid IN (SELECT unnest(?))", [wanted]).fetchall():
+                places[table * _TABLE_STEP + number] = Place(joined_id(base_of(database), document), start, end)
+        distinct = dict.fromkeys(places[row] for row in rows)
+        citations = {place: self._make_citation(number, place) for number, place in enumerate(distinct, 1)}
+        return {row: citations[places[row]] for row in rows}
+
+    def _make_citation(self, number: int, place: Place) -> Citation:
+        document, start, end = place[0], max(place[1], 0), max(place[2], 0)  # a stranger's backup may say anything
+        text = self._text(document)
+        if not end:
+            end = len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])
+        return Citation(id=number, document=document, start=start, end=end, quote=text[start:end],
+                        metadata=self._metadata(document),
+                        page=self._documents.page(document, start) if self._has_pages(document) else None)
 
 
-def _find_aggregated(select: exp.Select, sources: Mapping[str, _Source]) -> Iterator[UsedColumn]:
-    """Yield each column whose values a query aggregates, with the table that it is of. Sources are by alias."""
-    seen = set[tuple[str, str]]()
-    columns = (column for projection in select.expressions for call in projection.find_all(exp.AggFunc)
-               for column in call.find_all(exp.Column))
-    for column in columns:
-        name, table = column.name.lower(), column.table.lower()
-        for alias, source in sources.items():
-            info = next((info for info in source.info.columns if info.name == name), None)
-            if info is not None and table in ("", alias):
-                if (alias, name) not in seen:
-                    seen.add((alias, name))
-                    yield UsedColumn(info, alias, source.id_column)
-                break
+def _find_records_of_rows(traced: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]]) -> list[int | None]:
+    """Return the record that each of some rows of a list shows; None where that is not certain.
+
+    Rows with equal values for an ORDER BY may come in another order when the query runs again, so records are found
+    by the values that they show. Traced rows end with the list of their one record.
+    """
+    records = defaultdict[bytes, deque[int]](deque)
+    for *values, (record,) in traced:
+        records[orjson.dumps([to_json_value(value) for value in values])].append(record)
+    return [same.popleft() if (same := records.get(orjson.dumps(list(row)))) else None for row in rows]
