@@ -138,7 +138,7 @@ class KnowledgeBase:
         """Return True if the derived files of this home folder show the current state of the ledger."""
         if not self.extractions.position():
             return True  # nothing is in the ledger from which files could be derived
-        return (self.written_index() is not None and self.table_store.is_current(self.version())
+        return (self.written_index() is not None and self.table_store.file(self.version()) is not None
                 and not self.vector_synchroniser.is_interrupted
                 and graph_file.shows_state(self.layout.graph, self.version()))
 
@@ -265,7 +265,7 @@ class KnowledgeBase:
     def save_index(self) -> None:
         """Write the tables and then the index, unless they are current; an OSError leaves old files unchanged."""
         version = self.version()
-        if not self.table_store.is_current(version):
+        if self.table_store.file(version) is None:
             self.table_store.save(version, self.table_source(self.graph))
         if self.written_index() is None:
             self.index_store.save(version, self.index_contents())

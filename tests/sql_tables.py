@@ -8,7 +8,7 @@ from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import AdmittedRows
 from banyan.graph_store.sql.engine import SqlEngine
-from banyan.graph_store.sql.table_file import TableSource, make_in_memory
+from banyan.graph_store.sql.table_file import TableSource, open_tables
 from banyan.schemas.documents import Document, SourceTable
 
 
@@ -38,7 +38,7 @@ def engine_of(*documents: Document) -> SqlEngine:
     for document in documents:
         stored.put(document, [])
     ordered = sorted(documents, key=lambda document: document.id)
-    return SqlEngine(make_in_memory(TableSource(
-        [(document.id, document.title, document.source, document.metadata) for document in ordered],
-        [(document.id, table) for document in ordered for table in document.tables],
-        KnowledgeGraph.of_rows(AdmittedRows([], [], [])), [])), stored)
+    source = TableSource([(document.id, document.title, document.source, document.metadata) for document in ordered],
+                         [(document.id, table) for document in ordered for table in document.tables],
+                         KnowledgeGraph.of_rows(AdmittedRows([], [], [])), [])
+    return SqlEngine(open_tables({"": (None, lambda: source)}), stored)

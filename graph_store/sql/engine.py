@@ -1,11 +1,9 @@
 """Run SQL over the tables of a knowledge base: with exact sums, notes, and the records that a result rests on."""
 
-import re
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import duckdb
 from sqlglot import exp
@@ -16,12 +14,10 @@ from .checking import DIALECT, check_as_read, read_statement, text_of, with_full
 from .logical_tables import to_json_value
 from .result_basis import check_units, find_units, list_doubts
 from .sql_errors import SqlError, explain_error
-from .table_file import MAIN, TableSource, open_together, read_catalogue
+from .table_file import MAIN, TableFile, open_tables, read_catalogue
 from .tracing import MOST_CITED, RecordTracer, Untraceable
 from .value_words import FoundValue, find_values, read_titles
 
-TableFile: TypeAlias = tuple[Path | None, Callable[[], TableSource]]
-"""The file of a base's tables, None if there is none, and what makes them."""
 MOST_CELLS = 100_000
 """The most values of a result that are returned."""
 _OTHER_TYPES = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
@@ -189,7 +185,7 @@ class JoinedEngine(SqlEngine):
 
     def __init__(self, files: Mapping[str, TableFile], documents: JoinedDocuments) -> None:
         """Attach the tables of each base to one connection that can only read."""
-        super().__init__(open_together(files), documents)
+        super().__init__(open_tables(files), documents)
         self._bases = tuple(files)
 
     @cached_property
@@ -197,16 +193,6 @@ class JoinedEngine(SqlEngine):
         infos = [info.model_copy(update={"name": f"{base}.{info.name}"})
                  for base in self._bases for info in read_catalogue(self._connection.cursor(), base)]
         return {info.name.lower(): info for info in infos}
-
-    def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
-        """Run one SELECT; see `SqlEngine.run`. An error about the name of a base with a sign says how to write it."""
-        try:
-            return super().run(sql, most_rows=most_rows, seconds=seconds, most_cited=most_cited)
-        except SqlError as error:
-            for base in self._bases:
-                if "-" in base and re.search(rf'(?<!["\w]){re.escape(base)}\.', sql):
-                    raise SqlError(f'{error}; a name with "-" needs quotation marks: write "{base}".TABLE') from error
-            raise
 
     def close(self) -> None:
         """Close the connection."""

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ...ingest.reference_lists import TITLE as REFERENCES
 from ...schemas.documents import SourceTable
 from ...schemas.naming import normalise
-from ...schemas.records import ColumnInfo, ColumnKind
+from ...schemas.records import ColumnInfo, ColumnKind, TableInfo, TableKind
 from ...text.column_values import TypedColumn, type_columns
 
 DOCUMENT, SECTION = "document", "section"
@@ -381,11 +381,18 @@ def to_json_value(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def create_table(connection: duckdb.DuckDBPyConnection, table: str,
-                 columns: Mapping[str, tuple[str, NDArray[Any]]]) -> None:
-    """Create a table of arrays; the names are made by `NameSpace`, so they have no quotation marks."""
-    connection.register("given", {f"c{number}": values for number, (_, values) in enumerate(columns.values())})
-    selected = ", ".join(f'CAST(c{number} AS {sql_type}) AS "{name}"'
-                         for number, (name, (sql_type, _)) in enumerate(columns.items()))
-    connection.execute(f"CREATE TABLE {table} AS SELECT {selected} FROM given")  # noqa: S608
+def write_table(connection: duckdb.DuckDBPyConnection, name: str, title: str, kind: TableKind,
+                columns: Sequence[SqlColumn], places: Sequence[Place | None]) -> TableInfo:
+    """Write a table with the places of its rows; the names are made by `NameSpace`, so they have no quotation marks."""
+    hidden = [*zip(*(place or (None, None, None) for place in places), strict=True)] or [()] * len(HIDDEN)
+    stored = [(column.info.name, column.sql_type, column.values) for column in columns]
+    for hidden_name, sql_type, values in zip(HIDDEN, ("VARCHAR", "INTEGER", "INTEGER"), hidden, strict=True):
+        stored.append((hidden_name, sql_type, np.array(values, object)))
+    connection.register("given", {f"c{number}": values for number, (*_, values) in enumerate(stored)})
+    selected = ", ".join(f'CAST(c{number} AS {sql_type}) AS "{column}"'
+                         for number, (column, sql_type, _) in enumerate(stored))
+    connection.execute(f'CREATE TABLE main."{name}" AS SELECT {selected} FROM given')  # noqa: S608
     connection.unregister("given")
+    return TableInfo(name=name, title=title, kind=kind, rows=len(places),
+                     documents=len({place.document for place in places if place}),
+                     columns=tuple(column.info for column in columns))

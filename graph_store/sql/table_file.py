@@ -5,32 +5,27 @@ Behind its own columns, a table has the document of each row and the start and e
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
-import numpy as np
 import orjson
 
 from ...schemas.documents import Chunk, SourceTable
-from ...schemas.records import TableInfo, TableKind
+from ...schemas.records import TableInfo
 from ..graph.knowledge_graph import KnowledgeGraph
 from .graph_tables import GRAPH_TABLES, write_graph
 from .logical_tables import (
     DOCUMENT,
-    HIDDEN,
     OWN_FIELDS,
     NameSpace,
     Place,
-    SqlColumn,
-    create_table,
     join_fields,
     literal,
     make_logical_tables,
     make_text_column,
     make_typed_columns,
+    write_table,
 )
 from .value_words import write_value_words
 
@@ -72,14 +67,14 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
         own_names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
         columns = list(make_typed_columns(table.columns, own_names))
         columns.append(make_text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
-        infos.append(_write_table(connection, table.name, table.title, "records", columns, table.places))
+        infos.append(write_table(connection, table.name, table.title, "records", columns, table.places))
     # The table of all documents, with the fields of their metadata.
     columns = [make_text_column(name, name, [str(document[place]) for document in source.documents])
                for place, name in enumerate(OWN_FIELDS)]
     fields = join_fields([metadata for *_, metadata in source.documents])
     columns += make_typed_columns(fields, NameSpace([*OWN_FIELDS, *(field.name for field in fields)]))
     places = [Place(document, 0, 0) for document, *_ in source.documents]
-    infos.append(_write_table(connection, DOCUMENTS, DOCUMENTS, "documents", columns, places))
+    infos.append(write_table(connection, DOCUMENTS, DOCUMENTS, "documents", columns, places))
     infos += write_graph(connection, source.graph, source.chunks, names)
     write_value_words(connection, infos, source.chunks)
     listed = orjson.dumps([info.model_dump() for info in infos]).decode()
@@ -102,21 +97,12 @@ def read_catalogue(connection: duckdb.DuckDBPyConnection, base: str = "") -> tup
     return tuple(map(TableInfo.model_validate, orjson.loads(row[0]))) if row else ()
 
 
-def _write_table(connection: duckdb.DuckDBPyConnection, name: str, title: str, kind: TableKind,
-                 columns: Sequence[SqlColumn], places: Sequence[Place]) -> TableInfo:
-    stored = {column.info.name: (column.sql_type, column.values) for column in columns}
-    documents, starts, ends = HIDDEN
-    stored |= {documents: ("VARCHAR", np.array([place.document for place in places], object)),
-               starts: ("INTEGER", np.array([place.start for place in places], np.int32)),
-               ends: ("INTEGER", np.array([place.end for place in places], np.int32))}
-    create_table(connection, f'main."{name}"', stored)
-    return TableInfo(name=name, title=title, kind=kind, rows=len(places),
-                     documents=len({place.document for place in places}),
-                     columns=tuple(column.info for column in columns))
-
-
 class TablesDamagedError(ValueError):
     """The file is damaged; it can be made again from the ledger."""
+
+
+TableFile: TypeAlias = tuple[Path | None, Callable[[], TableSource]]
+"""The file of a base's tables, None if there is none, and what makes them."""
 
 
 def write_file(path: Path, source: TableSource) -> None:
@@ -126,7 +112,7 @@ def write_file(path: Path, source: TableSource) -> None:
         OSError: the disk is full or not writable.
     """
     try:
-        with _attach_new(str(path)) as (connection, _):
+        with _attach(_start_instance(), path) as connection:
             write_tables(connection, source)
     except duckdb.IOException as error:
         raise OSError(f"the tables cannot be written: {error}") from error
@@ -138,38 +124,33 @@ def write_file(path: Path, source: TableSource) -> None:
 
 def check_file(path: Path) -> None:
     """Read all of a file of tables; raise TablesDamagedError if that fails."""
-    try:
-        with _connect_to_file(str(path), "(READ_ONLY)") as connection:
-            read_catalogue(connection)
-            _checksum_tables(connection, MAIN)
-    except duckdb.Error as error:
-        raise TablesDamagedError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
+    with _naming_damage(path), _attach(_start_instance(), path, "(READ_ONLY)") as connection:
+        read_catalogue(connection)
+        _checksum_tables(connection)
 
 
 def differs(path: Path, source: TableSource) -> bool:
     """Return True if a file's tables differ from those that the ledger's state gives."""
-    with _connect_to_file(str(path), "(READ_ONLY)") as stored, _attach_new(":memory:") as (expected, database):
+    with _attach(_start_instance(), path, "(READ_ONLY)") as stored, _attach(_start_instance()) as expected:
         write_tables(expected, source)
-        return _checksum_tables(stored, MAIN) != _checksum_tables(expected, database)
+        return _checksum_tables(stored) != _checksum_tables(expected)
 
 
-def _checksum_tables(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Any]:
+def _checksum_tables(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """Return for each table the number of its rows and a sum of their hashes."""
-    names = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [database]).fetchall()
+    names = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [MAIN]).fetchall()
     return {name: connection.execute(
-        f'SELECT count(*), bit_xor(hash(t, rowid)) FROM {database}.main."{name}" t').fetchall()  # noqa: S608
+        f'SELECT count(*), bit_xor(hash(t, rowid)) FROM {MAIN}.main."{name}" t').fetchall()  # noqa: S608
         for (name,) in names}
 
 
-def _connect_to_file(path: str, how: str = "") -> duckdb.DuckDBPyConnection:
-    """Return a connection that has a database as `MAIN`."""
-    connection = _start_instance()
+@contextmanager
+def _naming_damage(path: Path) -> Iterator[None]:
+    """Make errors within the block TablesDamagedError."""
     try:
-        connection.execute(f"ATTACH {literal(path)} AS {MAIN} {how}; USE {MAIN}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        yield
+    except duckdb.Error as error:
+        raise TablesDamagedError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
 
 
 def _start_instance() -> duckdb.DuckDBPyConnection:
@@ -177,58 +158,27 @@ def _start_instance() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config={"threads": 1, "async_threads": 0})
 
 
-_writing_instance = cache(_start_instance)
-"""The instance of DuckDB by which this process writes: to make one takes as long as to write a small graph."""
-_numbers = count()
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path | str = ":memory:", how: str = "",
+            database: str = MAIN) -> duckdb.DuckDBPyConnection:
+    """Let a connection use the database of a path, and return the connection."""
+    return connection.execute(f'ATTACH {literal(str(path))} AS "{database}" {how}; USE "{database}"')
 
 
-@contextmanager
-def _attach_new(path: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-    """Attach a new database within the block: a connection that uses it, and its name there."""
-    name = f"{MAIN}_{next(_numbers)}"
-    with _writing_instance().cursor() as connection:
-        connection.execute(f"ATTACH {literal(path)} AS {name}; USE {name}")
-        try:
-            yield connection, name
-        finally:
-            connection.execute(f"USE memory; DETACH {name}")
+def open_tables(bases: Mapping[str, TableFile]) -> duckdb.DuckDBPyConnection:
+    """Return a connection that can only read the tables of knowledge bases, from files or made in memory.
 
-
-def open_file(path: Path) -> duckdb.DuckDBPyConnection:
-    """Return a connection that can only read the tables of a file; raise TablesDamagedError if it is damaged."""
-    connection: duckdb.DuckDBPyConnection | None = None
-    try:
-        connection = _connect_to_file(str(path), "(READ_ONLY)")
-        read_catalogue(connection)
-        connection.execute(_LIMITS)
-    except duckdb.Error as error:
-        if connection is not None:
-            connection.close()
-        raise TablesDamagedError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
-    return connection
-
-
-def open_together(bases: Mapping[str, tuple[Path | None, Callable[[], TableSource]]]) -> duckdb.DuckDBPyConnection:
-    """Return a connection that can only read the tables of several knowledge bases, from files or made in memory."""
+    One base alone is called "". Raises TablesDamagedError if a file is damaged.
+    """
     connection = _start_instance()
     try:
         for base, (path, source) in bases.items():
-            database = f'"{database_of(base)}"'
-            how = "(READ_ONLY)" if path else ""
-            connection.execute(f"ATTACH {literal(str(path or ':memory:'))} AS {database} {how}")
             if path is None:
-                connection.execute(f"USE {database}")
-                write_tables(connection, source())
+                write_tables(_attach(connection, database=database_of(base)), source())
+            else:
+                with _naming_damage(path):
+                    read_catalogue(_attach(connection, path, "(READ_ONLY)", database_of(base)), base)
         connection.execute(_LIMITS)
     except BaseException:
         connection.close()
         raise
-    return connection
-
-
-def make_in_memory(source: TableSource) -> duckdb.DuckDBPyConnection:
-    """Return a connection that can only read tables that are made in memory."""
-    connection = _connect_to_file(":memory:")
-    write_tables(connection, source)
-    connection.execute(_LIMITS)
     return connection

@@ -30,10 +30,6 @@ class TableStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def is_current(self, version: Version) -> bool:
-        """Return True if there is a file of a state of the ledger."""
-        return self.file(version) is not None
-
     def save(self, version: Version, source: "TableSource") -> None:
         """Write the tables of a state of the ledger; after an OSError there is no new file."""
         from .table_file import write_file  # noqa: PLC0415
@@ -51,16 +47,16 @@ class TableStore:
 
     def open(self, version: Version, source: "Callable[[], TableSource]") -> "duckdb.DuckDBPyConnection":
         """Return a connection that can only read the tables of a state of the ledger; in memory if there is no file."""
-        from .table_file import TablesDamagedError, make_in_memory, open_file  # noqa: PLC0415
+        from .table_file import TablesDamagedError, open_tables  # noqa: PLC0415
 
-        if (path := self.file(version)) is not None:
-            try:
-                return open_file(path)
-            except TablesDamagedError as error:
-                _LOG.warning("%s; the tables are made again", error)
-                with suppress(OSError):
-                    path.unlink(missing_ok=True)
-        return make_in_memory(source())
+        path = self.file(version)
+        try:
+            return open_tables({"": (path, source)})
+        except TablesDamagedError as error:
+            _LOG.warning("%s; the tables are made again", error)
+            with suppress(OSError):
+                self._path(version).unlink(missing_ok=True)
+            return open_tables({"": (None, source)})
 
     def file(self, version: Version) -> Path | None:
         """Return the file of the tables of a state of the ledger; None if there is none."""
@@ -71,7 +67,7 @@ class TableStore:
         """Return True if there is a file of a state of the ledger, and it is not what the state gives."""
         from .table_file import differs  # noqa: PLC0415
 
-        return self.is_current(version) and differs(self._path(version), source)
+        return self.file(version) is not None and differs(self._path(version), source)
 
     def _path(self, version: Version) -> Path:
         return self._folder / f"{_PREFIX}{content_id(_FORMAT, *map(str, version))}{_SUFFIX}"
