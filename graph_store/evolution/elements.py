@@ -4,8 +4,9 @@ Names of renamed and merged elements become aliases, so facts extracted under th
 raises DecisionError.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,7 +19,6 @@ from ...schemas.graph_schema import (
     GraphSchema,
     RelationType,
     SchemaElement,
-    ValueKind,
     compare_schemas,
 )
 from ...schemas.naming import label_key
@@ -29,6 +29,9 @@ _GROUPS: dict[ElementKind, str] = {"entity_type": "entity_types", "relation": "r
                                    "attribute": "attribute_types"}
 _CLASSES: dict[ElementKind, type[SchemaElement]] = {"entity_type": EntityType, "relation": RelationType,
                                                     "attribute": AttributeType}
+TYPE_FIELDS: dict[type[SchemaElement], tuple[str, ...]] = {
+    EntityType: (), RelationType: ("domain", "range"), AttributeType: ("owners",)}
+"""The fields of each class with the entity types that an element stands with."""
 KIND_NAMES: dict[ElementKind, str] = {"entity_type": "entity type", "relation": "relation", "attribute": "attribute"}
 
 
@@ -69,35 +72,23 @@ def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> Sch
     name = (candidate.widens or name).strip() or schema_style_name
     # A candidate that is only stated from tail to head is named by such a label, which is then no forward alias.
     forward_labels = candidate.labels or (() if candidate.inverse_labels else (candidate.name,))
-    aliases = tuple(label for label in forward_labels if label != label_key(name))
+    fields: dict[str, Any] = {"aliases": tuple(label for label in forward_labels if label != label_key(name))}
     widened = find_element(schema, candidate.kind, candidate.widens) if candidate.widens else None
-    default_domain: Names = (ANY,)
-    default_range: Names = (ANY,)
-    if isinstance(widened, RelationType):
-        default_domain, default_range = widened.domain, widened.range
-    elif isinstance(widened, AttributeType):
-        default_domain = widened.owners
-    try:
-        if is_type:
-            return EntityType(name=name, aliases=aliases)
-        known_types = {t.name for t in schema.entity_types}
-        domain = tuple(t for t in candidate.subject_types if t in known_types) or default_domain
-        if candidate.kind == "relation":
-            range_ = tuple(t for t in candidate.object_types if t in known_types) or default_range
-            return RelationType(name=name, aliases=aliases, domain=domain, range=range_,
-                                inverse_aliases=candidate.inverse_labels)
-        value_kind = cast("ValueKind", (candidate.object_types or ("text",))[0])
-        return AttributeType(name=name, aliases=aliases, owners=domain, kind=value_kind)
-    except ValidationError as error:
-        raise DecisionError(f"{name!r} cannot name an element of the schema: {error.errors()[0]['msg']}") from error
+    known_types = {t.name for t in schema.entity_types}
+    observed = (candidate.subject_types, candidate.object_types)
+    for field, types in zip(TYPE_FIELDS[_CLASSES[candidate.kind]], observed, strict=False):
+        fields[field] = tuple(t for t in types if t in known_types) or getattr(widened, field, (ANY,))
+    if candidate.kind == "relation":
+        fields["inverse_aliases"] = candidate.inverse_labels
+    elif candidate.kind == "attribute":
+        fields["kind"] = (candidate.object_types or ("text",))[0]
+    return build_element(candidate.kind, name, fields)
 
 
 def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
     """Return the schema with an element added; if one of this name exists, the two are joined."""
     existing = find_element(schema, kind, element.name)
-    if existing is None:
-        return _replace_elements(schema, kind, (*schema.elements(kind), element))
-    return _replace_element(schema, kind, existing, _combine_elements(existing, element, schema))
+    return validate(put(schema, kind, _combine_elements(existing, element, schema) if existing else element))
 
 
 def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
@@ -125,8 +116,7 @@ def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> 
                             "that name; merge the two, or choose another name")
     aliases = tuple(a for a in dict.fromkeys((*old.aliases, old.name)) if label_key(a) != label_key(new_name))
     renamed = old.model_copy(update={"name": new_name, "aliases": aliases})
-    schema = schema.model_copy(update={_GROUPS[kind]: tuple(
-        renamed if e.name == old.name else e for e in schema.elements(kind))})
+    schema = change_elements(schema, lambda _, element: renamed if element is old else element)
     return validate(_redirect_references(schema, kind, old.name, new_name))
 
 
@@ -135,7 +125,7 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     element, target = _require_element(schema, kind, name), _require_element(schema, kind, into)
     if element.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {element.name!r} cannot be merged into itself: name another one")
-    schema = _replace_element(schema, kind, target, _combine_elements(target, element, schema))
+    schema = validate(put(schema, kind, _combine_elements(target, element, schema)))
     return _remove_element(schema, kind, element.name, target.name)
 
 
@@ -157,20 +147,17 @@ def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
     """Return the schema with an element's domain (an attribute's owners) and range changed."""
     old = _require_element(schema, kind, name)
-    return _replace_element(schema, kind, old, with_bounds(old, domain, range_))
+    return validate(put(schema, kind, with_bounds(old, domain, range_)))
 
 
 def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
     """Return the element with the given domain (an attribute's owners) and range; None leaves one unchanged."""
-    update: dict[str, Any] = {}
-    if isinstance(element, RelationType):
-        update = {"domain": domain, "range": range_}
-    elif isinstance(element, AttributeType) and range_ is None:
-        update = {"owners": domain}
-    elif domain is not None or range_ is not None:
+    fields, given = TYPE_FIELDS[type(element)], (domain, range_)
+    if any(names is not None for names in given[len(fields):]):
         raise DecisionError(f"{element.name!r} has no such bounds: relations have a domain and a range, attributes a "
                             "domain (their owners), entity types neither")
-    return element.model_copy(update={key: names for key, names in update.items() if names is not None})
+    return element.model_copy(update={field: names for field, names in zip(fields, given, strict=False)
+                                      if names is not None})
 
 
 def _require_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
@@ -186,15 +173,14 @@ def _combine_elements(target: SchemaElement, other: SchemaElement, schema: Graph
     target_names = set(map(label_key, (target.name, *target.labels.values())))
     aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in target_names}
     update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}
+    for field in TYPE_FIELDS[type(target)]:
+        update[field] = _join_types(getattr(target, field), getattr(other, field), schema)
     if isinstance(target, RelationType) and isinstance(other, RelationType):
         inverse_aliases = {label_key(a): a for a in (*other.inverse_aliases, *target.inverse_aliases)}
         only_inverse = sorted(inverse_aliases.keys() - target_names - aliases.keys())
-        update |= {"domain": _join_types(target.domain, other.domain, schema),
-                   "range": _join_types(target.range, other.range, schema),
-                   "inverse_aliases": tuple(inverse_aliases[key] for key in only_inverse)}
-    elif isinstance(target, AttributeType) and isinstance(other, AttributeType):
-        update["owners"] = _join_types(target.owners, other.owners, schema)
-        update["kind"] = target.kind if target.kind == other.kind else "text"
+        update["inverse_aliases"] = tuple(inverse_aliases[key] for key in only_inverse)
+    elif isinstance(target, AttributeType) and isinstance(other, AttributeType) and target.kind != other.kind:
+        update["kind"] = "text"
     return target.model_copy(update=update)
 
 
@@ -217,63 +203,44 @@ def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
 
 def types_of(element: SchemaElement) -> Names:
     """Return the entity types that an element refers to."""
-    if isinstance(element, RelationType):
-        return (*element.domain, *element.range)
-    if isinstance(element, AttributeType):
-        return element.owners
-    return (element.parent,) if isinstance(element, EntityType) and element.parent else ()
+    parent = getattr(element, "parent", None)
+    return (*chain.from_iterable(getattr(element, field) for field in TYPE_FIELDS[type(element)]),
+            *([parent] if parent else []))
 
 
-def _with_types(element: SchemaElement, change: Callable[[Names], Names]) -> SchemaElement:
-    if isinstance(element, RelationType):
-        return element.model_copy(update={"domain": change(element.domain), "range": change(element.range)})
-    if isinstance(element, AttributeType):
-        return element.model_copy(update={"owners": change(element.owners)})
-    return element
+def change_elements(schema: GraphSchema,
+                    change: Callable[[ElementKind, SchemaElement], SchemaElement | None]) -> GraphSchema:
+    """Return the schema with all elements changed, without those for which `change` returns None; not validated."""
+    return schema.model_copy(update={
+        group: tuple(filter(None, [change(kind, element) for element in schema.elements(kind)]))
+        for kind, group in _GROUPS.items()})
 
 
 def _redirect_references(schema: GraphSchema, kind: ElementKind, old: str, new: str | None) -> GraphSchema:
     """Return the schema whose references to the element `old` are to `new`, or are removed if that is None."""
-    if kind == "attribute":  # nothing refers to attributes
-        return schema
+    def redirect(_: ElementKind, element: SchemaElement) -> SchemaElement:
+        update: dict[str, Any] = {}
+        for field, kind_referred_to in (("parent", "entity_type"), ("inverse", "relation")):
+            if kind == kind_referred_to and getattr(element, field, None) == old:
+                update[field] = new if new != element.name else None  # an element does not refer to itself
+        for field in TYPE_FIELDS[type(element)] if kind == "entity_type" else ():
+            names = (new if name == old else name for name in getattr(element, field))
+            update[field] = tuple(dict.fromkeys(filter(None, names)))
+        return element.model_copy(update=update)
 
-    def new_reference(element: SchemaElement) -> str | None:
-        return new if new != element.name else None  # an element does not refer to itself
-
-    if kind == "relation":
-        return schema.model_copy(update={"relation_types": tuple(
-            r.model_copy(update={"inverse": new_reference(r)}) if r.inverse == old else r
-            for r in schema.relation_types)})
-
-    def replace_name(names: Names) -> Names:
-        replaced = (new if name == old else name for name in names)
-        return tuple(dict.fromkeys(name for name in replaced if name is not None))
-
-    return schema.model_copy(update={
-        "entity_types": tuple(t.model_copy(update={"parent": new_reference(t)}) if t.parent == old else t
-                              for t in schema.entity_types),
-        "relation_types": tuple(_with_types(r, replace_name) for r in schema.relation_types),
-        "attribute_types": tuple(_with_types(a, replace_name) for a in schema.attribute_types)})
+    return change_elements(schema, redirect)
 
 
 def _remove_element(schema: GraphSchema, kind: ElementKind, name: str, instead: str | None) -> GraphSchema:
     """Return the schema without an element; references to it are to `instead`, or are removed if that is None."""
     schema = _redirect_references(schema, kind, name, instead)
-    relations, attributes = schema.relation_types, schema.attribute_types
-    for dependent, types in (*((r.name, r.domain) for r in relations), *((r.name, r.range) for r in relations),
-                             *((a.name, a.owners) for a in attributes)):
-        if not types:
-            raise DecisionError(f"without the entity type {name!r}, {dependent!r} would have no type to stand with: "
-                                f"edit or reject {dependent!r} first, or merge {name!r} into another type")
-    return _replace_elements(schema, kind, (e for e in schema.elements(kind) if e.name != name))
-
-
-def _replace_element(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
-    return _replace_elements(schema, kind, (new if e.name == old.name else e for e in schema.elements(kind)))
-
-
-def _replace_elements(schema: GraphSchema, kind: ElementKind, changed: Iterable[SchemaElement]) -> GraphSchema:
-    return validate(schema.model_copy(update={_GROUPS[kind]: tuple(changed)}))
+    for dependent in (*schema.relation_types, *schema.attribute_types):
+        if not all(getattr(dependent, field) for field in TYPE_FIELDS[type(dependent)]):
+            raise DecisionError(
+                f"without the entity type {name!r}, {dependent.name!r} would have no type to stand with: edit or "
+                f"reject {dependent.name!r} first, or merge {name!r} into another type")
+    return validate(change_elements(
+        schema, lambda other, element: None if (other, element.name) == (kind, name) else element))
 
 
 def validate(schema: GraphSchema) -> GraphSchema:

@@ -7,7 +7,7 @@ the first documents, and words in earlier versions, but neither what seeds have 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, ElementKind, Verdict
 from ...schemas.graph_schema import (
@@ -307,33 +307,25 @@ def _redact_decision(decided: Decided, present: Set[Label], documents: Collectio
 
 
 def _remove_labels(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
-    if not removed:
-        return schema
-    remaining_types = {t.name for t in schema.entity_types if ("entity_type", label_key(t.name)) not in removed}
-
+    """Return a schema without some elements, aliases and labels, and without references to them."""
     def is_kept(kind: ElementKind, name: str) -> bool:
         return (kind, label_key(name)) not in removed
 
-    def keep_types(names: Iterable[str]) -> tuple[str, ...]:
-        return tuple(name for name in names if name in remaining_types or name == ANY) or (ANY,)
+    types = {ANY, *(t.name for t in schema.entity_types if is_kept("entity_type", t.name))}
 
-    def redact_element(kind: ElementKind, element: SchemaElement) -> SchemaElement:
-        """Return an element without its removed aliases, labels and references."""
+    def redact(kind: ElementKind, element: SchemaElement) -> SchemaElement | None:
+        if not is_kept(kind, element.name):
+            return None
         update: dict[str, Any] = {
             "aliases": tuple(name for name in element.aliases if is_kept(kind, name)),
             "labels": {language: name for language, name in element.labels.items() if is_kept(kind, name)}}
+        for bound in elements.TYPE_FIELDS[type(element)]:
+            update[bound] = tuple(name for name in getattr(element, bound) if name in types) or (ANY,)
         if isinstance(element, EntityType):
-            update["parent"] = element.parent if element.parent in remaining_types else None
+            update["parent"] = element.parent if element.parent in types else None
         elif isinstance(element, RelationType):
-            update |= {"domain": keep_types(element.domain), "range": keep_types(element.range),
-                       "inverse": element.inverse if element.inverse and is_kept(kind, element.inverse) else None,
-                       "inverse_aliases": tuple(name for name in element.inverse_aliases if is_kept(kind, name))}
-        elif isinstance(element, AttributeType):
-            update["owners"] = keep_types(element.owners)
+            update["inverse"] = element.inverse if element.inverse and is_kept(kind, element.inverse) else None
+            update["inverse_aliases"] = tuple(name for name in element.inverse_aliases if is_kept(kind, name))
         return element.model_copy(update=update)
 
-    by_kind = {kind: tuple(redact_element(kind, element) for element in schema.elements(kind)
-                           if is_kept(kind, element.name)) for kind in ELEMENT_KINDS}
-    return schema.model_copy(update={"entity_types": cast("Any", by_kind["entity_type"]),
-                                     "relation_types": cast("Any", by_kind["relation"]),
-                                     "attribute_types": cast("Any", by_kind["attribute"])})
+    return elements.change_elements(schema, redact) if removed else schema

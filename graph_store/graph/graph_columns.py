@@ -5,11 +5,12 @@ graphs have equal columns. Made of the ledger's rows, each name and type is an e
 """
 
 from bisect import bisect_left
+from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,59 +57,17 @@ def sort_distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     return distinct
 
 
-class MentionTable(NamedTuple):
-    """Where chunks name entities: one row for each entity, spelling and chunk, sorted by them."""
-
-    entity: Numbers
-    name: Numbers
-    chunk: Numbers
-    start: Numbers
-    end: Numbers
-
-
-class SupportTable(NamedTuple):
-    """Where chunks state triples: one row for each triple and chunk, sorted by them."""
-
-    triple: Numbers
-    chunk: Numbers
-    start: Numbers
-    end: Numbers
-    confidence: NDArray[np.float64]
-
-
-class TripleTimeTable(NamedTuple):
-    """When triples hold: one row for each triple, words that say when, and chunk, sorted by them."""
-
-    triple: Numbers
-    words: Numbers
-    chunk: Numbers
-    start: Numbers
-    end: Numbers
-
-
-class ValueTable(NamedTuple):
-    """Where chunks state attribute values: one row for each entity, attribute, value and chunk, sorted by them."""
-
-    entity: Numbers
-    attribute: Numbers
-    value: Numbers
-    chunk: Numbers
-    start: Numbers
-    end: Numbers
-
-
-class ValueTimeTable(NamedTuple):
-    """When attribute values hold: one row for each entity, attribute, value, words and chunk, sorted by them."""
-
-    entity: Numbers
-    attribute: Numbers
-    value: Numbers
-    words: Numbers
-    chunk: Numbers
-    start: Numbers
-    end: Numbers
-
-
+# What chunks state: a column of numbers each. Rows are sorted by the columns up to the chunk, and differ in these.
+MentionTable = namedtuple("MentionTable", "entity name chunk start end")
+"""Where chunks name entities."""
+SupportTable = namedtuple("SupportTable", "triple chunk start end confidence")
+"""Where chunks state triples, and how sure they are."""
+TripleTimeTable = namedtuple("TripleTimeTable", "triple words chunk start end")
+"""When triples hold; `words` say it."""
+ValueTable = namedtuple("ValueTable", "entity attribute value chunk start end")
+"""Where chunks state attribute values."""
+ValueTimeTable = namedtuple("ValueTimeTable", "entity attribute value words chunk start end")
+"""When attribute values hold."""
 _Table = TypeVar("_Table", MentionTable, SupportTable, TripleTimeTable, ValueTable, ValueTimeTable)
 TABLES: dict[str, Any] = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable,
                           "values": ValueTable, "value_times": ValueTimeTable}
@@ -313,7 +272,8 @@ def _choose_names(mentions: MentionTable, count: int) -> Numbers:
     starts = np.flatnonzero(find_firsts(mentions.entity, mentions.name))  # where the rows of each spelling begin
     counts = np.diff(starts, append=len(mentions.entity))
     commonest = starts[sort_rows(mentions.entity[starts], -counts, mentions.name[starts])]
-    return mentions.name[commonest[find_starts(mentions.entity[commonest], count)[:-1]]]
+    names: Numbers = mentions.name[commonest[find_starts(mentions.entity[commonest], count)[:-1]]]
+    return names
 
 
 def _number_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]],

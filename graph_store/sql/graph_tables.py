@@ -82,7 +82,7 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
               document=_texts([chunk.document_id for _, chunk in known]), begin=[chunk.start for _, chunk in known])
     words = np.unique(np.concatenate([columns.triple_times.words, columns.value_times.words])).tolist()
     whens = [(number, *when) for number in words if (when := _read_when(columns.texts[number])) is not None]
-    number, since, until, qualifiers, is_open = zip(*whens, strict=True) if whens else ((),) * 5
+    number, since, until, qualifiers, is_open = [*zip(*whens, strict=True)] or [()] * 5
     _register(connection, "times", words=number, since=_texts(since), until=_texts(until),
               qualifiers=_texts(qualifiers), is_open=np.array(is_open, bool))
     infos = [_write_entities(connection, graph)]
@@ -133,7 +133,7 @@ def _place_facts(connection: duckdb.DuckDBPyConnection, stated: Sequence[Numbers
     _register(connection, "timed", fact=fact, words=words, chunk=chunk, first=first, last=last)
     placed = []
     for *values, place in connection.execute(_PLACE_FACTS).fetchall():
-        row = _PlacedFact(*values, Place(**place))
+        row = _PlacedFact._make([*values, Place(**place)])
         if row.is_open:
             since = row.since
             row = row._replace(until=min((date for date in later(row.fact) if since and date > since), default=None))
