@@ -30,8 +30,6 @@ from ..ledger.schema_rows import SchemaHistory
 CITES, SUPERSEDES, AMENDS = "cites", "supersedes", "amends"
 _FEWEST_WORDS = 2
 """The fewest words of a title by which a reference's own title is recognised."""
-_OPENING = 5
-"""The fewest words of a title that is searched for within a reference, whose own title is not known."""
 _WORD = re.compile(r"[^\W_]+")
 _STORED = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # the header of a list of references, in SQL
 _VERSION = re.compile(r"\b(?:v|ver|version|rev|revision|release|edition)[ ._-]?"
@@ -139,46 +137,23 @@ def _find_quote(link: DocumentLink, chunks: Sequence[Chunk]) -> tuple[str, int, 
 
 
 def find_citations(documents: Documents) -> Iterator[DocumentLink]:
-    """Yield which document cites which, with the reference that says so."""
+    """Yield which document cites which, with the reference that says so: by DOI, or by a title of several words."""
     lists = [(document, table) for document, table in documents.tables(_STORED) if table.columns == COLUMNS]
-    if not lists:
-        return
-    works = _CitedWorks(documents.about())
+    works: dict[str, list[str]] = {}
+    for one in documents.about() if lists else ():
+        for key in filter(None, (find_doi(one.metadata.get("doi", "")), _title_key(one.title))):
+            works.setdefault(key, []).append(one.id)
     for document, table in lists:
-        for (reference, _, _, title, _, doi), span in zip(table.rows, table.spans, strict=True):
-            for cited in works.find(reference, title, doi):
+        for (_, _, _, title, _, doi), span in zip(table.rows, table.spans, strict=True):
+            for cited in (*works.get(doi, ()), *works.get(_title_key(title), ())):
                 if cited != document:
                     yield DocumentLink(document, CITES, cited, document, *span)
 
 
-class _CitedWorks:
-    """Documents, found by the references that other documents have to them."""
-
-    def __init__(self, documents: Iterable[DocumentSummary]) -> None:
-        self._by_doi: dict[str, list[str]] = {}
-        self._by_title: dict[str, list[str]] = {}  # by the joined words of a title
-        # The id and the words of each title, by its first words.
-        self._by_opening: dict[tuple[str, ...], list[tuple[str, list[str]]]] = {}
-        for document in documents:
-            words = _WORD.findall(normalise(document.title))
-            if doi := find_doi(document.metadata.get("doi", "")):
-                self._by_doi.setdefault(doi, []).append(document.id)
-            if len(words) >= _FEWEST_WORDS:
-                self._by_title.setdefault("".join(words), []).append(document.id)
-            if len(words) >= _OPENING:
-                self._by_opening.setdefault(tuple(words[:_OPENING]), []).append((document.id, words))
-
-    def find(self, reference: str, title: str, doi: str) -> Iterator[str]:
-        """Yield the ids of the documents that a reference means, some repeatedly; `title` and `doi` may be empty."""
-        yield from self._by_doi.get(doi, ())
-        if title:
-            yield from self._by_title.get("".join(_WORD.findall(normalise(title))), ())
-            return
-        words = _WORD.findall(normalise(reference))
-        for start in range(len(words)):
-            for document, title_words in self._by_opening.get(tuple(words[start:start + _OPENING]), ()):
-                if words[start:start + len(title_words)] == title_words:
-                    yield document
+def _title_key(title: str) -> str:
+    """Return the joined words of a title; "" if they are too few to tell it from others."""
+    words = _WORD.findall(normalise(title))
+    return "".join(words) if len(words) >= _FEWEST_WORDS else ""
 
 
 class DocumentName(NamedTuple):

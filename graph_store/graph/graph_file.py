@@ -153,8 +153,7 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
     alone, so that it can be read without the rest.
     """
     with whole_file(path) as file:
-        opened_object = orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}}).removesuffix(b"}")
-        file.write(opened_object + b",\n")
+        file.write(_first_line(state))
         file.write(orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1])  # without braces
         for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
             file.write(b',"%s":[' % name.encode())
@@ -164,12 +163,16 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
         file.write(b"}\n")
 
 
+def _first_line(state: Sequence[int]) -> bytes:
+    return orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}}).removesuffix(b"}") + b",\n"
+
+
 def shows_state(path: Path, state: Sequence[int]) -> bool:
     """Return True if the file shows a `Version` of the ledger, as its first line says; False without a valid file."""
     try:
         with path.open("rb") as file:
-            return _read_state(path, file.readline()) == list(state)
-    except (FileNotFoundError, GraphFileDamagedError):
+            return file.readline() == _first_line(state)
+    except FileNotFoundError:
         return False
 
 
@@ -179,20 +182,8 @@ def load(path: Path) -> tuple[list[int], dict[str, Any]]:
     Raises:
         FileNotFoundError, GraphFileDamagedError: there is no such file, or it is not what was written.
     """
-    with path.open("rb") as file:
-        state, body = _read_state(path, file.readline()), file.read()
     try:
-        return state, orjson.loads(b"{" + body)  # the object's own brace is on the first line, with the state
-    except orjson.JSONDecodeError as error:
+        graph = orjson.loads(path.read_bytes())
+        return list(graph.pop("banyan")["state"]), graph
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         raise GraphFileDamagedError(f"{path} is damaged: {error}") from error
-
-
-def _read_state(path: Path, header: bytes) -> list[int]:
-    """Return the state in the first line of a file (see `save`), or raise GraphFileDamagedError."""
-    try:
-        about = orjson.loads(header.rstrip(b"\n").removesuffix(b",") + b"}")["banyan"]
-        if about["format"] == _FORMAT:
-            return list(about["state"])
-    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-        raise GraphFileDamagedError(f"{path} is damaged: {error}") from error
-    raise GraphFileDamagedError(f"{path} is of another format")

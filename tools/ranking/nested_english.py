@@ -2,8 +2,7 @@
 
 'On which river does the birthplace of the discoverer of polonium lie?' has three steps. Each step asks for one
 described noun phrase and replaces it by a reference to the answer. A noun is described by a relative clause, a
-participle, another noun's possessive, or 'of' with a name. If the question word is inside the description ('a novel by
-an author who was born where?'), the surrounding clause is asked first.
+participle, another noun's possessive, or 'of' with a name.
 """
 
 import re
@@ -92,28 +91,7 @@ class _NestedQuestion:
                 for inner in [i for i in self._replaced if start <= i < end]:
                     del self._replaced[inner]
                 self._replaced[start] = (end, f"{{answer {len(asked)}}}")
-        return [*asked, *self._outer_first(len(asked))]
-
-    def _outer_first(self, known: int) -> list[str]:
-        """Split the rest if the question word is inside a description: the surrounding question comes first."""
-        parts: list[str] = []
-        start, lead = 0, ""  # the first token that no part has yet, and what the next part begins with
-        for noun in self._doc[:min(self._asking, default=0)]:
-            clause = _describing_verb(noun)
-            if clause is None or noun.i < start or noun.dep_ == "attr" \
-                    or self._asking.isdisjoint(range(clause.left_edge.i, _subtree_end(clause))) \
-                    or not self._names_something(start, noun.i):
-                continue
-            article = next((child for child in noun.lefts if child.dep_ == "det"), None)
-            first = article.i if article is not None else noun.left_edge.i
-            bare_noun = self._text_between(first + (article is not None), noun.i + 1)
-            parts.append(f"{lead}{self._text_between(start, first)} which {bare_noun}?")
-            opening = self._doc[clause.left_edge.i]
-            is_participle = clause.dep_ == "acl" and clause.tag_ == "VBN"  # "located where" needs an "is"
-            link = "'s" if opening.tag_ == "WP$" else " is" if is_participle else ""
-            lead = f"{{answer {known + len(parts)}}}{link} "
-            start = opening.i + (opening.tag_ in _RELATIVE_TAGS)  # the reference replaces "who" and "whose"
-        return [*parts, f"{lead}{self._text_between(start, len(self._doc))}?"]
+        return [*asked, f"{self._text_between(0, len(self._doc))}?"]
 
     def _text_between(self, start: int, end: int) -> str:
         """Return the tokens' text with replacements."""
