@@ -82,8 +82,8 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
               document=_texts([chunk.document_id for _, chunk in known]), begin=[chunk.start for _, chunk in known])
     words = np.unique(np.concatenate([columns.triple_times.words, columns.value_times.words])).tolist()
     whens = [(number, *when) for number in words if (when := _read_when(columns.texts[number])) is not None]
-    number, since, until, qualifiers, is_open = [*zip(*whens, strict=True)] or [()] * 5
-    _register(connection, "times", words=number, since=_texts(since), until=_texts(until),
+    read, since, until, qualifiers, is_open = [*zip(*whens, strict=True)] or [()] * 5
+    _register(connection, "times", words=read, since=_texts(since), until=_texts(until),
               qualifiers=_texts(qualifiers), is_open=np.array(is_open, bool))
     infos = [_write_entities(connection, graph)]
     members = list[TableInfo]()
