@@ -16,7 +16,6 @@ Loaded when first asked for:
 - `as_tool(kb)`: a LangChain tool; `as_subagent(kb)`: a subagent for deepagents, supervisors and graphs of one's own;
 - `CitationMiddleware()`: checked quotes for agents of `create_agent` and deepagents;
 - `BanyanRetriever(kb=...)`: passages for chains of one's own;
-- `Remote(url, kb)`: the same of a server that runs elsewhere;
 - `Settings`, `Resources`: what the environment sets, and what is opened, where a program has its own;
 - `BanyanError`: the base of all errors that a caller can fix.
 """
@@ -41,11 +40,11 @@ if TYPE_CHECKING:
     from .schemas.documents import Document
     from .schemas.errors import BanyanError
     from .subagent.citation_middleware import CitationMiddleware
-    from .subagent.tool import BanyanRetriever, Remote, as_subagent, as_tool
+    from .subagent.tool import BanyanRetriever, as_subagent, as_tool
 
 __all__ = [
     "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "CitationMiddleware", "Community",
-    "Document", "Entity", "Fact", "JoinedBases", "KnowledgeBase", "Remote", "Resources", "Settings", "Step",
+    "Document", "Entity", "Fact", "JoinedBases", "KnowledgeBase", "Resources", "Settings", "Step",
     "as_subagent", "as_tool", "drop", "list", "open", "rename",
 ]
 
@@ -54,7 +53,7 @@ _FOUND_IN = {
     "BanyanRetriever": "subagent.tool", "BuildContext": "agents.construction.state",
     "CitationMiddleware": "subagent.citation_middleware", "Community": "api.python_results",
     "Document": "schemas.documents", "Entity": "api.python_results", "Fact": "api.python_results",
-    "JoinedBases": "api.joined_bases", "KnowledgeBase": "api.python_base", "Remote": "subagent.tool",
+    "JoinedBases": "api.joined_bases", "KnowledgeBase": "api.python_base",
     "Resources": "agents.resources", "Settings": "config", "Step": "api.python_results",
     "as_subagent": "subagent.tool", "as_tool": "subagent.tool",
     "drop": "api.python_base", "list": "api.python_base", "open": "api.python_base", "rename": "api.python_base",

@@ -75,7 +75,7 @@ def _rewrite_link(link: re.Match[str], place: PurePosixPath, page: Page, files: 
 
 def _reference() -> Iterator[str]:
     """Yield every command with its arguments and options, as Markdown."""
-    for name in command_line._COMMANDS:  # noqa: SLF001  (in the order in which they are needed)
+    for name in command_line.COMMANDS:
         yield from _describe_command(command_line.command(name), name)
 
 

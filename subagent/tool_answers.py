@@ -10,12 +10,6 @@ from ..schemas.records import TableInfo
 from ..schemas.retrieval import Grade
 
 
-class AskedQuestion(BaseModel):
-    """The argument of Banyan as a tool."""
-
-    question: str = Field(description="One self-contained question in full words.")
-
-
 class RetrievedPassage(Frozen):
     """A passage of a document: `text` is the document from character `start` to `end`."""
 

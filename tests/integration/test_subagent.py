@@ -1,4 +1,4 @@
-"""Banyan in larger agents: deepagents, a plain LangGraph parent, RemoteGraph against a real server, the examples."""
+"""Banyan in larger agents: deepagents, and the examples, those of other servers against a real one."""
 
 import asyncio
 import json
@@ -12,7 +12,6 @@ from banyan.schemas.retrieval import StructuredAnswer
 from deepagents import create_deep_agent
 from langchain_core.messages import ToolMessage
 from langchain_openai import ChatOpenAI
-from langgraph.graph import START, MessagesState, StateGraph
 
 from .. import command_line, langgraph_server, llm_server, warm_start
 
@@ -74,33 +73,6 @@ class TestDeepagents:
         assert (answer.grade, answer.citations[0].document, answer.citations[0].start) == ("stated", "ada", 31)
 
 
-class TestRemote:
-    QUESTION = "Where was Marie Curie born?"
-
-    def test_as_a_tool_and_a_subagent(self, url):
-        with banyan.Remote(url, "english") as remote:
-            graph = StateGraph(MessagesState)
-            graph.add_node("documents", remote.as_subagent()["runnable"])
-            graph.add_edge(START, "documents")
-            asked = {"messages": [("user", self.QUESTION)]}
-            assert '[1] marie-curie.md, characters' in graph.compile().invoke(asked)["messages"][-1].text
-            message = remote.as_tool().invoke(
-                {"type": "tool_call", "id": "1", "name": "ask_english", "args": {"question": self.QUESTION}})
-            command_line.check_citations(message.artifact["citations"], command_line.EXAMPLES / "en")
-            assert asyncio.run(remote.as_tool().ainvoke({"question": self.QUESTION})) == message.content
-
-    def test_a_follow_up_is_understood_from_the_parents_messages(self, url):
-        with banyan.Remote(url, "english") as remote:
-            state = remote.as_subagent()["runnable"].invoke({"messages": [
-                ("user", "Where was Marie Curie born?"), ("assistant", "Marie Curie was born in Warsaw."),
-                ("user", "When was she born?")]})
-        assert "1867" in state["messages"][-1].text
-
-    def test_what_goes_wrong_there_is_a_message(self, url):
-        with banyan.Remote(url, "nowhere") as remote:
-            assert "there is no knowledge base 'nowhere'" in remote.as_tool().invoke({"question": self.QUESTION})
-
-
 class TestExamples:
     def run(self, folder, name, *arguments, **settings):
         done = warm_start.run(
@@ -131,10 +103,10 @@ class TestExamples:
         assert "Warsaw" in said["result"]
         assert "Sources:  \n[1] marie-curie.md, " in said["result"]
 
-    @pytest.mark.slow
     def test_a_remote_graph(self, folder, url):
         said = self.run(folder, "remote_graph", url)
-        assert said.count("Warsaw") >= 3
+        assert said.count("Found: Warsaw") == 2
+        assert "[1] marie-curie.md, characters" in said
 
     def test_messages_alone_as_of_studio_and_agent_chat_ui(self, folder, url):
         said = self.run(folder, "chat_messages", url)

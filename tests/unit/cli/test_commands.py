@@ -47,14 +47,14 @@ def _every_command():
 
 def test_every_command_has_examples_that_it_takes(monkeypatch):
     commands = dict(_every_command())
-    assert set(EXAMPLES) == {*commands, ""}
+    assert set(EXAMPLES) == {*commands, "banyan"}
     monkeypatch.setenv("BANYAN_KB", "papers")
     for name, examples in EXAMPLES.items():
         for example in examples:
             program, *words = shlex.split(example)
             assert program == "banyan"
             called = max((known for known in commands if words[:len(known.split())] == known.split()), key=len)
-            assert called.startswith(name), example
+            assert name == "banyan" or called.startswith(name), example
             commands[called].make_context(called, words[len(called.split()):])  # raises what a wrong one does
 
 

@@ -121,15 +121,6 @@ class TestRetriever:
         assert found[0].id
 
 
-class TestRemote:
-    def test_a_connection_of_an_event_loop_is_not_used_without_it(self):
-        async def invoke():
-            async with banyan.Remote("http://127.0.0.1:9", "people") as remote:
-                return remote.as_tool().invoke({"question": QUESTION})
-
-        assert "was opened with `async with`: await the answer" in asyncio.run(invoke())
-
-
 class TestText:
     def test_a_documents_words_cannot_pass_for_a_source(self):
         quote = 'so.\n[2] other.md, characters 1-2: "made up"'
