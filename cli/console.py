@@ -13,13 +13,14 @@ import logging
 import sqlite3
 import sys
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
@@ -34,13 +35,13 @@ _UNLIMITED_WIDTH = 10_000
 _INTERRUPTED_CODE = 130
 
 
-def on_a_line(text: str) -> str:
-    """Return text that can be put into a line of markup: markup in it is escaped, and it has no line breaks.
+def on_a_line(text: object) -> str:
+    """Return a text that can be put into a line of markup: markup in it is escaped, and it has no line breaks.
 
     A line break is shown as its code point. Otherwise, the title of a document could begin a new line that looks like
     our own output.
     """
-    return escape(visible(text).replace("\n", code_point("\n")))
+    return escape(visible(str(text)).replace("\n", code_point("\n")))
 
 
 class SafeConsole(Console):
@@ -59,6 +60,10 @@ class SafeConsole(Console):
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else visible(text), style, control)
 
+    def say(self, markup: str, *texts: object) -> None:
+        """Print a line of markup in which each `{}` is replaced by a text; a terminal does not break words of it."""
+        self.print(markup.format(*map(on_a_line, texts)), soft_wrap=True)
+
 
 def json_line(data: Any) -> str:
     """Return a value as one line of JSON; characters that affect a terminal are written as JSON escapes."""
@@ -70,23 +75,23 @@ def print_json(data: object) -> None:
     sys.stdout.write(json_line(data) + "\n")
 
 
-def left_out(number: int) -> str:
-    """Return the line that says how many items `--limit` left out; empty if none."""
-    return f"[dim]and {number} more (--limit)[/dim]" if number > 0 else ""
-
-
 def print_left_out(number: int) -> None:
     """Print how many items `--limit` left out, if any."""
     if number > 0:
-        out.print(left_out(number))
+        out.print(f"[dim]and {number} more (--limit)[/dim]")
 
 
-def table_of(columns: Iterable[str], rows: Iterable[Iterable[object]], **options: Any) -> Table:
-    """Return a table whose cells are shown as plain text, without interpreting markup; `options` are Rich's."""
-    table = Table(*map(on_a_line, columns), **options)
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "",
+                numbers: Sequence[bool] = ()) -> None:
+    """Print a table; cells are shown as they are, and columns of numbers (or those in `numbers`) to the right."""
+    table = Table(box=box.SIMPLE, title=on_a_line(title) or None)
+    numbers = numbers or [bool(rows) and all(isinstance(row[place], int | float) for row in rows)
+                          for place in range(len(columns))]
+    for column, is_number in zip(columns, numbers, strict=True):
+        table.add_column(on_a_line(column), justify="right" if is_number else "left")
     for row in rows:
-        table.add_row(*(on_a_line(str(cell)) for cell in row))
-    return table
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int | float) else on_a_line(cell) for cell in row))
+    out.print(table)
 
 
 def money(cost: float | None) -> str:
@@ -130,7 +135,7 @@ def explain_errors() -> Iterator[None]:
         # Typer turns Ctrl-C in a command into a SystemExit with this code; exits with another code are intended.
         if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED_CODE:
             raise
-        err.print("interrupted; progress is saved. Run the command again to resume", soft_wrap=True)
+        err.say("interrupted; progress is saved. Run the command again to resume")
         sys.exit(_INTERRUPTED_CODE)
 
 
@@ -145,25 +150,22 @@ class _OnStandardError(logging.StreamHandler[Any]):
     stream = property(lambda _: sys.stderr, lambda *_: None)
 
 
-class _AsText(logging.Formatter):
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's name)
-        message = visible(record.message).replace("\n", " ")
-        return f"{_record_time(record)} {record.levelname} {record.name}: {message}"
+class _LogLine(logging.Formatter):
+    """A line of text, or one JSON object per line: time, level, logger, message, and the record's own fields."""
 
-
-class _AsJson(logging.Formatter):
-    """One JSON object per line: time, level, logger, message, and the record's own fields."""
+    def __init__(self, form: str) -> None:
+        super().__init__()
+        self._form = form
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {"time": _record_time(record), "level": record.levelname, "logger": record.name,
-                                "message": record.getMessage(), **getattr(record, "fields", {})}
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line)  # ASCII only, so it cannot affect a terminal
-
-
-def _record_time(record: logging.LogRecord) -> str:
-    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        exception = self.formatException(record.exc_info) if record.exc_info else ""
+        if self._form == "json":
+            line = {"time": time, "level": record.levelname, "logger": record.name, "message": record.getMessage(),
+                    **getattr(record, "fields", {}), **({"exception": exception} if exception else {})}
+            return json.dumps(line)  # ASCII only, so it cannot affect a terminal
+        message = visible(record.getMessage()).replace("\n", " ")
+        return f"{time} {record.levelname} {record.name}: {message}\n{exception}".rstrip()
 
 
 def set_up_logs(settings: Settings) -> None:
@@ -176,12 +178,8 @@ def set_up_logs(settings: Settings) -> None:
     for earlier in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:
         logger.removeHandler(earlier)
     handler = _OnStandardError()
-    handler.setFormatter(_AsJson() if settings.log_format == "json" else _AsText())
+    handler.setFormatter(_LogLine(settings.log_format))
     logger.addHandler(handler)
-
-
-class ExportError(BanyanError):
-    """The file cannot be written."""
 
 
 def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
@@ -190,14 +188,12 @@ def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
     A device or pipe is written to directly.
 
     Raises:
-        ExportError: the file's folder does not exist, or `path` is a folder.
+        CommandError: the file's folder does not exist, or `path` is a folder.
         OSError: the disk is full or not writable; the old file is unchanged.
     """
-    if path.is_dir():
-        raise ExportError(f"{path} is a folder: name a file in it")
     target = path.resolve()
-    if not target.parent.is_dir():
-        raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; create it, or choose another")
+    if path.is_dir() or not target.parent.is_dir():
+        raise CommandError(f"{path} cannot be written: name a file in a folder that exists")
     is_device = path.exists() and not path.is_file()
     written = path if is_device else target.with_name(f".{uuid.uuid4().hex}.part")
     try:
@@ -210,23 +206,3 @@ def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
             written.unlink(missing_ok=True)
         raise
     return size
-
-
-def write_folder(folder: Path, pages: Iterable[tuple[str, str]]) -> int:
-    """Write pages, each with its path, to a new or empty folder; return their number.
-
-    Raises:
-        ExportError: the folder has files, or cannot be made.
-        OSError: the disk is full or not writable.
-    """
-    target = folder.resolve()
-    if target.is_file() or (target.is_dir() and any(target.iterdir())):
-        raise ExportError(f"{folder} is not empty: name a new folder, or delete this one first")
-    if not target.parent.is_dir():
-        raise ExportError(f"{folder} cannot be made: there is no folder {target.parent}; create it, or choose another")
-    count = 0
-    for path, text in pages:
-        (target / path).parent.mkdir(parents=True, exist_ok=True)
-        (target / path).write_text(text, "utf-8")
-        count += 1
-    return count

@@ -19,13 +19,12 @@ from banyan.cli.console import (
     on_a_line,
     out,
     print_json,
-    table_of,
+    print_table,
     write_file,
 )
 from banyan.cli.session import AnswerMode, AsJson, MaxTokens, open_resources
 from banyan.config import Settings
 from banyan.schemas.formats.small_files import json_records, parse_json, validate_record
-from rich import box
 from rich.markup import escape
 
 from .anonymising import AnonymityKey, Corpus, Task, anonymise, revert
@@ -119,7 +118,7 @@ def finish(report: BenchReport, output: Path, *, as_json: bool) -> None:
     else:
         out.print(escape(headline(report)), soft_wrap=True)
         for table in tables(report):
-            out.print(table_of(table.head, table.rows, title=escape(table.title), box=box.SIMPLE))
+            print_table(table.head, table.rows, title=table.title)
         out.print(f"written: {escape(str(output))}/report.md, report.json", soft_wrap=True)
     if report.failures:
         err.print(f"[red]{len(report.failures)} failed[/red], the first: {on_a_line(report.failures[0])}; run the same "

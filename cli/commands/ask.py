@@ -1,14 +1,12 @@
 """`banyan ask`, `banyan chat` and `banyan search`: answers and passages from a knowledge base."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
-from rich.tree import Tree
 
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
@@ -99,9 +97,8 @@ def search(
     if not passages:
         out.print("no passage fits")
     for number, passage in enumerate(passages, 1):
-        place = f"{on_a_line(passage.document)} {passage.start}-{passage.end}"
-        out.print(f"{number}. [bold]{place}[/bold] [dim]{on_a_line(passage.title)}, score {passage.score:.3f}[/dim]",
-                  soft_wrap=True)
+        out.say("{}. [bold]{} {}-{}[/bold] [dim]{}, score {}[/dim]", number, passage.document, passage.start,
+                passage.end, passage.title, f"{passage.score:.3f}")
         out.print(f"{escape(passage.text.strip())}\n", width=_answer_width())
 
 
@@ -132,7 +129,7 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
     return answer, printed
 
 
-def _print_answer(answer: dict[str, Any], printed: Sequence[str] = ()) -> None:
+def _print_answer(answer: dict[str, Any], printed: Sequence[str]) -> None:
     """Print an answer without the lines that are `printed` already, and then its citations."""
     lines = answer["answer"].split("\n")
     if lines[:len(printed)] == list(printed):
@@ -146,25 +143,13 @@ def _print_answer(answer: dict[str, Any], printed: Sequence[str] = ()) -> None:
         out.print(text, width=_answer_width())
     if answer["grade"] in _GRADES:
         out.print(_GRADES[answer["grade"]])
-    for citation in answer["citations"]:
-        _print_citation(citation, answer["answer"])
-
-
-def _print_citation(citation: dict[str, Any], answer: str) -> None:
-    """Print the place of a citation and its quote, unless a line of the answer is that quote: “...” — document [1]."""
-    citation_id = citation["id"]
-    page = f", page {citation['page']}" if citation["page"] else ""
-    place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
-    is_quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{citation_id}\]$", answer, re.MULTILINE)
-    quote = on_a_line(" ".join(citation["quote"].split()))
-    source = f"[dim]{place}[/dim]" if is_quoted else f"[dim]{place}:[/dim] {quote}"
-    number = f"  [dim]\\[{citation_id}][/dim]"
-    if not out.is_terminal:
-        out.print(f"{number} {source}")
-        return
-    line = Table.grid(padding=(0, 1))  # indents continuation lines below the text rather than below the number
-    line.add_row(number, source)
-    out.print(line, width=_answer_width())
+    for cited in answer["citations"]:
+        page = f", page {cited['page']}" if cited["page"] else ""
+        place = f"{on_a_line(cited['document'])}{page} {cited['start']}-{cited['end']}"
+        # A line of the answer may be the quote: “...” — document [1].
+        is_quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{cited['id']}\]$", answer["answer"], re.MULTILINE)
+        quote = "" if is_quoted else f": {on_a_line(' '.join(cited['quote'].split()))}"
+        out.print(f"  [dim]\\[{cited['id']}] {place}[/dim]{quote}", width=_answer_width())
 
 
 def _answer_width() -> int:
@@ -173,44 +158,32 @@ def _answer_width() -> int:
 
 
 def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
-    """Print the steps of a trace as trees: the question, each round of lookups, and the answer."""
-    question, answer = Tree("[bold]question[/bold]"), Tree("[bold]answer[/bold]", guide_style="dim")
-    rounds: dict[int, Tree] = {}
-
-    def round_tree(number: int) -> Tree:
-        title = "first look" if number == 1 else f"round {number}"
-        return rounds.setdefault(number, Tree(f"[bold]{title}[/bold]", guide_style="dim"))
-
-    for step in [TraceStep(**data) for data in steps]:
-        match step.step:
-            case "question":
-                question = Tree(f"[bold]question[/bold] {on_a_line(step.text)}")
-            case "first_look" | "search":
-                _add_findings(round_tree(step.round), step)
-            case "decompose" | "reflect":
-                branch = round_tree(step.round + 1) if step.lookups else answer
-                if step.text:
-                    branch.add(on_a_line(step.text))
-                _add_notes(branch, step)
-            case "answer":
-                answer.label = f"[bold]answer[/bold] [dim]{step.grade or 'none'}[/dim]"
-    console.print(question, *rounds.values(), answer)
+    """Print the steps of a trace: the question, each round of lookups, and the answer."""
+    for data in steps:
+        for line in _step_lines(TraceStep(**data)):
+            console.print(line, soft_wrap=True)
 
 
-def _add_findings(tree: Tree, step: TraceStep) -> None:
-    title = f"[cyan]{on_a_line(step.text)}[/cyan] " if step.text else ""
-    branch = tree.add(f"{title}[dim]{step.total} found[/dim]")
-    for item in step.found:
-        line = on_a_line(item.text)
-        unnamed = [document for document in item.documents if document not in item.text]
-        if unnamed:
-            line += f" [dim]\\[{on_a_line(', '.join(unnamed))}][/dim]"
-        branch.add(line)
-    if step.total > len(step.found) > 0:  # the trace has only the first findings
-        branch.add("[dim]…[/dim]")
-    _add_notes(branch, step)
-
-
-def _add_notes(tree: Tree, step: TraceStep) -> None:
-    for note in step.notes:
-        tree.add(f"[yellow]{on_a_line(note)}[/yellow]")
+def _step_lines(step: TraceStep) -> Iterator[str]:
+    """Yield the lines of a step as markup, indented below the title of its round."""
+    match step.step:
+        case "question":
+            yield f"[bold]question[/bold] {on_a_line(step.text)}"
+        case "first_look" | "search":
+            if step.step == "first_look":
+                yield "[bold]first look[/bold]"
+            title = f"[cyan]{on_a_line(step.text)}[/cyan] " if step.text else ""
+            yield f"  {title}[dim]{step.total} found[/dim]"
+            for item in step.found:
+                unnamed = ", ".join(document for document in item.documents if document not in item.text)
+                yield f"    {on_a_line(item.text)}" + (f" [dim]\\[{on_a_line(unnamed)}][/dim]" if unnamed else "")
+            if step.total > len(step.found) > 0:  # the trace has only the first findings
+                yield "    [dim]…[/dim]"
+        case "decompose" | "reflect":
+            if step.lookups:
+                yield f"[bold]round {step.round + 1}[/bold]"
+            if step.text:
+                yield f"  {on_a_line(step.text)}"
+        case "answer":
+            yield f"[bold]answer[/bold] [dim]{step.grade or 'none'}[/dim]"
+    yield from (f"  [yellow]{on_a_line(note)}[/yellow]" for note in step.notes)

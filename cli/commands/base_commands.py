@@ -3,7 +3,7 @@
 import getpass
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from ...api.progress import track
 from ...export.export_formats import FORMATS, ExportFormat
-from ...export.wiki import INDEX, wiki
+from ...export.wiki import INDEX, Page, wiki
 from ...graph_store.graph_edits import GraphEditor
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.backup import restore as restore_ledger
@@ -21,12 +21,13 @@ from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
 from ...graph_store.ledger.notes import Purpose
 from ...graph_store.store_errors import StoreError
-from ..console import err, on_a_line, out, print_json, table_of, write_file, write_folder
+from ..console import CommandError, err, out, print_json, print_table, write_file
 from ..session import AsJson, Kb, NewKb, open_resources
 
 app = typer.Typer()
 
 _STANDARD_OUTPUT = Path("-")
+Force = Annotated[bool, typer.Option("--force", help="Replace what has that name.")]
 
 
 @app.command()
@@ -54,22 +55,16 @@ def documents(
         entries = snapshot.kb.documents.entries()
     if as_json:
         print_json([entry.model_dump() for entry in entries])
-        return
-    columns = ["document", "title", "characters", "chunks", "failed", "added"]
-    rows: list[list[object]] = [
-        [entry.id, entry.title, entry.characters, entry.chunks, entry.failed, entry.added_at] for entry in entries]
-    if any(entry.trust for entry in entries):
-        columns.append("trust")
-        for row, entry in zip(rows, entries, strict=True):
-            row.append(entry.trust)
-    out.print(table_of(columns, rows))
+    else:
+        print_table(("document", "title", "characters", "chunks", "failed", "added", "trust"), [
+            (one.id, one.title, one.characters, one.chunks, one.failed, one.added_at, one.trust) for one in entries])
 
 
 def _edit(kb: str, description: str, change: Callable[[GraphEditor], int]) -> None:
     """Make a change of the graph, and print its number, by which it can be undone."""
     with open_resources(reasons=False) as resources:
         number = resources.edit(kb, change)
-    out.print(f"edit {number}: {on_a_line(description)}")
+    out.say("edit {}: {}", number, description)
 
 
 @app.command()
@@ -87,9 +82,9 @@ def verify(kb: Kb, *, repair: Annotated[bool, typer.Option("--repair", help=(
                     "repaired": [problem.what for problem in repaired]})
     else:
         for problem in repaired:
-            out.print(f"[green]repaired:[/green] {on_a_line(problem.what)}")
+            out.say("[green]repaired:[/green] {}", problem.what)
         for problem in problems:
-            out.print(f"[red]{on_a_line(problem.what)}[/red]: {on_a_line(problem.fix)}")
+            out.say("[red]{}[/red]: {}", problem.what, problem.fix)
         out.print("all is well" if not problems else f"{len(problems)} problems")
     if problems:
         raise typer.Exit(1)
@@ -110,7 +105,7 @@ def delete(documents: Annotated[list[str], typer.Argument(help="The documents' i
     with open_resources(reasons=False) as resources:
         resources.delete_documents(kb, list(dict.fromkeys(documents)))
     for document in documents:
-        out.print(f"deleted {on_a_line(document)}")
+        out.say("deleted {}", document)
 
 
 @app.command()
@@ -152,11 +147,10 @@ def instructions(
             documents, is_read = stored.documents.count_documents(), stored.documents.count_status("done") > 0
     out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)
     if changes and not documents:
-        err.print(f"{on_a_line(kb)} has no documents yet: add some with `banyan build`")
+        err.say("{} has no documents yet: add some with `banyan build`", kb)
     elif changes and purpose == "extraction" and is_read:
-        command = f"banyan build PATH --kb {shlex.quote(kb)} --reread"
-        err.print("Documents already read stay as they are. To have a model read them again: "
-                  f"{on_a_line(command)} (add --dry-run to see the cost first)", soft_wrap=True)
+        err.say("Documents already read stay as they are. To have a model read them again: {} (add --dry-run to see "
+                "the cost first)", f"banyan build PATH --kb {shlex.quote(kb)} --reread")
 
 
 @app.command()
@@ -176,22 +170,33 @@ def export(
         if not graph.graph["current"]:
             err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
         if form == "wiki" and output != _STANDARD_OUTPUT and output.suffix != ".zip":
-            pages = write_folder(output, wiki(graph, snapshot.index.sql))
-            err.print(f"{pages} pages written to {on_a_line(str(output))}; begin with {INDEX}", soft_wrap=True)
+            _write_wiki(output, wiki(graph, snapshot.index.sql))
             return
         pieces = FORMATS[form].write(graph, snapshot.index.sql)
         if output == _STANDARD_OUTPUT:
             sys.stdout.buffer.writelines(pieces)
             return
         size = write_file(output, pieces)
-    err.print(f"{graph.number_of_nodes()} nodes and {graph.number_of_edges()} edges written to "
-              f"{on_a_line(str(output))}, {size:,} bytes", soft_wrap=True)
+    err.say("{} nodes and {} edges written to {}, {} bytes", graph.number_of_nodes(), graph.number_of_edges(), output,
+            f"{size:,}")
+
+
+def _write_wiki(folder: Path, pages: Iterable[Page]) -> None:
+    """Write the pages of a wiki to a new or empty folder."""
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise CommandError(f"{folder} is not empty: name a new folder, or delete this one first")
+    if not folder.resolve().parent.is_dir():
+        raise CommandError(f"{folder} cannot be made: there is no folder {folder.resolve().parent}; create it")
+    count = 0
+    for count, page in enumerate(pages, 1):  # noqa: B007  (the last number is printed)
+        (folder / page.path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / page.path).write_text(page.text, "utf-8")
+    err.say("{} pages written to {}; begin with {}", count, folder, INDEX)
 
 
 @app.command()
 def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")], *,
-           force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-           as_json: AsJson = False) -> None:
+           force: Force = False, as_json: AsJson = False) -> None:
     """Write a knowledge base to one file, even while a build runs.
 
     The file is a zip of its ledger (documents, extractions, schema, decisions, LLM responses, accounts) with a
@@ -205,14 +210,13 @@ def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="
     if as_json:
         print_json({"kb": kb, "file": str(output), "bytes": size, **manifest.model_dump(exclude={"name"})})
         return
-    out.print(f"{manifest.documents} documents, {manifest.chunks} chunks and {manifest.extractions} extractions "
-              f"written to {on_a_line(str(output))}, {size:,} bytes", soft_wrap=True)
+    out.say("{} documents, {} chunks and {} extractions written to {}, {} bytes", manifest.documents, manifest.chunks,
+            manifest.extractions, output, f"{size:,}")
 
 
 @app.command()
 def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backup` wrote.")], kb: NewKb, *,
-            force: Annotated[bool, typer.Option("--force", help="Replace a knowledge base of that name.")] = False,
-            as_json: AsJson = False) -> None:
+            force: Force = False, as_json: AsJson = False) -> None:
     """Create a knowledge base from a backup, under any name, without calling an LLM.
 
     The format, sizes, checksum and every row of the file are checked before anything is changed. If the command is
@@ -230,7 +234,7 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
     if as_json:
         print_json({"kb": kb, **manifest.model_dump(exclude={"name"}), "derived": not fix})
     else:
-        out.print(f"{manifest.documents} documents, {manifest.chunks} chunks and {manifest.extractions} extractions "
-                  f"restored to {kb}, as they were on {manifest.created}", soft_wrap=True)
+        out.say("{} documents, {} chunks and {} extractions restored to {}, as they were on {}", manifest.documents,
+                manifest.chunks, manifest.extractions, kb, manifest.created)
     if fix:
-        err.print(f"[yellow]the vectors are not built yet:[/yellow] {on_a_line(fix)}", soft_wrap=True)
+        err.say("[yellow]the vectors are not built yet:[/yellow] {}", fix)

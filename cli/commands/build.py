@@ -9,9 +9,8 @@ import typer
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from rich.markup import escape
 from rich.table import Table
-from watchfiles import Change, DefaultFilter
+from watchfiles import DefaultFilter
 from watchfiles import watch as watch_files
 
 from ...agents.cluster import resources_on
@@ -28,7 +27,7 @@ from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
 from ...runtime.event_loop import run
 from ...text.quantities import format_count
-from ..console import CommandError, err, money, on_a_line, out, print_json
+from ..console import CommandError, err, money, on_a_line, out, print_json, print_table
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 
 app = typer.Typer()
@@ -36,13 +35,10 @@ app = typer.Typer()
 Schema = Annotated[str, typer.Option(help="`auto` (a model infers it, the default with a model), a seed such as "
                                           "`general` (the default without), `open`, or a file; only at the first "
                                           "build.")]
-_SHOWN_PARTLY_READ = 20
 _SHOWN = 10
-"""The most new, deleted or moved files that are listed by name; of the others only the number is printed."""
+"""The most new, deleted or partly read documents that are listed; of the others only the number is printed."""
 _REST_MILLISECONDS = 2000
 """How long a watched folder must rest before it is read: editors and copies write in several steps."""
-_LOOK_MILLISECONDS = _REST_MILLISECONDS // 2
-"""Time between two looks for changes."""
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
 """The numbers of a build's report that are printed as a table."""
 NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name as a separate entity.")]
@@ -97,8 +93,8 @@ def build(  # noqa: PLR0913  (its options)
             if report["chunks_outdated"] and not report["stopped"] and not as_json:
                 command = shlex.join(["banyan", "build", *paths, "--kb", kb, "--reread"])
                 chunks = format_count(report["chunks_outdated"], "chunk")
-                err.print(f"{chunks} read by the rules, another model, or with other instructions; to have the model "
-                          f"read them: {on_a_line(command)} (add --dry-run to see the cost first)", soft_wrap=True)
+                err.say("{} read by the rules, another model, or with other instructions; to have the model read "
+                        "them: {} (add --dry-run to see the cost first)", chunks, command)
             report_failures(report, reread=reread, strict=strict)
 
 
@@ -137,8 +133,7 @@ def run_build(resources: Resources, given: BuildInput, context: BuildContext) ->
             if state.values["total"] == 0 and not _is_any_unreadable(state.values["files_failed"]):
                 err.print("Nothing new: no document has changed since it was last read.")
             if context.review:
-                name = escape(given["knowledge_base"])
-                err.print(f"Schema candidates wait for you: banyan schema review --kb {name}", soft_wrap=True)
+                err.say("Schema candidates wait for you: banyan schema review --kb {}", given["knowledge_base"])
             return cast("BuildReport", state.values["report"])
         step = Command(resume={"decisions": [], "who": "auto"})
 
@@ -149,10 +144,8 @@ def show_report(report: BuildReport, *, as_json: bool) -> None:
         print_json(report)
         return
     # Triples are called facts, as in `banyan status` and on the page.
-    headings = ("facts" if name == "triples" else name for name in _COLUMNS)
-    table = Table(*headings, title=f"Knowledge base {escape(report['kb'])}")
-    table.add_row(*(str(dict(report)[name]) for name in _COLUMNS))
-    out.print(table)
+    headings = ["facts" if name == "triples" else name for name in _COLUMNS]
+    print_table(headings, [[dict(report)[name] for name in _COLUMNS]], title=f"Knowledge base {report['kb']}")
     tokens = report["tokens"]
     if tokens["calls"]:
         out.print(f"{tokens['calls']} calls, {tokens['prompt']} prompt ({report['cached_tokens']} cached) and "
@@ -168,45 +161,28 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
         reread: whether the build read chunks again.
         strict: whether a file that could not be read is a failure even where others could be.
     """
-    kb = report["kb"]
-    for line in report["files_failed"]:
-        err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
-    for line in report["files_moved"]:
-        err.print(f"[yellow]moved:[/yellow] {on_a_line(line)}")
+    kb, partly_read = report["kb"], report["files_partly_read"]
+    for label, lines in (("not read", report["files_failed"]), ("moved", report["files_moved"]),
+                         ("no longer in their files, so deleted", report["records_gone"][:_SHOWN]),
+                         ("partly read", partly_read[:_SHOWN])):
+        for line in lines:
+            err.say(f"[yellow]{label}:[/yellow] {{}}", line)
     if report["files_moved"]:
         old_ids = [line.partition(" -> ")[0] for line in report["files_moved"]]
         command = shlex.join(["banyan", "delete", *old_ids, "--kb", kb])
-        err.print(f"The knowledge base has both; delete the old: {on_a_line(command)}", soft_wrap=True)
-    if gone := report["records_gone"]:
-        err.print(f"[yellow]deleted:[/yellow] {on_a_line(_list_names(gone))}: no longer in their files")
-    partly_read = _group_by_kind(report["files_partly_read"])
-    for line in partly_read[:_SHOWN_PARTLY_READ]:
-        err.print(f"[yellow]partly read:[/yellow] {on_a_line(line)}")
-    if len(partly_read) > _SHOWN_PARTLY_READ:
-        err.print(f"and {len(partly_read) - _SHOWN_PARTLY_READ:,} more kinds; "
-                  f"`banyan status --kb {kb} --json` lists all")
+        err.say("The knowledge base has both; delete the old: {}", command)
+    if len(partly_read) > _SHOWN:
+        err.say("{} more partly read; `banyan status --kb {} --json` lists all", len(partly_read) - _SHOWN, kb)
     if report["chunks_failed"]:
         options = "--reread --retry-failed" if reread else "--retry-failed"
-        err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {kb}`, then build "
-                  f"again with {options}")
+        err.say("[red]{} chunks failed[/red]; see `banyan status --kb {}`, then build again with {}",
+                report["chunks_failed"], kb, options)
     if report["stopped"]:
-        err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
+        err.say("[red]stopped:[/red] {}", report["stopped"])
     nothing_was_read = strict or not report["documents_read"]
     if report["chunks_failed"] or report["stopped"] or (
             nothing_was_read and _is_any_unreadable(report["files_failed"])):
         raise typer.Exit(1)
-
-
-def _group_by_kind(lines: Sequence[str]) -> list[str]:
-    """Return one of the lines "DOCUMENT: NOTE" for each kind of note, with the number of further documents like it."""
-    # Notes that differ only in numbers and plurals are of one kind, such as "1 page" and "2 pages".
-    lines_of_kind: dict[str, list[str]] = {}
-    for line in lines:
-        words = [word.rstrip("s,") for word in line.partition(": ")[2].split()]
-        kind = " ".join(word for word in words if not word.replace(",", "").isdigit())
-        lines_of_kind.setdefault(kind, []).append(line)
-    return [f"{first} ({len(others):,} more documents like it)" if others else first
-            for first, *others in lines_of_kind.values()]
 
 
 def _is_any_unreadable(lines: Sequence[str]) -> bool:
@@ -224,20 +200,11 @@ def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Addres
     out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {format_count(estimate.calls, 'call')}, "
               f"about {estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens, cost "
               f"{money(estimate.cost)}")
-    if estimate.extraction.calls:
-        total = "" if estimate.batch_cost is None else f": {money(estimate.batch_cost)} in all"
-        out.print(f"With --batch, for endpoints that have batches, extraction costs half{total}.")
     if estimate.calls:
-        later, most, fitting = estimate.later, estimate.later_at_most, estimate.fitting
-        parts = ""
-        if fitting.calls:
-            parts = (f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit "
-                     "the schema. ")
-        calls = format_count(later.calls, "call")
-        out.print(f"{parts}Of these, resolving names and describing communities: {calls}, {later.prompt_tokens} and "
-                  f"{later.completion_tokens} tokens, at most {most.calls}, {most.prompt_tokens} and "
-                  f"{most.completion_tokens}, as it depends on what is found. Models "
-                  "differ in tokens and in the length of their answers.")
+        most = estimate.later_at_most
+        out.print(f"Resolving names and describing communities depends on what is found: at most {most.calls} calls, "
+                  f"{most.prompt_tokens} and {most.completion_tokens} tokens. With --batch, extraction costs half "
+                  f"(in all {money(estimate.batch_cost)}), where the endpoint has batches.")
 
 
 @app.command()
@@ -267,7 +234,7 @@ def sync(  # noqa: PLR0913  (its options)
             _sync(resources, local_folder, build_input, context, dry_run=False, yes=True, as_json=as_json)
             build_input["schema"] = ""  # only the first build takes a schema
             if number == 0:
-                err.print(f"Watching {on_a_line(folder)}; Ctrl-C ends it.")
+                err.say("Watching {}; Ctrl-C ends it.", folder)
 
 
 def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
@@ -275,15 +242,12 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: name one that is there")
     is_no_temporary_file = DefaultFilter()
-
-    def is_document(change: Change, path: str) -> bool:
-        is_ours = Path(path).is_relative_to(home.absolute())  # the knowledge bases may be in the folder
-        return is_no_temporary_file(change, path) and not is_ours
-
-    # When nothing has changed, the watch yields an empty set after each timeout. The first set that it yields, empty or
-    # not, means that watching has begun; later empty ones are skipped.
-    changes = watch_files(folder, watch_filter=is_document, yield_on_timeout=True, rust_timeout=_LOOK_MILLISECONDS,
-                          debounce=_REST_MILLISECONDS, step=_LOOK_MILLISECONDS)
+    # The first set of changes, empty or not, means that watching has begun; later empty ones come after each timeout.
+    changes = watch_files(
+        folder, yield_on_timeout=True, rust_timeout=_REST_MILLISECONDS // 2, step=_REST_MILLISECONDS // 2,
+        debounce=_REST_MILLISECONDS, watch_filter=lambda change, path: (
+            is_no_temporary_file(change, path)
+            and not Path(path).is_relative_to(home.absolute())))  # the knowledge bases may be in the folder
     yield next(changes)
     yield from filter(None, changes)
 
@@ -294,11 +258,9 @@ def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildC
     kb = given["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:
-        new_names = f": {_list_names(changes.new)}" if changes.new else ""
-        gone_names = f": {_list_names(changes.gone)}" if changes.gone else ""
-        err.print(f"{format_count(len(changes.new), 'new file')}{new_names}")
+        err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
         err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
-        err.print(f"{format_count(len(changes.gone), 'document')} gone{gone_names}")
+        err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
     if changes.gone and not (yes or dry_run) and not typer.confirm(
             f"Delete {format_count(len(changes.gone), 'document')} from {kb}?"):
         raise typer.Abort
@@ -316,9 +278,9 @@ def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildC
 
 
 def _list_names(names: Sequence[str]) -> str:
-    """Return the first of some names, and how many more there are."""
-    shown = ", ".join(map(on_a_line, names[:_SHOWN]))
-    return f"{shown} and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else shown
+    """Return a colon with the first of some names, and how many more there are; "" without names."""
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return f": {', '.join(map(on_a_line, names[:_SHOWN]))}{more}" if names else ""
 
 
 def introduction_table(introduction: Introduction) -> Table:

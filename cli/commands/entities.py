@@ -1,21 +1,17 @@
 """`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
 import typer
-from rich import box
-from rich.tree import Tree
 
 from ...api.base_contents import ManualEdits
 from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...schemas.edits import EditDecision, in_words
+from ...schemas.edits import in_words
 from ...schemas.naming import canonical_name
-from ...schemas.resolution import EntityDecision, EntityGroup, NameLink
 from ...tools.schema_names import find_type
-from ..console import CommandError, err, left_out, on_a_line, out, print_json, print_left_out, table_of
+from ..console import CommandError, err, out, print_json, print_left_out, print_table
 from ..session import AsJson, Kb, default_kb, open_resources
 
 app = typer.Typer()
@@ -28,7 +24,7 @@ Why = Annotated[str, typer.Option(help="The reason, for others to read.")]
 Relation = Annotated[str, typer.Argument(help="The fact's relation, or the attribute of a value.")]
 Object = Annotated[str, typer.Argument(help="The entity at the fact's other end, or the value.")]
 
-_SHOWN, _CONTEXT_CHARACTERS = 50, 40
+_SHOWN = 50
 
 
 @entities_app.callback(invoke_without_command=True)
@@ -46,101 +42,75 @@ def entities(
     """List the entities, those that most documents mention first."""
     if context.invoked_subcommand is not None:
         return
+    most = limit if as_json else limit or _SHOWN
     with open_resources(reasons=False) as resources, resources.snapshot(kb or default_kb()) as snapshot:
         if merged:
-            words = canonical_name(search)
-            groups = [group for group in snapshot.kb.graph.groups()
-                      if any(words in canonical_name(name)
-                             for name in (group.name, *(alias.name for alias in group.aliases)))]
-            if as_json:
-                print_json([group.model_dump() for group in groups[:limit]])
-            else:
-                _print_merged(snapshot.kb, groups, limit or _SHOWN)
+            _show_merged(snapshot.kb, search, most, as_json=as_json)
             return
-        listed, total = _list_entities(snapshot.index, of_type, search, limit if as_json else limit or _SHOWN)
+        listed, total = _list_entities(snapshot.index, of_type, search, most)
     if as_json:
         print_json([entity._asdict() for entity in listed])
     elif not listed:
-        out.print(f"no name contains {on_a_line(search)!r}" if search else "there are no entities yet")
+        out.print("no entity fits" if search or of_type else "there are no entities yet")
     else:
-        table = table_of(("name", "type", "facts", "values", "documents"), (entity[1:] for entity in listed),
-                         box=box.SIMPLE)
-        for column in table.columns[2:]:
-            column.justify = "right"
-        out.print(table)
+        print_table(("name", "type", "facts", "values", "documents"), [entity[1:] for entity in listed])
         print_left_out(total - len(listed))
 
 
-def _print_merged(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
-    """Print merged entities as a tree: each name with the rule that merged it, and the passage that has it."""
-    title = f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} entities with several names"
+def _show_merged(knowledge_base: KnowledgeBase, search: str, most: int | None, *, as_json: bool) -> None:
+    """Print merged entities: each name with the rule that merged it."""
+    words = canonical_name(search)
+    groups = [group for group in knowledge_base.graph.groups()
+              if any(words in canonical_name(name) for name in (group.name, *(alias.name for alias in group.aliases)))]
+    if as_json:
+        print_json([group.model_dump() for group in groups[:most]])
+        return
+    out.say("{}: {} entities with several names", knowledge_base.layout.name, len(groups))
     if knowledge_base.entities.resolved_state() is None:
-        title += " [yellow](facts have changed since: build again)[/yellow]"
-    root = Tree(title)
-    for group in groups[:limit]:
-        branch = root.add(f"[bold]{on_a_line(group.name)}[/bold] [dim]{on_a_line(group.type)}[/dim]")
+        out.print("[yellow]facts have changed since: build again[/yellow]")
+    for group in groups[:most]:
+        out.say("[bold]{}[/bold] [dim]{}[/dim]", group.name, group.type)
         for alias in group.aliases:
-            rule, passage = alias.rule.replace("_", " "), _passage_of(knowledge_base, alias.evidence[0])
-            branch.add(f"{on_a_line(alias.name)} [dim]{rule}, {alias.score:.2f}: {on_a_line(passage)}[/dim]")
-    if left := left_out(len(groups) - limit):
-        root.add(left)
-    out.print(root)
+            out.say("    {} [dim]{}, {}[/dim]", alias.name, alias.rule.replace("_", " "), f"{alias.score:.2f}")
+    print_left_out(len(groups) - (most or len(groups)))
 
 
-def _passage_of(knowledge_base: KnowledgeBase, link: NameLink) -> str:
-    """Return the text around the place where a chunk links two names, with its document."""
-    for chunk in knowledge_base.documents.chunks([link.chunk]):
-        start, end = max(link.start - _CONTEXT_CHARACTERS, 0), link.end + _CONTEXT_CHARACTERS
-        return f"{chunk.document_id}: …{chunk.text[start:end]}…"
-    return "its passage no longer exists: build again"
-
-
-@contextmanager
-def _open_edits(kb: str) -> Iterator[ManualEdits]:
+def _change(kb: str, change: Callable[[ManualEdits], int | None], done: str = "") -> None:
+    """Make a change of the graph, and print what was done, or the number by which it can be undone."""
     with open_resources(reasons=False) as resources, err.status("updating the graph"):
-        yield ManualEdits(kb, resources)
-
-
-def _print_number(number: int) -> None:
-    out.print(f"recorded; undo it with `banyan entities undo {number}`")
+        number = change(ManualEdits(kb, resources))
+    out.say("{}", done or f"recorded; undo it with `banyan entities undo {number}`")
 
 
 @entities_app.command()
 def merge(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
     """Merge two entities into one, even if their names differ."""
-    with _open_edits(kb) as edits:
-        edits.merge(first, second, why=why)
-    out.print(f"merged: {on_a_line(first)}, {on_a_line(second)}")
+    _change(kb, lambda edits: edits.merge(first, second, why=why), f"merged: {first}, {second}")
 
 
 @entities_app.command()
 def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
     """Split entities that were merged; each gets its own facts back."""
-    with _open_edits(kb) as edits:
-        edits.split(first, second, why=why)
-    out.print(f"split: {on_a_line(first)}, {on_a_line(second)}")
+    _change(kb, lambda edits: edits.split(first, second, why=why), f"split: {first}, {second}")
 
 
 @entities_app.command()
 def rename(entity: Name, name: Annotated[str, typer.Argument(help="The new name.")], kb: Kb, why: Why = "") -> None:
     """Show an entity under another name; questions still find it by its old names."""
-    with _open_edits(kb) as edits:
-        _print_number(edits.rename(entity, name, why=why))
+    _change(kb, lambda edits: edits.rename(entity, name, why=why))
 
 
 @entities_app.command()
 def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE", help="A type of the schema.")],
            kb: Kb, why: Why = "") -> None:
     """Give an entity another type; facts that do not fit that type are rejected, others may now fit."""
-    with _open_edits(kb) as edits:
-        _print_number(edits.retype(entity, type_name, why=why))
+    _change(kb, lambda edits: edits.retype(entity, type_name, why=why))
 
 
 @entities_app.command()
 def reject(subject: Name, relation: Relation, object_: Object, kb: Kb, why: Why = "") -> None:
     """Mark a fact as wrong, even if a document states it."""
-    with _open_edits(kb) as edits:
-        _print_number(edits.reject((subject, relation, object_), why=why))
+    _change(kb, lambda edits: edits.reject((subject, relation, object_), why=why))
 
 
 @entities_app.command()
@@ -152,22 +122,19 @@ def correct(
     why: Why = "",
 ) -> None:
     """Replace a wrong fact with another; its source stays the same."""
-    with _open_edits(kb) as edits:
-        _print_number(edits.correct((subject, relation, object_), subject=new_subject, relation=new_relation,
-                                      object=new_object, why=why))
+    _change(kb, lambda edits: edits.correct((subject, relation, object_), subject=new_subject, relation=new_relation,
+                                            object=new_object, why=why))
 
 
 @entities_app.command()
 def undo(number: Annotated[int, typer.Argument(min=1, help="Number in `banyan entities decisions`.")], kb: Kb) -> None:
     """Undo a rename, retyping, rejection or correction; `merge` and `split` undo each other."""
-    with _open_edits(kb) as edits:
-        edits.undo(number)
-    out.print(f"decision {number} undone")
+    _change(kb, lambda edits: edits.undo(number), f"decision {number} undone")
 
 
 @entities_app.command()
 def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
-    """List people's decisions, oldest first."""
+    """List people's decisions, oldest first; merges and splits have no number, because they undo each other."""
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
         pairs, edits = snapshot.kb.entities.decisions(), snapshot.kb.edits.all()
         if as_json:
@@ -177,23 +144,11 @@ def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
         mentions = snapshot.kb.graph.mentions
         names = {entity: mentions.entity(entity).name if entity in mentions else entity
                  for pair in pairs for entity in (pair.first, pair.second)}
-    described: list[tuple[EntityDecision | EditDecision, str]] = [
-        (pair, f"{pair.verdict} {names[pair.first]}, {names[pair.second]}") for pair in pairs]
-    described += [(edit, in_words(edit.edit)) for edit in edits]
-    for decision, what in sorted(described, key=lambda pair: pair[0].decided_at):
-        _print_decision(decision, what)
-
-
-def _print_decision(decision: EntityDecision | EditDecision, what: str) -> None:
-    """Print a decision, described by `what`; merges and splits have no number, because they undo each other."""
-    number = undone = ""
-    if isinstance(decision, EditDecision):
-        number = f"[bold]{decision.number}[/bold] "
-        if decision.undone_at:
-            undone = f" [dim]undone by {on_a_line(decision.undone_by)} {decision.undone_at}[/dim]"
-    reason = f" ({on_a_line(decision.why)})" if decision.why else ""
-    out.print(f"{decision.decided_at} {number}{on_a_line(decision.who)}: {on_a_line(what)}{reason}{undone}",
-              soft_wrap=True)
+    rows = [(pair.decided_at, "", pair.who, f"{pair.verdict} {names[pair.first]}, {names[pair.second]}", pair.why, "")
+            for pair in pairs]
+    rows += [(one.decided_at, str(one.number), one.who, in_words(one.edit), one.why,
+              f"{one.undone_by} {one.undone_at}".strip()) for one in edits]
+    print_table(("time", "number", "who", "what", "why", "undone"), sorted(rows))
 
 
 class ListedEntity(NamedTuple):
@@ -210,22 +165,15 @@ class ListedEntity(NamedTuple):
 def _list_entities(index: GraphIndex, type_name: str, words: str, limit: int | None) -> tuple[list[ListedEntity], int]:
     """Return the first entities that fit, those that most documents mention first, and how many fit in all.
 
-    Args:
-        index: the knowledge base.
-        type_name: only entities of this type; "" means any.
-        words: only entities with a name that contains these words; "" means any.
-        limit: the most entities to return; None means all.
+    "" means any type or name, and a limit of None all entities.
     """
     known_type = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
     if type_name and not known_type:
         raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(index.types)}")
-    ranked = index.ranked
-    if known_type:
-        ranked = ranked[index.of_type(known_type)[ranked]]
-    rows = ranked.tolist()
-    if words:
-        has_words = set(index.find_containing(words, known_type).tolist())
-        rows = [row for row in rows if row in has_words]
+    rows = index.ranked.tolist()
+    if known_type or words:
+        fitting = set(index.find_containing(words, known_type).tolist())
+        rows = [row for row in rows if row in fitting]
     document_of = index.store.documents.of_chunks()
     listed = []
     for row in rows[:limit]:

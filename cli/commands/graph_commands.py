@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 from rich.tree import Tree
 
 from ...api.python_results import SqlRows
@@ -27,14 +25,14 @@ from ...text.times import Validity
 from ...tools.schema_names import LabelledTerms, terms_of
 from ...tools.surveys import survey_along, survey_by
 from ...tools.table_query import basis_text
-from ..console import CommandError, err, left_out, on_a_line, out, print_json, print_left_out, table_of
+from ..console import CommandError, err, on_a_line, out, print_json, print_left_out, print_table
 from ..session import AsJson, At, Documents, Kb, Kbs, day_of, open_resources
 
 app = typer.Typer()
 
 _SHOWN = 50
 """Facts, terms or rows to print where no `--limit` is given."""
-_FACTS_SHOWN, _ATTRIBUTES_SHOWN = 3, 3
+_SHOWN_OF_KEYWORD = 3
 """The facts and attributes to print of each keyword of a community."""
 _SURVEY_TOKENS = 20_000
 """The most tokens of a survey, which is enough for any field that has groups; what does not fit is counted."""
@@ -82,8 +80,8 @@ def _print_facts(facts: Sequence[tuple[Said, Validity]], limit: int | None, *, a
         print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in shown])
         return
     for fact, validity in shown:
-        time = f" [dim]({on_a_line(validity.note())})[/dim]" if validity.note() else ""
-        out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + time, soft_wrap=True)
+        time = f" ({validity.note()})" if validity.note() else ""
+        out.say("{} [dim]|[/dim] {} [dim]|[/dim] {}[dim]{}[/dim]", *fact, time)
     print_left_out(len(facts) - len(shown))
 
 
@@ -114,11 +112,8 @@ def _print_terms(kb: str, limit: int | None, *, as_json: bool) -> None:
     if as_json:
         print_json([term._asdict() for term in shown])
         return
-    if not terms:
-        out.print("no facts yet: add documents with `banyan build`")
-        return
-    rows = [(term.name, term.rows, "attribute" if term.is_attribute else "relation") for term in shown]
-    out.print(table_of(("name", "rows", "kind"), rows, box=box.SIMPLE))
+    print_table(("name", "rows", "kind"), [
+        (term.name, term.rows, "attribute" if term.is_attribute else "relation") for term in shown])
     print_left_out(len(terms) - len(shown))
 
 
@@ -158,12 +153,8 @@ def _show_survey(blocks: Sequence[Block], *, as_json: bool) -> None:
         print_json({"title": block.title, "note": block.note, "groups": [
             {"text": item.statement, "document": item.document, "quote": item.text} for item in block.items]})
         return
-    root = Tree(on_a_line(block.title))
-    for item in block.items:
-        root.add(on_a_line(item.statement))
-    if block.note:
-        root.add(f"[dim]{on_a_line(block.note)}[/dim]")
-    out.print(root)
+    for line in (block.title, *(f"    {item.statement}" for item in block.items), block.note):
+        out.say("{}", line)
 
 
 def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeCommunity], limit: int, *,
@@ -183,9 +174,8 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
     root = Tree(title)
     for community in largest[:limit]:
         _add_community(root, graph, community)
-    if left := left_out(len(largest) - limit):
-        root.add(left)
     out.print(root)
+    print_left_out(len(largest) - limit)
 
 
 def _add_community(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
@@ -203,13 +193,10 @@ def _add_community(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) 
 def _add_keyword(branch: Tree, graph: KnowledgeGraph, keyword: str, members: set[str]) -> None:
     """Add the first facts of a keyword, those within its community before others, and its first attributes."""
     facts = sorted(graph.incident(keyword), key=lambda fact: (not members.issuperset((fact[0], fact[2])), fact))
-    for fact in facts[:_FACTS_SHOWN]:
+    for fact in facts[:_SHOWN_OF_KEYWORD]:
         branch.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
-    validities = graph.validities(keyword)
-    for name, values in list(graph.descriptive_values(keyword).items())[:_ATTRIBUTES_SHOWN]:
-        times = validities.get(name, {})
-        shown = ", ".join(times[value].with_note(value) if value in times else value for value in values)
-        branch.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(shown)}")
+    for name, values in list(graph.descriptive_values(keyword).items())[:_SHOWN_OF_KEYWORD]:
+        branch.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(', '.join(values))}")
 
 
 @app.command("tables")
@@ -237,25 +224,22 @@ def tables(
 
 
 def _print_tables(tables: Sequence[TableInfo]) -> None:
-    named = [table for table in tables if table.kind != "relation"]
-    out.print(table_of(("table", "rows", "documents", "columns"), (
-        (table.name, f"{table.rows:,}", f"{table.documents:,}", ", ".join(column.name for column in table.columns))
-        for table in named), box=box.SIMPLE))
+    print_table(("table", "rows", "documents", "columns"), [
+        (table.name, table.rows, table.documents, ", ".join(column.name for column in table.columns))
+        for table in tables if table.kind != "relation"])
     relations = [f"{table.name} ({table.rows:,})" for table in tables if table.kind == "relation"]
     if relations:
-        out.print(f"[dim]relations and attributes, a table each: {on_a_line(', '.join(relations))}[/dim]",
-                  soft_wrap=True)
+        out.say("[dim]relations and attributes, a table each: {}[/dim]", ", ".join(relations))
 
 
 def _print_columns(table: TableInfo) -> None:
-    source = f" in {format_count(table.documents, 'document')}" if table.documents else ""
-    out.print(f"[bold]{on_a_line(table.name)}[/bold]: {format_count(table.rows, 'row')}{source}", soft_wrap=True)
-    rows = [(column.name, column.kind, column.unit or ", ".join(column.units), f"{column.distinct:,}",
-             f"{column.empty:,}", f"{column.untyped:,}", _values_text(column)) for column in table.columns]
-    out.print(table_of(("column", "kind", "unit", "different", "empty", "unreadable", "values"), rows, box=box.SIMPLE))
+    print_table(("column", "kind", "unit", "different", "empty", "unreadable", "values"), [
+        (column.name, column.kind, column.unit or ", ".join(column.units), column.distinct, column.empty,
+         column.untyped, _values_text(column)) for column in table.columns],
+        title=f"{table.name}: {format_count(table.rows, 'row')}")
     for column in table.columns:
         if column.note:
-            out.print(f"[dim]{on_a_line(column.name)}: {on_a_line(column.note)}[/dim]", soft_wrap=True)
+            out.say("[dim]{}: {}[/dim]", column.name, column.note)
 
 
 def _values_text(column: ColumnInfo) -> str:
@@ -288,12 +272,17 @@ def sql(
     if as_json or as_csv:
         _write_data(result, as_csv=as_csv)
         for note in [basis, *notes]:  # on standard error, because scripts read the data
-            err.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
+            err.say("[dim]{}[/dim]", note)
         return
-    out.print(f"[bold]{on_a_line(basis)}[/bold]", soft_wrap=True)
-    _print_rows(result)
+    out.say("[bold]{}[/bold]", basis)
+    if result.rows:
+        print_table(result.columns, [
+            [show_value(value, unit) for value, unit in zip(row, result.units, strict=True)] for row in result.rows],
+            numbers=[kind == "number" for kind in result.kinds])
+    else:
+        out.print("no row fits")
     for note in notes:
-        out.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
+        out.say("[dim]{}[/dim]", note)
     _print_citations(result)
 
 
@@ -315,20 +304,7 @@ def _print_citations(result: SqlRows) -> None:
     shown = result.citations[:_CITATIONS_SHOWN]
     for citation in shown:
         quote = " ".join(citation.quote.split())
-        if len(quote) > _LONGEST_CITATION:
-            quote = f"{quote[:_LONGEST_CITATION]}…"
-        out.print(f"[dim]{on_a_line(citation.document)}:[/dim] {on_a_line(quote)}", soft_wrap=True)
+        cut = quote if len(quote) <= _LONGEST_CITATION else f"{quote[:_LONGEST_CITATION]}…"
+        out.say("[dim]{}:[/dim] {}", citation.document, cut)
     if result.records and result.records > _CITATIONS_SHOWN:
         out.print(f"[dim]and {format_count(result.records - len(shown), 'more record')}[/dim]")
-
-
-def _print_rows(result: SqlRows) -> None:
-    if not result.rows:
-        out.print("no row fits")
-        return
-    table = Table(box=box.SIMPLE)
-    for column, kind in zip(result.columns, result.kinds, strict=True):
-        table.add_column(on_a_line(column), justify="right" if kind == "number" else "left")
-    for row in result.rows:
-        table.add_row(*(on_a_line(show_value(value, unit)) for value, unit in zip(row, result.units, strict=True)))
-    out.print(table)

@@ -6,7 +6,6 @@ from contextlib import closing
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from ...config import Settings
@@ -20,12 +19,12 @@ from ...graph_store.ledger.token_accounts import Spent
 from ...graph_store.store_errors import StoreError
 from ...runtime.audit import entries
 from ...text.quantities import format_count
-from ..console import CommandError, err, money, on_a_line, out, print_json, table_of
+from ..console import CommandError, err, money, on_a_line, out, print_json, print_table
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
 
-_SHOWN_BUILDS, _SHOWN_FAILURES = 5, 10
+_SHOWN_BUILDS, _SHOWN = 5, 10
 _REPAIRS = {"swapped": "with subject and object exchanged", "mapped_label": "with the schema's label for the same",
             "inferred_type": "without a type, inferred from the text",
             "normalised_value": "values in one form", "dropped_time": "without a time that the text does not state"}
@@ -55,17 +54,11 @@ def list_bases(*, as_json: AsJson = False) -> None:
         print_json(listed)
         return
     if not listed:
-        err.print(f"there is no knowledge base in {on_a_line(str(home))} yet: make one with `banyan build PATH --kb "
-                  "NAME`", soft_wrap=True)
+        err.say("there is no knowledge base in {} yet: make one with `banyan build PATH --kb NAME`", home)
         return
-    table = Table("knowledge base", "documents", "chunks")
-    for entry in listed:
-        counts = str(entry["documents"]), str(entry["chunks"])
-        if entry["problem"]:  # the counts are not known
-            counts = "?", f"[red]{on_a_line(entry['problem'])}[/red]"
-        table.add_row(on_a_line(entry["kb"]), *counts)
-    out.print(table)
-    out.print(f"[dim]in {on_a_line(str(home.absolute()))}[/dim]", soft_wrap=True)
+    print_table(("knowledge base", "documents", "chunks", "problem"),
+                [(entry["kb"], entry["documents"], entry["chunks"], entry["problem"]) for entry in listed])
+    out.say("[dim]in {}[/dim]", home.absolute())
 
 
 def _count_contents(settings: Settings, name: str) -> dict[str, Any]:
@@ -84,7 +77,7 @@ def rename(old: Name, new: Annotated[str, typer.Argument(help="The new name.")])
     settings = Settings()
     moving.rename(Layout.by(settings, old), new)
     _move_conversations(settings, old, new)
-    out.print(f"renamed {on_a_line(old)} to {on_a_line(new)}", soft_wrap=True)
+    out.say("renamed {} to {}", old, new)
 
 
 @app.command()
@@ -95,16 +88,10 @@ def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
     if not yes:
         if not sys.stdin.isatty():
             raise CommandError(f"deleting {name!r} needs your confirmation, and no terminal is attached: add --yes")
-        entry = _count_contents(settings, name)
-        if entry["problem"]:
-            question = f"Delete {name}? It cannot be read ({entry['problem']})."
-        else:
-            documents = format_count(entry["documents"], "document")
-            question = f"Delete {name} with {documents} and everything derived from them?"
-        typer.confirm(f"{question} Your files stay.", abort=True)
+        typer.confirm(f"Delete {name} and everything stored in it? Your files stay.", abort=True)
     moving.drop(layout)
     _move_conversations(settings, name, new="")  # deletes them
-    out.print(f"dropped {on_a_line(name)}", soft_wrap=True)
+    out.say("dropped {}", name)
 
 
 @app.command()
@@ -116,8 +103,8 @@ def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this kno
     if as_json:
         print_json([entry.model_dump() for entry in listed])
         return
-    out.print(table_of(("time", "who", "action", "knowledge base", "what"), (
-        (entry.time, entry.who, entry.action, entry.knowledge_base, entry.what) for entry in listed)))
+    print_table(("time", "who", "action", "knowledge base", "what"), [
+        (entry.time, entry.who, entry.action, entry.knowledge_base, entry.what) for entry in listed])
 
 
 def _move_conversations(settings: Settings, old: str, new: str) -> None:
@@ -144,30 +131,30 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     if as_json:
         print_json(report.model_dump())
         return
-    table = Table.grid(padding=(0, 2))
-    for name, text in _status_lines(report):
-        table.add_row(f"  [dim]{name}[/dim]", text)
-    out.print(f"[bold]{escape(kb)}[/bold]")
+    out.say("[bold]{}[/bold]", kb)
     if introduction:
         out.print(introduction)
+    table = Table.grid(padding=(0, 2))
+    for name, text in _status_lines(report):
+        table.add_row(f"  [dim]{name}[/dim]", on_a_line(text))
     out.print(table)
-    for document, number, reason in report.failures[:_SHOWN_FAILURES]:
-        out.print(f"  [red]failed:[/red] {on_a_line(document)}, chunk {number}: {on_a_line(reason)}", soft_wrap=True)
-    for document, note in list(report.partly_read.items())[:_SHOWN_FAILURES]:
-        out.print(f"  [yellow]partly read:[/yellow] {on_a_line(document)}: {on_a_line(note)}", soft_wrap=True)
-    if len(report.partly_read) > _SHOWN_FAILURES:
-        out.print(f"  and {len(report.partly_read) - _SHOWN_FAILURES:,} more; `banyan status --json` lists all")
+    for document, number, reason in report.failures[:_SHOWN]:
+        out.say("  [red]failed:[/red] {}, chunk {}: {}", document, number, reason)
+    for document, note in list(report.partly_read.items())[:_SHOWN]:
+        out.say("  [yellow]partly read:[/yellow] {}: {}", document, note)
+    if len(report.partly_read) > _SHOWN:
+        out.say("  and {} more; `banyan status --json` lists all", len(report.partly_read) - _SHOWN)
     if report.chunks_failed:
-        out.print(f"  [yellow]banyan build --kb {escape(kb)} --retry-failed[/yellow] reads what failed", soft_wrap=True)
+        out.say("  [yellow]banyan build --kb {} --retry-failed[/yellow] reads what failed", kb)
     if report.spent.calls:
-        out.print(_spending_table(report))
+        _print_spending(report)
 
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
     """Yield the lines of a status, each as (name, text)."""
     yield "documents", _documents_text(report)
     if report.read_by:
-        yield "read by", ", ".join(f"{_READERS.get(reader) or on_a_line(reader)}: {format_count(number, 'chunk')}"
+        yield "read by", ", ".join(f"{_READERS.get(reader, reader)}: {format_count(number, 'chunk')}"
                                    for reader, number in report.read_by.items())
     yield "graph", ", ".join((
         format_count(report.entities, "entity", "entities"), format_count(report.triples, "fact"),
@@ -175,17 +162,17 @@ def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
     if RULES in report.read_by:
         yield "sentences", ("rules read no facts from sentences, a model does (set one, then: banyan build PATH "
                             "--reread)")
-    schema = f"{on_a_line(report.schema_name) or 'none yet'}, version {report.schema_version}"
+    schema = f"{report.schema_name or 'none yet'}, version {report.schema_version}"
     if report.candidates_waiting:
         schema += (f"; waiting: {format_count(report.candidates_waiting, 'candidate')} (decide: banyan schema review "
-                   f"--kb {escape(report.kb)}; admit all: the same with --all accept)")
+                   f"--kb {report.kb}; admit all: the same with --all accept)")
     yield "schema", schema
     if report.facts_not_admitted:
         total = format_count(sum(report.facts_not_admitted.values()), "fact")
         yield "not admitted", f"{total}: {_counts_text(report.facts_not_admitted, _REASONS)}"
     if report.repaired:
         yield "repaired", _counts_text(report.repaired, _REPAIRS)
-    yield "embedding", on_a_line(report.embedding_model)
+    yield "embedding", report.embedding_model
 
 
 def _documents_text(report: Status) -> str:
@@ -208,21 +195,14 @@ def _counts_text(counts: Mapping[str, int], texts: Mapping[str, str]) -> str:
     return ", ".join(f"{number:,} {texts.get(name, name)}" for name, number in by_count)
 
 
-def _spending_table(status: Status) -> Table:
-    """Return what was spent on each step, on the last builds and on the most expensive documents, and in all."""
-    table = Table("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost", title="Spent")
-
-    def add_row(name: str, spent: Spent) -> None:
-        table.add_row(name, *map(str, (spent.calls, spent.prompt, spent.cached, spent.completion, spent.wasted)),
-                      money(spent.cost))
-
+def _print_spending(status: Status) -> None:
+    """Print what was spent on each step, on the last builds and on the most expensive documents, and in all."""
     parts: dict[str, Sequence[Spent]] = {"step": status.spent_by_step,
                                          "build": status.spent_by_build[-_SHOWN_BUILDS:],
                                          "document": status.dearest_documents}
-    for kind, accounts in parts.items():
-        for spent in accounts:
-            # Spending without a name belongs to none of the kind, such as that of questions to no build.
-            add_row(f"{kind} {on_a_line(spent.name)}" if spent.name else f"no {kind}", spent)
-        table.add_section()
-    add_row("all", status.spent)
-    return table
+    # Spending without a name belongs to none of the kind, such as that of questions to no build.
+    named = [(f"{kind} {spent.name}" if spent.name else f"no {kind}", spent)
+             for kind, accounts in parts.items() for spent in accounts]
+    print_table(("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost"), [
+        (name, spent.calls, spent.prompt, spent.cached, spent.completion, spent.wasted, money(spent.cost))
+        for name, spent in [*named, ("all", status.spent)]], title="Spent")

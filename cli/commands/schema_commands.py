@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from ...agents.resources import Resources
 from ...agents.schema_proposal import REVIEWED_AT_ONCE, infer_schema
@@ -20,7 +18,7 @@ from ...schemas.delta import Candidate, Decision, Review, Verdict, load_review
 from ...schemas.formats.schema_loading import dump_schema, load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaElement, compare_schemas
 from ...schemas.naming import label_key
-from ..console import CommandError, err, on_a_line, out, print_json
+from ..console import CommandError, err, out, print_json, print_table
 from ..session import AsJson, Kb, MaxTokens, open_resources
 
 app = typer.Typer()
@@ -57,37 +55,37 @@ def show(
         _print_schema(shown)
 
 
+def _count(schema: GraphSchema) -> str:
+    return (f"{len(schema.entity_types)} entity types, {len(schema.relation_types)} relations, "
+            f"{len(schema.attribute_types)} attributes")
+
+
 def _value_text(value: Any) -> str:
-    """Return the value of a schema's field as text."""
     return "|".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _write_schema(schema: GraphSchema, path: Path) -> None:
     path.write_text(dump_schema(schema), "utf-8")
-    err.print(f"written to {escape(str(path))}", soft_wrap=True)
+    err.say("written to {}", path)
 
 
 def _print_schema(schema: GraphSchema) -> None:
     """Print a schema as a table of its entity types, relations and attributes."""
     note = " (open: allows everything)" if schema.open else ""
-    out.print(f"[bold]{escape(schema.name)}[/bold] {escape(schema.description)}{note}", soft_wrap=True)
-    table = Table("kind", "name", "of", "also called")
-
-    def add_row(kind: str, element: SchemaElement, of: str) -> None:
-        table.add_row(kind, on_a_line(element.name), on_a_line(of), on_a_line(", ".join(element.all_names()[1:])))
-
-    for entity_type in schema.entity_types:
-        add_row("entity type", entity_type, entity_type.parent or "")
+    out.say("[bold]{}[/bold] {}{}", schema.name, schema.description, note)
+    rows: list[tuple[str, SchemaElement, str]] = [
+        ("entity type", entity_type, entity_type.parent or "") for entity_type in schema.entity_types]
     for relation in schema.relation_types:
         # A functional relation has one tail for each head at a time, an inverse functional one has one head.
         single_ends = ["one tail"] * relation.functional + ["one head"] * relation.inverse_functional
         limit = f", {' and '.join(single_ends)} at a time" if single_ends else ""
-        add_row("relation", relation, f"{'|'.join(relation.domain)} -> {'|'.join(relation.range)}{limit}")
+        rows.append(("relation", relation, f"{'|'.join(relation.domain)} -> {'|'.join(relation.range)}{limit}"))
     for attribute in schema.attribute_types:
         limit = ", one at a time" if attribute.functional else ""
         of = f"{'|'.join(attribute.owners)}: {attribute.kind} {attribute.unit}".strip()
-        add_row("attribute", attribute, of + limit)
-    out.print(table)
+        rows.append(("attribute", attribute, of + limit))
+    print_table(("kind", "name", "of", "also called"), [
+        (kind, element.name, of, ", ".join(element.all_names()[1:])) for kind, element, of in rows])
 
 
 @schema_app.command()
@@ -100,16 +98,13 @@ def history(kb: Kb, *, as_json: AsJson = False) -> None:
         return
     for version in versions:
         schema = version.graph_schema
-        out.print(f"[bold]{version.version}[/bold]  {version.decided_at}  {escape(version.who)}: "
-                  f"{len(schema.entity_types)} entity types, {len(schema.relation_types)} relations, "
-                  f"{len(schema.attribute_types)} attributes", soft_wrap=True)
+        out.say("[bold]{}[/bold]  {}  {}: {}", version.version, version.decided_at, version.who, _count(schema))
         for decided in version.decisions:
             decision = decided.decision
             # A decision may give a candidate another name, or make it a synonym of an element that exists.
             target = decision.new_name or decision.into
             name = f"{decision.name} -> {target}" if target else decision.name
-            out.print(f"    {decision.verdict} {decision.kind} {on_a_line(name)}  "
-                      f"[dim]{on_a_line(decision.why)}[/dim]", soft_wrap=True)
+            out.say("    {} {} {}  [dim]{}[/dim]", decision.verdict, decision.kind, name, decision.why)
             if decided.evidence:
                 _print_evidence(decided.evidence, indent="        ")
 
@@ -126,12 +121,8 @@ def set_schema(
         with resources.snapshot(kb) as snapshot:
             current = snapshot.kb.schemas.current()
         for change in compare_schemas(current, wanted):
-            fields = []
-            for field in change.fields:
-                before = f"{_value_text(field.before)} -> " if change.change == "changed" else ""
-                fields.append(f"{field.field}: {before}{_value_text(field.after)}")
-            out.print(f"{_MARKS[change.change]} {change.kind} {on_a_line(change.name)}  "
-                      f"[dim]{on_a_line(', '.join(fields))}[/dim]", soft_wrap=True)
+            fields = ", ".join(f"{field.field}: {_value_text(field.after)}" for field in change.fields)
+            out.say(f"{_MARKS[change.change]} {{}} {{}}  [dim]{{}}[/dim]", change.kind, change.name, fields)
         if dry_run:
             return
         with err.status("bounding the facts again"):
@@ -158,8 +149,7 @@ def review(
             listed = _list_candidates(resources, kb, None)
             data = {"candidates": [candidate.model_dump(mode="json") for candidate in listed], "decisions": []}
             save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", "utf-8")
-            out.print(f"{len(listed)} candidates written to {escape(str(save))}; fill in 'decisions' and pass it with "
-                      "--decisions", soft_wrap=True)
+            out.say("{} candidates written to {}; fill in 'decisions' and pass it with --decisions", len(listed), save)
             return
         if decisions is None and everything is None and not accept and not reject:
             _print_candidates(_list_candidates(resources, kb, REVIEWED_AT_ONCE))
@@ -185,7 +175,7 @@ def _print_candidates(candidates: Sequence[Candidate]) -> None:
         out.print("nothing is pending")
         return
     for candidate in candidates:
-        out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
+        out.say("\n[bold]{} {}[/bold]", candidate.kind.replace("_", " "), candidate.name)
         _print_evidence(candidate)
     out.print("\ndecide with --accept NAME, --reject NAME, --all, or in a file with --save and --decisions")
 
@@ -210,7 +200,7 @@ def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
         lines.append(f"also called: {', '.join(candidate.labels)}")
     lines += [f"{example.item}  «{example.words}»  ({example.document})" for example in candidate.examples]
     for line in lines:
-        out.print(f"{indent}[dim]{on_a_line(line)}[/dim]", soft_wrap=True)
+        out.say(f"{indent}[dim]{{}}[/dim]", line)
 
 
 def _list_candidates(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
@@ -234,7 +224,7 @@ def infer(
     """Let a model propose a compact seed schema from a sample of documents, for you to edit; responses are cached."""
 
     def report_failure(failed: LoadFailure) -> None:
-        err.print(f"[yellow]not read:[/yellow] {on_a_line(f'{failed.path}: {failed.reason}')}", soft_wrap=True)
+        err.say("[yellow]not read:[/yellow] {}: {}", failed.path, failed.reason)
 
     with open_resources() as resources, resources.standalone_calls(max_tokens) as calls:
         settings = resources.settings
@@ -247,10 +237,8 @@ def infer(
         after = calls.total()
     schema = inferred.graph_schema.model_copy(update={"name": name})
     tokens = after.prompt + after.completion - before.prompt - before.completion
-    err.print(f"from {inferred.excerpts} excerpts of {inferred.documents} documents: "
-              f"{len(schema.entity_types)} entity types, {len(schema.relation_types)} relations, "
-              f"{len(schema.attribute_types)} attributes; "
-              f"{after.calls - before.calls} calls, {tokens} tokens", soft_wrap=True)
+    err.say("from {} excerpts of {} documents: {}; {} calls, {} tokens", inferred.excerpts, inferred.documents,
+            _count(schema), after.calls - before.calls, tokens)
     if output is not None:
         _write_schema(schema, output)
     else:

@@ -7,7 +7,6 @@ are refused.
 """
 
 import asyncio
-import errno
 import multiprocessing
 import os
 import signal
@@ -31,7 +30,7 @@ from ...graph_store.layout import knowledge_bases
 from ...runtime.libraries import collect_rarely
 from ...schemas.services import is_loopback
 from ...server.security.keys import SCOPES, Keys, Scope
-from ..console import CommandError, err, note_missing_model, on_a_line, out, set_up_logs, table_of
+from ..console import CommandError, err, note_missing_model, out, print_table, set_up_logs
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -88,7 +87,7 @@ def serve(
     _allow_descriptors()
 
     def listening() -> None:
-        err.print(f"Banyan is at {address} (Ctrl-C ends it)", soft_wrap=True)
+        err.say("Banyan is at {} (Ctrl-C ends it)", address)
         # Without a display, a text browser would take over the terminal.
         has_windows = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _DISPLAYS)
         if not (no_browser or is_reachable) and sys.stdin.isatty() and sys.stderr.isatty() and has_windows:
@@ -117,16 +116,10 @@ def serve(
 def _check_free(host: str, port: int) -> None:
     """Check that no other program uses the port; called before models are loaded, which takes long."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name == "posix")
-            probe.bind(address)
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise CommandError(f"port {port} of {host} is taken by another program: end it, or choose another port "
-                               "with --port") from error
-        raise CommandError(f"{host}:{port} cannot be listened on ({error.strerror or error}): choose another address "
-                           "with --host or --port") from error
+        raise CommandError(f"{host}:{port} cannot be listened on ({os.strerror(error.errno or 0)}): end the program "
+                           "that uses it, or choose another with --host or --port") from error
 
 
 def _allow_descriptors() -> None:
@@ -294,10 +287,10 @@ def key(
     settings = Settings()
     keys = Keys.of(settings)
     if not name:
-        rows = [(known.name, ", ".join(known.scopes),
-                 "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
-                 known.requests_per_minute or "", known.created_at) for known in keys.all()]
-        out.print(table_of(("client", "scopes", "knowledge bases", "a minute", "created"), rows))
+        print_table(("client", "scopes", "knowledge bases", "a minute", "created"), [
+            (known.name, ", ".join(known.scopes),
+             "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
+             known.requests_per_minute or "", known.created_at) for known in keys.all()])
     elif revoke:
         _revoke_key(settings, keys, name)
     else:
@@ -306,8 +299,7 @@ def key(
             raise CommandError(f"choose what the key allows: --scope with one of {', '.join(SCOPES)}; may be repeated")
         secret = keys.make(name, wanted, kb or (), per_minute)
         for missing in sorted({*(kb or ())} - {*knowledge_bases(settings)}):
-            err.print(f"there is no knowledge base {on_a_line(missing)} yet; the key will apply once it is created",
-                      soft_wrap=True)
+            err.say("there is no knowledge base {} yet; the key will apply once it is created", missing)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
         out.print(secret, soft_wrap=True)
 
@@ -323,8 +315,8 @@ def _revoke_key(settings: Settings, keys: Keys, name: str) -> None:
         Conversations(database).forget_client(name)
     err.print(f"revoked, and its conversations deleted: {name}")
     if not keys.all():
-        err.print("no key is left, so the server accepts no request: make another, or delete the file of keys (in "
-                  "PostgreSQL the rows of banyan.banyan_keys) to open it to this machine again", soft_wrap=True)
+        err.say("no key is left, so the server accepts no request: make another, or delete the file of keys (in "
+                "PostgreSQL the rows of banyan.banyan_keys) to open it to this machine again")
 
 
 @app.command()
