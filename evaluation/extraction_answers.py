@@ -18,9 +18,9 @@ of an ontology's relation labels are errors in the ontology, and are ignored.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -61,15 +61,15 @@ class _GoldTriple(BaseModel):
     obj: str
 
 
-class _RecordedAnswer(BaseModel):
-    id: str
-    triples: tuple[Triple, ...]
-
-
 class _GoldLine(BaseModel):
     id: str
     sent: str
     triples: tuple[_GoldTriple, ...]
+
+
+class _RecordedAnswer(BaseModel):
+    id: str
+    triples: tuple[Triple, ...]
 
 
 _T = TypeVar("_T")
@@ -79,7 +79,7 @@ _Record = TypeVar("_Record", _RecordedAnswer, _GoldLine)
 def load_gold(path: Path) -> list[GoldCase]:
     """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`."""
     cases = [GoldCase(id=record.id, text=record.sent, triples=tuple((t.sub, t.rel, t.obj) for t in record.triples))
-             for record in _read_records(path, _GoldLine)]
+             for record in _read_records(path, _GoldLine).values()]
     if not cases:
         raise DatasetError(f"{path} has no sentence: a gold file has lines {{id, sent, triples: [{{sub, rel, obj}}]}}")
     return cases
@@ -87,18 +87,18 @@ def load_gold(path: Path) -> list[GoldCase]:
 
 def load_recorded(path: Path) -> dict[str, tuple[Triple, ...]]:
     """Read a model's triples by sentence id from JSON lines `{id, triples: [[head, relation, tail]]}`."""
-    return {record.id: record.triples for record in _read_records(path, _RecordedAnswer)}
+    return {key: record.triples for key, record in _read_records(path, _RecordedAnswer).items()}
 
 
-def _read_records(path: Path, model: type[_Record]) -> Iterator[_Record]:
-    first_place: dict[str, str] = {}
+def _read_records(path: Path, model: type[_Record]) -> dict[str, _Record]:
+    """Return the records of a file by their ids."""
+    records: dict[str, _Record] = {}
     for place, value in json_lines(path, DatasetError):
         record = validate_record(place, value, model, DatasetError)
-        if record.id in first_place:
-            raise DatasetError(f"{place}, id: {record.id!r} occurs already in {first_place[record.id]}: keep one of "
-                               "them")
-        first_place[record.id] = place
-        yield record
+        if record.id in records:
+            raise DatasetError(f"{place}, id: {record.id!r} occurs already: keep one of them")
+        records[record.id] = record
+    return records
 
 
 def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
@@ -106,18 +106,12 @@ def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
     """Return, by the sentence's id, the recorded triples that fit the schema and whose names are in the sentence."""
     admitted = {}
     for case in cases:
-        if case.id not in recorded:
-            continue
-        triples, malformed = list[ExtractedTriple](), list[str]()
-        for triple in recorded[case.id]:
-            head, relation, tail = triple
-            if all(part.strip() for part in triple):
-                # The lengths are the most that `ExtractedTriple` takes.
-                triples.append(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500]))
-            else:
-                malformed.append(str(triple))
-        extraction = Extraction(triples=tuple(triples), malformed=tuple(malformed))
-        admitted[case.id] = _admit_extraction(extraction, case, bounds)
+        if case.id in recorded:
+            # The lengths are the most that `ExtractedTriple` takes.
+            triples = tuple(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
+                            for head, relation, tail in recorded[case.id]
+                            if head.strip() and relation.strip() and tail.strip())
+            admitted[case.id] = _admit_extraction(Extraction(triples=triples), case, bounds)
     return admitted
 
 
@@ -202,29 +196,23 @@ def score_answers(ontology: GraphSchema, gold: Sequence[GoldCase],
         return round(sum(values) / len(gold), 4)
 
     return ExtractionScores(
-        precision=mean(one.precision for one in agreements), recall=mean(one.recall for one in agreements),
-        f1=mean(one.f1 for one in agreements), conformance=mean(1 - one.relation for one in faults),
+        precision=mean(precision for precision, _, _ in agreements), recall=mean(recall for _, recall, _ in agreements),
+        f1=mean(f1 for _, _, f1 in agreements), conformance=mean(1 - one.relation for one in faults),
         hallucination=Hallucination(
             subject=mean(one.subject for one in faults), relation=mean(one.relation for one in faults),
             object=mean(one.object for one in faults)))
 
 
-class _Agreement(NamedTuple):
-    precision: float
-    recall: float
-    f1: float
-
-
-def _score_agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> _Agreement:
+def _score_agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[float, float, float]:
     """Return precision, recall and F1 of one sentence; only triples with a relation of the gold triples count."""
     gold_relations = {_relation_label(relation) for _, relation, _ in gold}
     gold_texts = {_triple_text(triple) for triple in gold}
     answer_texts = {_triple_text(triple) for triple in answered if _relation_label(triple[1]) in gold_relations}
     common = len(gold_texts & answer_texts)
     if not common:
-        return _Agreement(0.0, 0.0, 0.0)
+        return 0.0, 0.0, 0.0
     precision, recall = common / len(answer_texts), common / len(gold_texts)
-    return _Agreement(precision, recall, 2 * precision * recall / (precision + recall))
+    return precision, recall, 2 * precision * recall / (precision + recall)
 
 
 def _score_hallucination(sentence: str, relations: frozenset[str], answered: Sequence[Triple]) -> Hallucination:

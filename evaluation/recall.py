@@ -5,13 +5,13 @@ Recall@k of a question is the share of its gold passages whose document is among
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from ..agents.resources import Resources
 from ..schemas.documents import Chunk, Frozen
@@ -25,8 +25,6 @@ Values = NDArray[np.float64]
 _LEAST_RANKED, _RESAMPLES = 100, 2000
 # A fixed seed makes reports reproducible, and lets compared rows share their resamples.
 _SEED = 20240917
-# The most resampled counts in memory at once: 8 MB.
-_MOST_CELLS = 1_000_000
 Percent = dict[str, float]
 """A value in % by cut-off ("2", "5", ...)."""
 Interval = dict[str, tuple[float, float]]
@@ -114,32 +112,17 @@ def pick_evenly(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
 def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}: check its path")
-    questions = [validate_record(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of()
-                 for where, record in json_records(path, DatasetError)]
+    questions = []
+    for where, value in json_records(path, DatasetError):
+        place = f"{where}: not a {form} question"
+        record = validate_record(place, value, _Record, DatasetError)
+        field = next((name for name in _GOLD_FIELDS[form] if getattr(record, name) is not None), "")
+        if not field:
+            raise DatasetError(f"{place}: it has no `{'` or `'.join(_GOLD_FIELDS[form])}`")
+        questions.append(_question_of(record, field))
     if not questions:
         raise DatasetError(f"{path} has no question: a {form} file is a JSON array of records, or one on each line")
     return questions
-
-
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
-
-    question: str
-    type: str | None = None
-    answers: list[str] | str | None = None
-    answer: list[str] | str | None = None
-    answer_aliases: list[str] = []
-    unanswerable: bool = False
-    answerable: bool = True
-
-    def _question(self, name: str | None, gold: Iterable[GoldPassage], steps: Sequence[Any] = ()) -> DatasetQuestion:
-        """Return the record as a question; answers may be in three fields, and empty or repeated ones are dropped."""
-        expected = (self.answer if self.answers is None else self.answers) or []
-        answers = [*([expected] if isinstance(expected, str) else expected), *self.answer_aliases]
-        return DatasetQuestion(id=name or "", question=self.question, gold=tuple(dict.fromkeys(gold)),
-                                steps=len(steps), type=self.type or "",
-                                answers=tuple(dict.fromkeys(answer for answer in answers if answer.strip())),
-                                unanswerable=self.unanswerable or not self.answerable)
 
 
 class _Paragraph(BaseModel):
@@ -148,45 +131,50 @@ class _Paragraph(BaseModel):
     is_supporting: bool
 
 
-class _Musique(_Record):
-    id: str
-    paragraphs: list[_Paragraph]
-    question_decomposition: list[Any] = []
+class _Record(BaseModel):
+    """A record of a question file, with the fields of all forms."""
 
-    def question_of(self) -> DatasetQuestion:
-        gold = [GoldPassage(title=p.title, text=p.paragraph_text) for p in self.paragraphs if p.is_supporting]
-        return self._question(self.id, gold, self.question_decomposition)
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
-
-class _Titled(_Record):
-    id: str | None = None
-    own_id: str | None = Field(None, alias="_id")
+    id: str | None = Field(None, validation_alias=AliasChoices("id", "_id"))
+    question: str
+    type: str | None = None
+    answers: list[str] | str | None = Field(None, validation_alias=AliasChoices("answers", "answer"))
+    answer_aliases: list[str] = []
+    unanswerable: bool = False
+    answerable: bool = True
+    gold: list[str] | None = None
     evidence: list[str] | None = None
     supporting_facts: list[tuple[str, Any]] | None = None
-    evidences: list[Any] = []
-
-    @model_validator(mode="after")
-    def _has_gold(self) -> Self:
-        if self.evidence is None and self.supporting_facts is None:
-            raise ValueError("it has neither `evidence` nor `supporting_facts`")
-        return self
-
-    def question_of(self) -> DatasetQuestion:
-        titles = self.evidence if self.evidence is not None else [title for title, _ in self.supporting_facts or ()]
-        return self._question(self.id or self.own_id, [GoldPassage(title=title) for title in titles], self.evidences)
+    paragraphs: list[_Paragraph] | None = None
+    steps: list[Any] = Field([], validation_alias=AliasChoices(
+        "decomposition", "question_decomposition", "evidences"))
 
 
-class _Generic(_Record):
-    id: str
-    gold: list[str]
-    decomposition: list[Any] = []
-
-    def question_of(self) -> DatasetQuestion:
-        return self._question(self.id, [GoldPassage(id=document) for document in self.gold], self.decomposition)
+_GOLD_FIELDS: dict[QuestionFormat, tuple[str, ...]] = {
+    "musique": ("paragraphs",), "hotpotqa": ("evidence", "supporting_facts"),
+    "2wiki": ("evidence", "supporting_facts"), "generic": ("gold",)}
+"""The fields that tell the gold passages; the first one that a record has counts."""
 
 
-_FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
-    "musique": _Musique, "hotpotqa": _Titled, "2wiki": _Titled, "generic": _Generic}
+def _question_of(record: _Record, gold_field: str) -> DatasetQuestion:
+    """Return a record as a question; empty or repeated answers and gold passages are dropped."""
+    match gold_field:
+        case "gold":
+            gold = [GoldPassage(id=document) for document in record.gold or ()]
+        case "paragraphs":
+            gold = [GoldPassage(title=paragraph.title, text=paragraph.paragraph_text)
+                    for paragraph in record.paragraphs or () if paragraph.is_supporting]
+        case "evidence":
+            gold = [GoldPassage(title=title) for title in record.evidence or ()]
+        case _:
+            gold = [GoldPassage(title=title) for title, _ in record.supporting_facts or ()]
+    expected = [record.answers] if isinstance(record.answers, str) else record.answers or []
+    answers = [answer for answer in (*expected, *record.answer_aliases) if answer.strip()]
+    return DatasetQuestion(
+        id=record.id or "", question=record.question, gold=tuple(dict.fromkeys(gold)), steps=len(record.steps),
+        type=record.type or "", answers=tuple(dict.fromkeys(answers)),
+        unanswerable=record.unanswerable or not record.answerable)
 
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:
@@ -216,15 +204,10 @@ def intervals(values: Values) -> Values:
     Returns:
         Shape (k, 2): the lower and upper end for each column; 95 % of the resampled means are between them.
     """
-    rows = len(values)
-    random = np.random.default_rng(_SEED)
-    means = []
-    resamples_at_once = max(1, _MOST_CELLS // rows)
-    for start in range(0, _RESAMPLES, resamples_at_once):
-        resamples = min(resamples_at_once, _RESAMPLES - start)
-        # How often each row was drawn is enough, because the order of the draws does not matter.
-        means.append(random.multinomial(rows, np.full(rows, 1 / rows), size=resamples) @ values / rows)
-    return np.asarray(np.quantile(np.concatenate(means), (0.025, 0.975), axis=0).T)  # the ends of the 95 % interval
+    rows, random = len(values), np.random.default_rng(_SEED)
+    # How often each row was drawn is enough, because the order of the draws does not matter.
+    means = random.multinomial(rows, np.full(rows, 1 / rows), size=_RESAMPLES) @ values / rows
+    return np.asarray(np.quantile(means, (0.025, 0.975), axis=0).T)  # the ends of the 95 % interval
 
 
 class QuestionRecord(Frozen):

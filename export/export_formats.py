@@ -172,16 +172,14 @@ def node_link(graph: TreeGraph) -> Iterator[str]:
     members}. Keywords and members are ids of nodes.
     """
     outline = TreeOutline(graph)
-    yield json_text(nx.node_link_data(graph, edges="edges")
-                    | {"tree": [_tree_branch(graph, outline, node) for node in outline.roots]}) + "\n"
 
+    def branch(community: str) -> dict[str, Any]:
+        inner = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
+        children = outline.children(community)
+        return inner | ({"children": list(map(branch, children))} if children
+                        else {"members": outline.members(community)})
 
-def _tree_branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict[str, Any]:
-    branch = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
-    children = outline.children(community)
-    if children:
-        return {**branch, "children": [_tree_branch(graph, outline, node) for node in children]}
-    return {**branch, "members": outline.members(community)}
+    yield json_text(nx.node_link_data(graph, edges="edges") | {"tree": list(map(branch, outline.roots))}) + "\n"
 
 
 class Format(NamedTuple):

@@ -1,11 +1,11 @@
 "use strict";
 const CHINESE = {
   heading: "知识树", numbers: "统计", tree: "社区", entities: "实体", triples: "三元组", attributes: "属性值",
-  documents: "文档", level: "第 {} 级社区（0 级最细）", outside: "不属于任何社区的实体",
+  documents: "文档", level: "第 {} 级社区（0 级最细）",
   schema: "模式（版本 {}）", filter: "筛选", other: "中文 / English", size: "{} 个实体", cohesion: "凝聚度 {}",
   keywords: "关键词", members: "其他成员", more: "另有 {} 项", empty: "此知识库尚无社区。",
   behind: "知识树落后于事实：请重新构建或运行 banyan reindex。", capped: "本页省略了部分内容，各处均注明数目；完整内容请用 JSON 格式导出。",
-  limits: "上限：{}（社区 / 每个关键词的三元组 / 每个社区的其他成员 / 每个三元组的引文；全部内容的大小）。",
+  limits: "上限：{}（社区 / 每个关键词的三元组 / 每个社区的其他成员 / 每个三元组的引文）。",
 };
 const labels = [...document.querySelectorAll("[data-t]")].map((element) => ({ element, english: element.textContent }));
 const button = document.getElementById("language");

@@ -46,15 +46,15 @@ def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
     mentioned = sorted((node for node, data in graph.nodes(data=True) if data["kind"] == "entity"),
                        key=lambda node: (-len(graph.nodes[node]["documents"]), -graph.degree(node),
                                          graph.nodes[node]["name"], node))
-    names = _FileNames()
-    paths = {node: f"entities/{names.file(graph.nodes[node]['name'], graph.nodes[node]['type'])}"
+    taken = set[str]()
+    paths = {node: f"entities/{_file_name(graph.nodes[node]['name'], graph.nodes[node]['type'], taken)}"
              for node in mentioned[:_MOST_PAGES]}
     for node, path in paths.items():
         yield Page(path, "\n".join(_entity_lines(graph, node, paths)))
-    listed, names = dict[str, TableInfo](), _FileNames()
+    listed, taken = dict[str, TableInfo](), set[str]()
     for table in tables.tables():
         if table.kind in {"records", "documents"}:
-            path = f"tables/{names.file(table.name, '')}"
+            path = f"tables/{_file_name(table.name, '', taken)}"
             listed[path] = table
             yield Page(path, "\n".join(_table_lines(table, tables)))
     yield Page(INDEX, "\n".join(_index_lines(graph, paths, len(mentioned), listed)))
@@ -71,20 +71,17 @@ def zipped(pages: Iterable[Page]) -> bytes:
     return written.getvalue()
 
 
-class _FileNames:
-    """Gives each page of a folder a name of its own, also where capitals are not told apart."""
+def _file_name(name: str, kind: str, taken: set[str]) -> str:
+    """Return a file for a name that is not `taken`, also where capitals are not told apart, and take it.
 
-    def __init__(self) -> None:
-        self._taken = set[str]()
-
-    def file(self, name: str, kind: str) -> str:
-        """Return the file for a name; a second page of the name has its kind behind it, and then a number."""
-        stem = _safe_name(name)
-        with_kind = [f"{stem} ({_safe_name(kind)})"] if kind else []
-        candidates = chain([stem], with_kind, (f"{stem} {number}" for number in count(2)))
-        chosen = next(name for name in candidates if name.casefold() not in self._taken)
-        self._taken.add(chosen.casefold())
-        return f"{chosen}.md"
+    A second page of the name has its kind behind it, and then a number.
+    """
+    stem = _safe_name(name)
+    with_kind = [f"{stem} ({_safe_name(kind)})"] if kind else []
+    candidates = chain([stem], with_kind, (f"{stem} {number}" for number in count(2)))
+    chosen = next(name for name in candidates if name.casefold() not in taken)
+    taken.add(chosen.casefold())
+    return f"{chosen}.md"
 
 
 def _safe_name(name: str) -> str:

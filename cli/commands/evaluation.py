@@ -5,9 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from ...api.progress import track
 from ...evaluation import agent_answers
@@ -34,7 +31,7 @@ from ...graph_store.bounding.labels import Bounds
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema
-from ..console import CommandError, err, on_a_line, out, print_json, write_file
+from ..console import CommandError, err, out, print_json, print_table, write_file
 from ..session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, open_resources
 
 app = typer.Typer()
@@ -42,14 +39,14 @@ evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge bas
 app.add_typer(evaluation_app, name="eval")
 
 Questions = Annotated[Path, typer.Option(help="Question file.")]
-Form = Annotated[QuestionFormat, typer.Option("--format")]
+Form = Annotated[QuestionFormat, typer.Option("--format", help="How the file is written.")]
 
 
 @evaluation_app.command("retrieval")
 def eval_retrieval(
     kb: Kb,
     questions: Questions,
-    form: Form,
+    form: Form = "generic",
     k: Annotated[str, typer.Option("--k", help="Cut-offs.")] = "2,5,10,20",
     records: Annotated[Path | None, typer.Option(
         help="Write a JSON line for each question, with the ranks of its gold passages and its time.")] = None,
@@ -68,10 +65,10 @@ def eval_retrieval(
     with open_resources() as resources, track(err, "questions") as progress:
         report = evaluate(resources, kb, loaded, ks=sorted(set(map(int, parts))), progress=progress)
     if report.gold_absent:
-        err.print(f"[yellow]gold passages that are not in the knowledge base:[/yellow] {report.gold_absent}; "
-                  "they count as missed", soft_wrap=True)
+        err.say("[yellow]gold passages that are not in the knowledge base:[/yellow] {}; they count as missed",
+                report.gold_absent)
     if not _write_output(report, records, as_json=as_json):
-        _print_tables(report)
+        _print_recall(report)
 
 
 def _check_writable(records: Path | None) -> None:
@@ -88,23 +85,21 @@ def _write_output(report: RetrievalReport | agent_answers.AnswerReport, records:
     return as_json
 
 
-def _print_tables(report: RetrievalReport) -> None:
-    recall = Table("", *(f"@{cut}" for cut in report.recall), title="Recall in %", box=box.SIMPLE)
-    latency = Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
+def _print_recall(report: RetrievalReport) -> None:
     groups: dict[str, Group] = {"all": report, **report.by_type}
-    for name, group in groups.items():
-        recall.add_row(f"{on_a_line(name)} ({group.questions})", *(
-            f"{value:.1f} \\[{group.interval[cut][0]:.1f},{group.interval[cut][1]:.1f}]"
-            for cut, value in group.recall.items()))
-        latency.add_row(on_a_line(name), *(f"{value:.1f}" for value in group.latency_ms.values()))
-    out.print(recall, latency)
+    print_table(("", *(f"@{cut}" for cut in report.recall), "ms, p50", "p95"), [
+        (f"{name} ({group.questions})",
+         *(f"{value:.1f} [{group.interval[cut][0]:.1f},{group.interval[cut][1]:.1f}]"
+           for cut, value in group.recall.items()),
+         *(f"{value:.1f}" for value in group.latency_ms.values())) for name, group in groups.items()],
+        title="Recall in %")
 
 
 @evaluation_app.command("qa")
 def eval_qa(  # noqa: PLR0913  (its options)
     kb: Kb,
     questions: Questions,
-    form: Form,
+    form: Form = "generic",
     mode: AnswerMode = "reject",
     limit: Annotated[int | None, typer.Option(min=1, help="Ask only this many questions, spread evenly.")] = None,
     records: Annotated[Path | None, typer.Option(help="Write a JSON line for each question.")] = None,
@@ -121,11 +116,10 @@ def eval_qa(  # noqa: PLR0913  (its options)
                                   decompose=not no_decompose, progress=progress)
     if _write_output(report, records, as_json=as_json):
         return
-    table = Table("questions", "unanswerable", "answered", "exact match", "F1", "correct", "citation recall",
-                  "citation precision", "all gold cited")
-    table.add_row(*map(str, (report.questions, report.unanswerable, report.answered)),
-                  *(f"{value:.1f}" for value in (*report.answers.values(), *report.citations.values())))
-    out.print(table)
+    print_table(("questions", "unanswerable", "answered", "exact match", "F1", "correct", "citation recall",
+                 "citation precision", "all gold cited"), [(
+                     report.questions, report.unanswerable, report.answered,
+                     *(f"{value:.1f}" for value in (*report.answers.values(), *report.citations.values())))])
     out.print(f"declined of the unanswerable: {report.abstention['declined']:.1f} %, "
               f"answered of the others: {report.abstention['answered']:.1f} %")
 
@@ -149,12 +143,9 @@ def eval_extraction(
     gold_ids, answered = {case.id for case in cases}, set(answers)
     if not gold_ids & answered:
         raise CommandError(f"{recorded} has no answer to any of the gold sentences: name the files of one ontology")
-    if answered - gold_ids:
-        err.print(f"[yellow]recorded answers to no gold sentence:[/yellow] {len(answered - gold_ids)}; they are "
-                  "ignored")
-    if gold_ids - answered:
-        err.print(f"[yellow]gold sentences without a recorded answer:[/yellow] {len(gold_ids - answered)}; they "
-                  "score 0")
+    if answered != gold_ids:
+        err.say("[yellow]not both:[/yellow] {} recorded answers to no gold sentence are ignored, {} gold sentences "
+                "without a recorded answer score 0", len(answered - gold_ids), len(gold_ids - answered))
     bounded = bounded_answers(Bounds(schema), cases, answers)
     scores = {"recorded": score_answers(schema, cases, answers), "bounded": score_answers(schema, cases, bounded)}
     _print_scores(scores, as_json=as_json)
@@ -172,7 +163,7 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: 
             read = reasoner_answers(reasoner, Bounds(schema), cases, on_failure=failed.append,
                                     concurrency=at_once, progress=progress)
     if failed:
-        err.print(f"[red]{len(failed)} sentences failed[/red] and score 0; the first: {escape(failed[0])}")
+        err.say("[red]{} sentences failed[/red] and score 0; the first: {}", len(failed), failed[0])
     return read
 
 
@@ -182,11 +173,7 @@ def _print_scores(scores: Mapping[str, ExtractionScores], *, as_json: bool) -> N
         dumped = {name: values.model_dump() for name, values in scores.items()}
         print_json(dumped.get("", dumped))
         return
-    table = Table("", "P", "R", "F1", "conformance", "subject", "relation", "object",
-                  caption="subject, relation, object: hallucinated")
-    for name, values in scores.items():
-        hallucinated = values.hallucination
-        table.add_row(name, *(f"{value:.2f}" for value in (
-            values.precision, values.recall, values.f1, values.conformance, hallucinated.subject,
-            hallucinated.relation, hallucinated.object)))
-    out.print(table)
+    print_table(("", "P", "R", "F1", "conformance", "subject hallucinated", "relation", "object"), [
+        (name, *(f"{value:.2f}" for value in (
+            values.precision, values.recall, values.f1, values.conformance, values.hallucination.subject,
+            values.hallucination.relation, values.hallucination.object))) for name, values in scores.items()])
