@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self, TypeAlias, cast
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -116,8 +116,8 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", context: AskContext
     ask, name = _asker(kb, context, resources or resources_for(settings)), name or _default_name("documents", kb)
 
     async def answer_messages(state: MessagesState) -> SubagentOutput:
-        conversation = [message for message in state["messages"]
-                        if message.text.strip() and isinstance(message, HumanMessage | AIMessage)]
+        conversation: list[AnyMessage] = [message for message in state["messages"]
+                                          if message.text.strip() and isinstance(message, HumanMessage | AIMessage)]
         while conversation and not isinstance(conversation[-1], HumanMessage):
             conversation.pop()
         try:
