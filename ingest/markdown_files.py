@@ -5,6 +5,7 @@ That form has `#` headings and pipe tables, and no other markup.
 
 import datetime
 import html
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -96,13 +97,17 @@ def _title_of_text(text: str, first: Heading | None) -> str:
 def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
     """Return the fields of a text's front matter, and the rest of the text; all of it if it has none that is valid."""
     found = _FRONT_MATTER.match(text, 0, _LONGEST_HEAD)
-    if found is None:
-        return {}, text
     try:
-        fields = _read_fields(found["fence"], found["fields"])
+        if found is not None:
+            fields, end = _read_fields(found["fence"], found["fields"]), found.end()
+        elif text.startswith("{"):  # the JSON of Hugo has no fence
+            fields, end = json.JSONDecoder().raw_decode(text[:_LONGEST_HEAD])
+        else:
+            return {}, text
     except (yaml.YAMLError, RecursionError, ValueError):
-        fields = None
-    return ({}, text) if fields is None else (fields, text[found.end():])
+        return {}, text
+    is_alone = found is not None or not text[end:].partition("\n")[0].strip()
+    return (fields, text[end:]) if isinstance(fields, dict) and is_alone else ({}, text)
 
 
 def _read_fields(fence: str, text: str) -> dict[str, object] | None:

@@ -21,6 +21,19 @@ def test_front_matter_in_toml(tmp_path):
     assert "+++" not in document.text
 
 
+def test_a_head_in_json_is_metadata(tmp_path):
+    document = read(tmp_path, '{\n  "title": "Alder",\n  "draft": false,\n  "hosts": ["ida", "bo"],\n  "length": 7,\n'
+                              '  "guest": null,\n  "file": {"bytes": 25}\n}\n\nIt opened in 2011.\n')
+    assert document.title == "Alder"
+    assert document.metadata == {"draft": "false", "hosts": "ida; bo", "length": "7", "file bytes": "25"}
+    assert document.text.endswith("It opened in 2011.\n")
+
+
+@pytest.mark.parametrize("text", ['{"a": 1} is JSON.', '{% raw %}', '{"a": 1', '[1]\n\nText.', "{" * 5000])
+def test_what_only_looks_like_a_head_in_json_is_text(tmp_path, text):
+    assert read(tmp_path, text).text.strip() == text
+
+
 def test_the_title_of_front_matter_may_begin_with_a_capital(tmp_path):
     document = read(tmp_path, '---\nTitle: "On bells"\nAuthor:\n  - name: Ida Lang\n    affiliation: 1\n---\n\n# One\n')
     assert document.title == "On bells"
