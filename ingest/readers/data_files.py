@@ -3,6 +3,7 @@
 import html.entities
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
 
@@ -21,7 +22,10 @@ from .web_pages import read_html
 _HTML = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,20}(?:\s[^<>]{0,1000})?/?>")
 _GAP = re.compile(r"\n{3,}")
 _ENCODING = re.compile(rb"encoding[ \t]{0,9}=[ \t]{0,9}[\"']([A-Za-z0-9._-]{1,40})")
-_OUTSIDE = re.compile(r"<!ENTITY\s{1,99}([\w.:-]{1,100})\s{1,99}(?:SYSTEM|PUBLIC)\b")
+_ENTITY = re.compile(r"<!ENTITY\s{1,99}([\w.:-]{1,100})\s{1,99}(SYSTEM|PUBLIC|)|&([\w.:-]{1,100});")
+_PREDEFINED = {name: chr(code) for name, code in html.entities.name2codepoint.items()} | {"apos": "'"}
+_HEADS = re.compile(r"(?i)header|head|front|info|meta|metadata|.{1,20}(?:-meta|info|header)")
+"""Elements with the fields of a document, if they are the first in it: <info> of DocBook, <teiHeader>, <front>."""
 _FOR_PROGRAMS = frozenset({"class", "style", "role", "lang", "version", "id"})
 _TITLES = frozenset({"title", "head", "heading", "article-title"})
 _PARAGRAPHS = frozenset({"p", "para", "description", "summary", "content", "text", "body", "note", "abstract", "li",
@@ -50,10 +54,10 @@ def read_xml(data: bytes, _: Limits) -> Content:
     text = decode(data, declared[1].decode() if declared else None).lstrip("\ufeff \t\r\n")
     if text.startswith("<?xml"):
         text = text.partition("?>")[2]
-    outside = dict.fromkeys(_OUTSIDE.findall(text), "")
+    outside = _outside_entities(text)
     parser = ET.XMLParser()  # noqa: S314  # see `archives`
     # Define the entities of HTML, because files with a document type may use them without defining them.
-    parser.entity.update({name: chr(code) for name, code in html.entities.name2codepoint.items()} | outside)
+    parser.entity.update(_PREDEFINED | dict.fromkeys(outside, ""))
     try:
         parser.feed(text)
         root: ET.Element = parser.close()
@@ -64,7 +68,60 @@ def read_xml(data: bytes, _: Limits) -> Content:
     title = next((words for element in root.iter() if _is_title(element)
                   and 0 < len(words := _words(element)) <= DEFAULT_LIMITS.title), "")
     unread = f"{len(outside):,} parts that are in other files were not read: add these files" if outside else ""
-    return Content(_GAP.sub("\n\n", "\n".join(_lines(root, 1))).strip(), title, unread=unread)
+    metadata = _take_head(root)
+    return Content(_GAP.sub("\n\n", "\n".join(_lines(root, 1))).strip(), title, metadata, unread=unread)
+
+
+def _outside_entities(text: str) -> set[str]:
+    """Return the names of the entities that a text uses and another file defines."""
+    inside, outside = set(_PREDEFINED), set[str]()
+    for defined, kind, used in _ENTITY.findall(text):
+        if defined and not kind:
+            inside.add(defined)
+        else:
+            outside.add(defined or used)
+    return outside - inside
+
+
+def _take_head(root: ET.Element) -> dict[str, object]:
+    """Take the element with a document's fields out of the tree, and return the fields; none if there is none."""
+    head = next(iter(root), None)
+    if head is None or not _HEADS.fullmatch(local_name(head)) or not len(head) or _has_own_words(head):
+        return {}
+    root.remove(head)
+    return {name: value for name, value in _fields_of(head).items() if name.lower() not in _TITLES}
+
+
+def _fields_of(element: ET.Element) -> dict[str, object]:
+    """Return what an element holds by the names of its parts, without empty ones; parts of one name are a list."""
+    values_by_name: dict[str, list[object]] = {}
+    for part in element:
+        if value := _value_of(part):
+            values_by_name.setdefault(local_name(part), []).append(value)
+    fields: dict[str, object] = {}
+    for name, values in values_by_name.items():
+        objects = [value for value in values if isinstance(value, dict) and "name" not in value]
+        if len(objects) == len(values) > 1:  # revisions, each with a date and a remark
+            fields[name] = {key: [one[key] for one in objects if key in one] for key in dict.fromkeys(chain(*objects))}
+        else:
+            fields[name] = values[0] if len(values) == 1 else values
+    return fields
+
+
+def _value_of(element: ET.Element) -> object:
+    """Return the words of an element, its only field, or its fields; a person's names are one: "Ida Lang"."""
+    if not len(element) or _has_own_words(element):
+        return _words(element)
+    fields = _fields_of(element)
+    names = [name for name, value in fields.items() if name.lower().endswith("name") and isinstance(value, str)]
+    if len(names) > 1:
+        fields = {"name": " ".join(str(fields.pop(name)) for name in names), **fields}
+    return next(iter(fields.values())) if len(fields) == 1 else fields
+
+
+def _has_own_words(element: ET.Element) -> bool:
+    """Return True if an element has words beside its parts, as a sentence with emphasis has."""
+    return any(text and text.strip() for text in (element.text, *(part.tail for part in element)))
 
 
 def _lines(element: ET.Element, level: int) -> Iterator[str]:
@@ -72,8 +129,7 @@ def _lines(element: ET.Element, level: int) -> Iterator[str]:
     attributes = [f"{name.replace('_', ' ')} {one_line(value)}" for name, value in element.attrib.items()
                   if not name.startswith("{") and name not in _FOR_PROGRAMS and value.strip()]
     label = local_name(element).replace("_", " ")
-    has_own_words = any(text and text.strip() for text in (element.text, *(child.tail for child in element)))
-    if has_own_words or not len(element):
+    if not len(element) or _has_own_words(element):
         words = ", ".join(filter(None, [_words(element), *attributes]))
         if words and _is_title(element):
             yield f"\n{'#' * min(level, _DEEPEST_HEADING)} {words}\n"

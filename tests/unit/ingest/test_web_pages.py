@@ -7,7 +7,7 @@ import pytest
 from banyan.ingest.readers.web_pages import read_html
 from pptx import Presentation
 
-from ...loading import failure, only, write
+from ...loading import failure, load, only, write
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
@@ -95,9 +95,27 @@ def test_a_document_has_headings_paragraphs_lists_and_code(tmp_path):
         "<section><title>Doors</title><list><listitem><para>red</para></listitem><listitem>by &who;</listitem></list>"
         "<programlisting>open\n  shut</programlisting></section></chapter></book>")))
     assert document.title == "The Alder site"
-    assert document.text == (
-        "# The Alder site\n\nyear: 2011\n\n# Bells — all\n\nThey ring twice & stop.\n\n## Doors\n\n"
+    assert document.metadata == {"year": "2011"}
+    assert document.text.partition("|\n\n")[2].strip() == (
+        "# Bells — all\n\nThey ring twice & stop.\n\n## Doors\n\n"
         "red\n\nby Ida Lang\n\nprogramlisting: open shut")
+
+
+def test_a_head_in_xml_is_metadata_and_entities_of_other_files_are_counted(tmp_path):
+    person = "<author><firstname>{}</firstname><surname>{}</surname><email>{}</email></author>"
+    (document,), failures = load(write(tmp_path / "x-7.xml", (
+        "<?xml version='1.0'?><!DOCTYPE x SYSTEM 'x.dtd' [<!ENTITY % all SYSTEM 'x.ent'> %all;]><x><header><title>Bells"
+        "</title>&LEGAL;<status>Draft</status><supersedes/><dependencies><spec>RFC 1</spec><spec>RFC 2</spec>"
+        f"</dependencies>{person.format('Ida', 'Lang', 'i@a.example')}{person.format('Bo', 'Ek', 'b@a.example')}&eve;"
+        "<revision><version>0.2</version><date>2031-02-01</date></revision><revision><version>0.1</version>"
+        "<date>2030-05-03</date></revision></header><section><p>They <b>ring</b>.</p></section></x>")))
+    assert len(failures) == 1
+    assert (document.title, document.text.splitlines()[-1]) == ("Bells", "They ring.")
+    assert document.metadata == {
+        "status": "Draft", "dependencies": "RFC 1; RFC 2", "author": "Ida Lang; Bo Ek",
+        "author email": "Ida Lang: i@a.example; Bo Ek: b@a.example", "revision version": "0.2; 0.1",
+        "revision date": "2031-02-01; 2030-05-03",
+        "not read": "2 parts that are in other files were not read: add these files"}
 
 
 def test_other_elements_are_lines(tmp_path):
