@@ -40,7 +40,6 @@ class BatchedCalls:
         self._run, self._budget = run, budget
         self._calls: dict[str, BatchedCall] = {}  # by key
         self._open: dict[str, OpenBatch] = {}  # the batches under way, by the file that has their requests
-        self._problems: list[str] = []
 
     async def answer(self, calls: Sequence[BatchedCall], *, submits: bool) -> None:
         """Wait until the endpoint has answered calls in batches, and record the answers.
@@ -58,30 +57,27 @@ class BatchedCalls:
         # The key of each call in the cache of answers, and the tokens of its prompt; None if it is answered already.
         looked_up = await asyncio.to_thread(lambda: [self._extraction.look_up(call) for call in calls])
         self._calls = {key: call for (key, _), call in zip(looked_up, calls, strict=True)}
-        open_batches = await self._in_step(lambda kb: read_open_batches(kb.database))
-        self._open = {batch.file: batch for batch in open_batches}
-        submitted = {key for batch in open_batches for key in batch.keys}
+        self._open = {batch.file: batch for batch in await self._in_step(lambda kb: read_open_batches(kb.database))}
+        submitted = {key for batch in self._open.values() for key in batch.keys}
         prompt_tokens = {key: tokens for key, tokens in looked_up if tokens is not None and key not in submitted}
         if submits and prompt_tokens:
             await self._submit(prompt_tokens)
-        total = self._count_open_calls()
+        problems = list[str]()
+        total = sum(len(batch.keys) for batch in self._open.values())
         for batch in [*self._open.values()]:
-            done = total - self._count_open_calls()  # each batch is forgotten once its answers are recorded
+            done = total - sum(len(other.keys) for other in self._open.values())
             try:
-                await self._wait_and_record(batch, done, total, submits=submits)
+                problems += await self._wait_and_record(batch, done, total, submits=submits)
             except UnknownBatch as error:
                 if submits:
                     raise ReasonerError(f"batch {batch.id} is not at this endpoint ({error}): set the address and key "
                                         "that it was submitted with, or run without --batch, which gives it up"
                                         ) from None
-                await self._forget_batch(batch)
                 _LOG.warning("batch %s is given up, and its calls are asked one by one: %s", batch.id, error)
-        if self._problems:
-            raise ReasonerError(f"{'; '.join(self._problems)}. What was answered is saved: run the command again to "
+            await self._save(batch, is_open=False)
+        if problems:
+            raise ReasonerError(f"{'; '.join(problems)}. What was answered is saved: run the command again to "
                                 "submit the rest, or without --batch to have it answered at once for the usual price")
-
-    def _count_open_calls(self) -> int:
-        return sum(len(batch.keys) for batch in self._open.values())
 
     async def _submit(self, prompt_tokens: Mapping[str, int]) -> None:
         """Upload calls as files of requests and start a batch for each file."""
@@ -96,9 +92,8 @@ class BatchedCalls:
             keys_of_file = keys[start:start + _MOST_REQUESTS]
             lines = (self._extraction.request_line(key, self._calls[key]) for key in keys_of_file)
             file = await self._client.upload(await asyncio.to_thread(b"".join, lines))
-            batch = OpenBatch(file, "", keys_of_file)
             # Saved before the batch starts: if the build is killed meanwhile, the next one finds the batch by its file.
-            await self._save_batch(batch)
+            batch = await self._save(OpenBatch(file, "", keys_of_file))
             await self._start(batch)
 
     async def _start(self, batch: OpenBatch) -> OpenBatch:
@@ -108,24 +103,23 @@ class BatchedCalls:
         except ReasonerError as error:
             was_refused = not isinstance(error, EndpointFailed) or error.certain
             if was_refused:  # else the batch may have started, and stays saved so that it can be found
-                await self._forget_batch(batch)
+                await self._save(batch, is_open=False)
             raise
-        await self._save_batch(batch)
         _LOG.info("%d calls were submitted as batch %s", len(batch.keys), batch.id)
-        return batch
+        return await self._save(batch)
 
-    async def _wait_and_record(self, batch: OpenBatch, done: int, total: int, *, submits: bool) -> None:
-        """Wait until a batch is over, record its answers, and forget it.
+    async def _wait_and_record(self, batch: OpenBatch, done: int, total: int, *, submits: bool) -> list[str]:
+        """Wait until a batch is over and record its answers; return why it failed as a whole, if it did.
 
         `done` and `total` are the numbers of calls in earlier batches and in all, for the progress that is shown.
         """
         if not batch.id:  # it is not known whether it was started
             batch = batch._replace(id=await self._client.find(batch.file))
             if not batch.id and not submits:
-                return await self._forget_batch(batch)
+                return []
             batch = batch if batch.id else await self._start(batch)
         if not submits:
-            await self._cancel_batch(batch)
+            await self._cancel(batch)
         wait = FIRST_WAIT
         while (state := await self._client.state(batch.id)).status not in _FINAL_STATES:
             counts = state.request_counts
@@ -133,27 +127,22 @@ class BatchedCalls:
             await asyncio.sleep(wait)
             wait = min(wait * _WAIT_GROWTH, _LONGEST_WAIT)
         unanswered, reasons = await self._record_answers(batch, state)
-        await self._forget_batch(batch)
         show_progress("batch", done + len(batch.keys), total)
-        if unanswered:
-            # An error of the whole batch, if the endpoint names one, says more than those of single calls.
-            batch_errors = (state.errors and state.errors.data) or []
-            reasons = ([str(error.message) for error in batch_errors] or reasons)[:_SHOWN_REASONS]
-            problem = (f"batch {batch.id} ended as {state.status!r}, and {unanswered} of its {len(batch.keys)} calls "
-                       "have no usable answer" + (f" ({'; '.join(reasons)})" if reasons else ""))
-            # The unanswered calls of such a batch may be many, and the user has not agreed to pay the usual price.
-            if submits and (state.status != "completed" or unanswered == len(batch.keys)):
-                self._problems.append(problem)
-            else:
-                _LOG.warning("%s: they are asked one by one", problem)
-        return None
+        if not unanswered:
+            return []
+        # An error of the whole batch, if the endpoint names one, says more than those of single calls.
+        batch_errors = [str(error.message) for error in (state.errors and state.errors.data) or []]
+        shown = f" ({'; '.join((batch_errors or reasons)[:_SHOWN_REASONS])})" if batch_errors or reasons else ""
+        problem = (f"batch {batch.id} ended as {state.status!r}, and {unanswered} of its {len(batch.keys)} calls "
+                   f"have no usable answer{shown}")
+        # The unanswered calls of such a batch may be many, and the user has not agreed to pay the usual price.
+        if submits and (state.status != "completed" or unanswered == len(batch.keys)):
+            return [problem]
+        _LOG.warning("%s: they are asked one by one", problem)
+        return []
 
     async def _record_answers(self, batch: OpenBatch, state: Any) -> tuple[int, list[str]]:
-        """Record the answers of a batch that is over.
-
-        Returns:
-            The number of calls that have no usable answer, and the reasons, the most frequent first.
-        """
+        """Record a batch's answers; return how many calls have no usable one, and why, the most frequent first."""
         unanswered, reasons = set(batch.keys), Counter[str]()
         async for result in self._client.results(state):
             key = str(result.get("custom_id"))
@@ -168,19 +157,19 @@ class BatchedCalls:
                 unanswered.remove(key)
         return len(unanswered), [reason for reason, _ in reasons.most_common()]
 
-    async def _cancel_batch(self, batch: OpenBatch) -> None:
+    async def _cancel(self, batch: OpenBatch) -> None:
         try:
             await self._client.cancel(batch.id)
-        except ReasonerError as error:
-            if isinstance(error, UnknownBatch | EndpointFailed):
-                raise
-            # Any other error means that the batch is over already.
+        except (UnknownBatch, EndpointFailed):
+            raise
+        except ReasonerError:
+            pass  # the batch is over already
         _LOG.warning("batch %s of an earlier build is cancelled, and what it answered is used", batch.id)
 
-    async def _save_batch(self, batch: OpenBatch) -> None:
-        self._open[batch.file] = batch
+    async def _save(self, batch: OpenBatch, *, is_open: bool = True) -> OpenBatch:
+        """Store that a batch is under way, or that it is over, and return it."""
+        self._open.pop(batch.file, None)
+        if is_open:
+            self._open[batch.file] = batch
         await self._in_step(lambda kb: write_open_batches(kb.database, self._open.values()))
-
-    async def _forget_batch(self, batch: OpenBatch) -> None:
-        del self._open[batch.file]
-        await self._in_step(lambda kb: write_open_batches(kb.database, self._open.values()))
+        return batch

@@ -16,7 +16,7 @@ from ...agents.resources import Resources
 from ...config import LLM_STEPS, LlmStep, Settings
 from ...graph_store.layout import knowledge_bases
 from ...models.llm.endpoint import name_of
-from ...models.llm.model_calls import COUNTING, try_out
+from ...models.llm.model_calls import try_out
 from ...runtime.budgets import load_prices
 from ...schemas.errors import BanyanError
 from ..console import err, out, print_json, set_up_logs
@@ -157,7 +157,7 @@ def _check_keys(settings: Settings) -> str:
 def _check_model(settings: Settings) -> str:
     """Ask a language model a short question, and report its speed and price."""
     try:
-        trial = try_out(settings, COUNTING)
+        trial = try_out(settings)
     except BanyanError as error:
         named = [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]
         if (settings.llm_base_url, settings.llm_model) not in named:

@@ -16,7 +16,8 @@ from urllib.request import getproxies, proxy_bypass
 
 from ...config import Settings
 from ...schemas.services import effort_of
-from .failures import cause_of, status_of, words_of
+from ...text.scripts import estimate_tokens
+from .failures import said_fix, status_of, words_of
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
@@ -63,15 +64,10 @@ class Endpoint(Protocol):
     """Sends messages to a model."""
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        """Make one paid call.
+        """Make one paid call, or raise ReasonerError, which names the cause and the fix.
 
-        Args:
-            messages: the conversation.
-            json_schema: the shape of the answer, a hint that the endpoint may ignore.
-            permit: called just before the call is sent; if it raises, the call is not sent.
-
-        Raises:
-            ReasonerError: the call failed for good; names the cause and the fix.
+        `json_schema` is the shape of the answer, a hint that the endpoint may ignore. `permit` is called just before
+        the call is sent; if it raises, the call is not sent.
         """
 
 
@@ -102,15 +98,18 @@ def proxy_before(settings: Settings) -> str:
     return f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]}" if proxy.netloc else ""
 
 
-def reported_count(usage: object, *names: str) -> int:
-    """Return a count of tokens in what an endpoint reports, the first of some names; 0 if there is none.
+def make_reply(text: str, refusal: str, finish: str, messages: Messages, *, prompt_tokens: object,
+               completion_tokens: object, cached_tokens: object) -> Reply:
+    """Return a reply to messages; tokens that the endpoint does not report are estimated from the texts."""
+    return Reply(text, reported_count(prompt_tokens) or sum(estimate_tokens(content) for _, content in messages),
+                 reported_count(completion_tokens) or estimate_tokens(text or refusal), reported_count(cached_tokens),
+                 refusal, finish)
 
-    A fraction is rounded up, and what can be no count is ignored.
-    """
-    for name in names:
-        count = usage.get(name) if isinstance(usage, Mapping) else None
-        if isinstance(count, int | float) and not isinstance(count, bool) and 0 < count <= _MOST_TOKENS:
-            return math.ceil(count)
+
+def reported_count(count: object) -> int:
+    """Return a count of tokens as an endpoint reports it, a fraction rounded up; 0 for what can be no count."""
+    if isinstance(count, int | float) and not isinstance(count, bool) and 0 < count <= _MOST_TOKENS:
+        return math.ceil(count)
     return 0
 
 
@@ -132,8 +131,7 @@ class Capability:
 
     def record_refusals(self, forms: Collection[Form], parameters: Collection[str], chosen: Collection[str]) -> None:
         """Record without which forms and parameters a request was answered; warn of those that the user chose."""
-        for form in forms:
-            self._count_miss(form)
+        self._misses.update(forms)
         for name in sorted(set(parameters) - self.refused):
             _LOG.log(logging.WARNING if name in chosen else logging.INFO,
                      "%s refuses %s, which is not sent to it any more", self._name, name)
@@ -145,12 +143,7 @@ class Capability:
             self.proven.add(form)
             self._misses[form] = 0
         elif form not in self.proven:  # else the answer is the model's own fault
-            self._count_miss(form)
-
-    def _count_miss(self, form: Form) -> None:
-        self._misses[form] += 1
-        if self._misses[form] == MISSES_IN_A_ROW:
-            _LOG.info("%s is not asked in the form %s any more, which failed", self._name, form)
+            self._misses[form] += 1
 
 
 def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
@@ -178,17 +171,16 @@ def refused_parameter(error: BaseException, parameters: Collection[str],
     """
     if status_of(error) not in _MAY_BE_REFUSALS:
         return None
-    named = getattr(error, "param", None)  # OpenAI's field; other endpoints have the name only in their words
     words = words_of(error)
-    name = named if named in parameters else next((word for word in _WORDS.findall(words) if word in parameters), None)
+    # OpenAI has the name in a field; other endpoints have it only in their words.
+    name = next((name for name in (getattr(error, "param", None), *_WORDS.findall(words)) if name in parameters), None)
     if name is None and _NAMES_THE_ROLE.search(words) and any(role == SYSTEM_ROLE for role, _ in messages):
         return SYSTEM_ROLE
     return name
 
 
 def may_mean_the_form(error: BaseException) -> bool:
-    """Return True if an error may be a refusal of the form of request."""
-    if cause_of(error):  # such as a request that is too long
-        return False
+    """Return True if an error may be a refusal of the form of request, not of one that is too long, for example."""
     status = status_of(error)
-    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error))))
+    names_the_form = status in {404, 500} and _NAMES_THE_FORM.search(words_of(error))
+    return said_fix(error) is None and (status in _MAY_MEAN_THE_FORM or bool(names_the_form))

@@ -9,7 +9,6 @@ A row without a line's number goes to the chunk that has its names.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -197,47 +196,23 @@ def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
     return dict.fromkeys(("entities", "triples", "attributes"), rows)
 
 
-class _FactRow(NamedTuple):
-    """A row of facts with one head and label; `line` is None if it cites none."""
-
-    line: NumberedLine | None
-    head: str
-    label: str
-    tails: Sequence[str]
-    condition: str
-    """When and with what it holds."""
-
-
-class _LocatedTail(NamedTuple):
-    """A tail of a row, the index of the request that states it, and the words that do; "" if the row cites no line."""
+class _Fact(NamedTuple):
+    """A fact, the index of the request that states it, and the words that do; "" if its row cites no line."""
 
     request: int
+    head: str
+    label: str
     tail: str
     evidence: str
-
-
-@dataclass
-class _RequestParts:
-    """What a reply extracts from one request."""
-
-    entities: list[ExtractedEntity] = field(default_factory=list)
-    triples: list[ExtractedTriple] = field(default_factory=list)
-    attributes: list[ExtractedAttribute] = field(default_factory=list)
-
-    def names_in_facts(self) -> set[str]:
-        """Return the names of entities in the triples and attributes."""
-        names = {attribute.entity for attribute in self.attributes}
-        for triple in self.triples:
-            names |= {triple.head, triple.tail}
-        return names
+    time: str
+    confidence: float
 
 
 class _Conversion:
     """The conversion of one reply to the extraction of each request."""
 
     def __init__(self, reply: ExtractionReply, schema: GraphSchema, lines: NumberedLines) -> None:
-        self._reply = reply
-        self._lines = lines
+        self._reply, self._lines, self._requests = reply, lines, lines.requests
         self._open = schema.open
         # Some models write the letter that the prompt has for a type.
         letters = {normalise(letter): name for name, letter in type_letters(schema).items()}
@@ -246,77 +221,84 @@ class _Conversion:
         self._attributes = _names_of(schema.attribute_types)
         self._proposed = {normalise(label): float(confidence) for label, *_, confidence in reply.new}
         self._texts = [_normalise_words("\n".join([one.title, one.heading, one.opening, one.text]))
-                       for one in lines.requests]
+                       for one in self._requests]
         self._line_words = [(line, _normalise_words(line.text)) for line in lines.lines]
-        self._instructions = [_normalise_words(one.instructions) for one in lines.requests]
 
     def extractions(self) -> list[Extraction]:
-        parts = [_RequestParts() for _ in self._texts]
-        for row in self._fact_rows(self._reply.triples):
-            confidence = self._confidence(row.label, self._relations)
-            for located in self._located_tails(row):
-                parts[located.request].triples.append(ExtractedTriple(
-                    head=row.head, relation=_schema_name(row.label, self._relations), tail=located.tail,
-                    evidence=located.evidence, time=row.condition, confidence=confidence))
-        for row in self._fact_rows(self._reply.attributes):
-            confidence = self._confidence(row.label, self._attributes)
-            for located in self._located_tails(row):
-                parts[located.request].attributes.append(ExtractedAttribute(
-                    entity=row.head, attribute=_schema_name(row.label, self._attributes), value=located.tail,
-                    evidence=located.evidence, time=row.condition, confidence=confidence))
-        names_in_facts = [part.names_in_facts() for part in parts]
+        triples = [*self._facts(self._reply.triples, self._relations)]
+        attributes = [*self._facts(self._reply.attributes, self._attributes)]
+        names_in_facts = [{fact.head for fact in (*triples, *attributes) if fact.request == index}
+                          | {fact.tail for fact in triples if fact.request == index}
+                          for index in range(len(self._requests))]
+        entities = [list[ExtractedEntity]() for _ in self._requests]
         for entity in self._entities(set[str]().union(*names_in_facts)):
-            indices = [index for index, names in enumerate(names_in_facts)
-                       if entity.name in names or _normalise_words(entity.name) in self._texts[index]]
-            for index in indices or [0]:  # a name that no text has goes to the first request, where it is rejected
-                parts[index].entities.append(entity)
-        extractions = []
-        for index, (part, names) in enumerate(zip(parts, names_in_facts, strict=True)):
-            others = [self._texts[other] for other in self._requests_of_same_document(index)]
-            absent = [name for name in names if _normalise_words(name) not in self._texts[index]]
-            elsewhere = sorted(name for name in absent if any(
-                _normalise_words(name) in text for text in (self._instructions[index], *others)))
-            extractions.append(Extraction(entities=tuple(part.entities), triples=tuple(part.triples),
-                                          attributes=tuple(part.attributes), elsewhere=tuple(elsewhere)))
-        return extractions
+            for index in self._requests_with(entity.name, names_in_facts):
+                entities[index].append(entity)
+        return [Extraction(
+            entities=tuple(entities[index]),
+            triples=tuple(ExtractedTriple(
+                head=fact.head, relation=fact.label, tail=fact.tail, evidence=fact.evidence, time=fact.time,
+                confidence=fact.confidence) for fact in triples if fact.request == index),
+            attributes=tuple(ExtractedAttribute(
+                entity=fact.head, attribute=fact.label, value=fact.tail, evidence=fact.evidence, time=fact.time,
+                confidence=fact.confidence) for fact in attributes if fact.request == index),
+            elsewhere=self._names_elsewhere(index, names)) for index, names in enumerate(names_in_facts)]
 
-    def _fact_rows(self, rows: Iterable[Sequence[str]]) -> Iterator[_FactRow]:
-        """Yield the rows of facts that have a head and a label, their own or those of the row above."""
-        line, condition, head, label = None, "", "", ""
+    def _requests_with(self, name: str, names_in_facts: Sequence[Set[str]]) -> list[int]:
+        """Return the requests whose facts or text have a name, or the first request, where it is rejected."""
+        words = _normalise_words(name)
+        indices = [index for index, names in enumerate(names_in_facts) if name in names or words in self._texts[index]]
+        return indices or [0]
+
+    def _names_elsewhere(self, index: int, names: Set[str]) -> tuple[str, ...]:
+        """Return the names of facts that are not in their request, but in others of its document or instructions."""
+        others = [self._texts[other] for other in self._requests_of_same_document(index)]
+        others.append(_normalise_words(self._requests[index].instructions))
+        found = list[str]()
+        for name in sorted(names):
+            words = _normalise_words(name)
+            if words not in self._texts[index] and any(words in text for text in others):
+                found.append(name)
+        return tuple(found)
+
+    def _facts(self, rows: Iterable[Sequence[str]], terms: Mapping[str, str]) -> Iterator[_Fact]:
+        """Yield a fact for each tail of the rows that have a head and a label, their own or those of the row above."""
+        line, time, head, label = None, "", "", ""
         for row in rows:
             if len(row) <= _LEAST_CELLS:  # head, label and tail alone
                 citation = None
             elif row[0].strip():
                 citation = self._lines.find_cited(row[0])
             else:  # an empty cell repeats the one above
-                citation = line, condition
-            line, condition = citation or (None, "")
+                citation = line, time
+            line, time = citation or (None, "")
             own_head, own_label, *tails = row[1:] if citation else row[:_LEAST_CELLS]
             head, label = own_head.strip() or head, own_label.strip() or label
             if head and label:
-                yield _FactRow(line, head, label, [tail for tail in tails if tail.strip()], condition)
+                named, confidence = _schema_name(label, terms), self._confidence(label, terms)
+                for tail, request, evidence in self._locate(line, head, [*filter(str.strip, tails)]):
+                    yield _Fact(request, head, named, tail, evidence, time, confidence)
 
-    def _requests_of_same_document(self, index: int) -> list[int]:
-        own = self._lines.requests[index]
-        return [other for other, request in enumerate(self._lines.requests)
-                if other != index and (request.document, request.title) == (own.document, own.title)]
-
-    def _located_tails(self, row: _FactRow) -> Iterator[_LocatedTail]:
-        """Yield the tails of a row, each with the request and the line that state it."""
-        names = [_normalise_words(name) for name in (row.head, *row.tails)]
+    def _locate(self, line: NumberedLine | None, head: str, tails: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+        """Yield the tails of a row, each with the request and the words of the line that state it."""
+        names = [_normalise_words(name) for name in (head, *tails)]
         # Without a line, the request whose text has the most of the row's names, the first of several.
-        row_index = row.line.request if row.line else max(
+        row_index = line.request if line else max(
             range(len(self._texts)), key=lambda index: sum(name in self._texts[index] for name in names))
-        for tail in row.tails:
-            wanted = _normalise_words(tail)
+        for tail, wanted in zip(tails, names[1:], strict=True):
             candidates = (row_index, *self._requests_of_same_document(row_index))
             index = next((other for other in candidates if wanted in self._texts[other]), row_index)
             evidence = ""
-            if row.line:  # the items of a list stand in the line that a row cites or below it, each in its own line
-                lines = [line for line, text in self._line_words if line.request == index and wanted in text]
-                below = [line for line in lines if line.number >= row.line.number]
-                evidence = (below or lines or [row.line])[0].text
-            yield _LocatedTail(index, tail, evidence)
+            if line:  # the items of a list stand in the line that a row cites or below it, each in its own line
+                lines = [one for one, text in self._line_words if one.request == index and wanted in text]
+                below = [one for one in lines if one.number >= line.number]
+                evidence = (below or lines or [line])[0].text
+            yield tail, index, evidence
+
+    def _requests_of_same_document(self, index: int) -> list[int]:
+        own = self._requests[index]
+        return [other for other, request in enumerate(self._requests)
+                if other != index and (request.document, request.title) == (own.document, own.title)]
 
     def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
         """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""
@@ -344,9 +326,7 @@ class _Conversion:
 
 def _names_of(elements: Sequence[SchemaElement]) -> dict[str, str]:
     """Map all names and labels of elements to their names: prompts show labels, the graph has names."""
-    names = dict[str, str]()
-    for element in elements:
-        names.update((normalise(name), element.name) for name in element.all_names())
+    names = {normalise(name): element.name for element in elements for name in element.all_names()}
     return names | {normalise(element.name): element.name for element in elements}  # a name beats another's label
 
 

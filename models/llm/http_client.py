@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx2
 import openai
@@ -19,8 +19,8 @@ from ...runtime.event_loop import close_with_loop, in_parallel, run
 from ...runtime.threads import once
 from ...text.scripts import estimate_tokens
 from ..reasoner import ReasonerError
-from .endpoint import name_of, proxy_before, reported_count
-from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, Fix, failure, find_cause
+from .endpoint import Reply, name_of, proxy_before, reported_count
+from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, Fix, failure, fix_for
 from .limits import LimitedCalls
 
 MAX_BODY = 32 * 1024 * 1024
@@ -37,12 +37,12 @@ class ResponseRefused(httpx2.DecodingError):
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
+    """The parts of a response; raises `ResponseRefused` when they exceed the limit."""
+
     def __init__(self, stream: Any, most: int) -> None:
-        self._stream = stream
-        self._most = most
+        self._stream, self._most = stream, most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the parts of the response; raise `ResponseRefused` when they exceed the limit."""
         size = 0
         async for part in self._stream:
             size += len(part)
@@ -121,29 +121,21 @@ def _status_in(body: bytes) -> int:
         reply = json.loads(body)
     except (ValueError, RecursionError):  # mostly a page of another server
         return httpx2.codes.NOT_FOUND
-    choices = reply.get("choices") if isinstance(reply, dict) else None
-    first_choice = choices[0] if isinstance(choices, list) and choices else None
-    of_choice = first_choice.get("error") if isinstance(first_choice, dict) else None
-    error = of_choice or (reply.get("error") if isinstance(reply, dict) else None)
-    if not error:
+    if not isinstance(reply, dict):
+        return httpx2.codes.OK
+    choices = reply.get("choices")
+    parts = [*choices[:1], reply] if isinstance(choices, list) else [reply]
+    error = next((part["error"] for part in parts if isinstance(part, dict) and part.get("error")), None)
+    if error is None:
         return httpx2.codes.OK
     code = str(error.get("code")) if isinstance(error, dict) else ""
     if _STATUS.fullmatch(code):
         return int(code)
-    return httpx2.codes.BAD_REQUEST if find_cause(json.dumps(error)) else httpx2.codes.BAD_GATEWAY
+    return httpx2.codes.BAD_REQUEST if fix_for(json.dumps(error)) else httpx2.codes.BAD_GATEWAY
 
 
 ServedRequest = tuple[dict[str, Any], Sequence[str]]
 """The body of a request, and the texts in it that the model reads: their tokens are limited and counted."""
-
-
-class _ServedAnswer(NamedTuple):
-    """The body of an answer and its tokens, by the names of `Reply`."""
-
-    body: dict[str, Any]
-    prompt_tokens: int
-    completion_tokens: int = 0
-    cached_tokens: int = 0
 
 
 class ServedModel:
@@ -156,8 +148,7 @@ class ServedModel:
     """
 
     def __init__(self, settings: Settings, variables: str, operation: str) -> None:
-        self._settings = settings
-        self._variables = variables
+        self._settings, self._variables = settings, variables
         self._calls = LimitedCalls(self._connect, settings, operation)
 
     def post(self, path: str, requests: Sequence[ServedRequest]) -> list[dict[str, Any]]:
@@ -165,12 +156,22 @@ class ServedModel:
         charged, paid_tokens = charge(), list[int]()
 
         async def ask(request: ServedRequest) -> dict[str, Any]:
-            _, texts = request
-            answer = await self._calls.ask(texts, lambda: None, lambda client: self._send(client, path, request))
-            paid_tokens.append(answer.prompt_tokens)
+            sent_body, texts = request
+            bodies = list[dict[str, Any]]()
+
+            async def call(client: openai.AsyncOpenAI) -> Reply:
+                body = await self._send(client, path, sent_body)
+                bodies.append(body)
+                usage = body.get("usage")
+                usage = usage if isinstance(usage, dict) else {}
+                tokens = reported_count(usage.get("prompt_tokens")) or reported_count(usage.get("total_tokens"))
+                return Reply("", tokens or sum(map(estimate_tokens, texts)), 0)
+
+            reply = await self._calls.ask(texts, call)
+            paid_tokens.append(reply.prompt_tokens)
             if charged.budget is not None:
-                charged.budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
-            return answer.body
+                charged.budget.add(self._settings.llm_model, reply.prompt_tokens, 0)
+            return bodies[0]
 
         try:
             return run(in_parallel, ask, requests, self._settings.llm_concurrency)
@@ -184,17 +185,14 @@ class ServedModel:
         except openai.OpenAIError as error:  # such as a missing key
             raise self._failure(error, fix=NOT_SET_UP) from None
 
-    async def _send(self, client: openai.AsyncOpenAI, path: str, request: ServedRequest) -> _ServedAnswer:
-        """Return the answer with its tokens, which are estimated if the endpoint does not report them."""
-        sent_body, texts = request
+    async def _send(self, client: openai.AsyncOpenAI, path: str, sent_body: dict[str, Any]) -> dict[str, Any]:
         try:
             body = await client.post(path, body=sent_body, cast_to=object)
         except openai.OpenAIError as error:
             raise self._failure(error) from None
         if not isinstance(body, dict):
             raise self._failure(ValueError(type(body).__name__), fix=NOT_OPENAI)
-        reported_tokens = reported_count(body.get("usage"), "prompt_tokens", "total_tokens")
-        return _ServedAnswer(body, reported_tokens or sum(map(estimate_tokens, texts)))
+        return body
 
     def _failure(self, error: Exception, fix: Fix | None = None) -> ReasonerError:
         return failure(error, name_of(self._settings), self._settings.llm_api_key, fix=fix, variables=self._variables)

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -41,7 +41,7 @@ _CHECK_SECONDS = 1.0
 """Seconds after which a waiting call checks the circuit breaker again."""
 
 
-class PerLoop(Generic[_T]):
+class _PerLoop(Generic[_T]):
     """An object for each event loop: waiting tasks and connections belong to one."""
 
     def __init__(self, make: Callable[[], _T]) -> None:
@@ -49,7 +49,6 @@ class PerLoop(Generic[_T]):
         self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, _T] = WeakKeyDictionary()
 
     def of_this_loop(self) -> _T:
-        """Return the object of the running event loop, made when it is first needed."""
         loop = asyncio.get_running_loop()
         if loop not in self._made:
             self._made[loop] = self._make()
@@ -59,9 +58,9 @@ class PerLoop(Generic[_T]):
 class EndpointLimits:
     """The limits of the calls to one endpoint and model, and what the process has learnt of it."""
 
-    def __init__(self, settings: Settings, slots: PerLoop[anyio.Semaphore]) -> None:
+    def __init__(self, settings: Settings, slots: _PerLoop[anyio.Semaphore]) -> None:
         """Store the settings' limits; `slots` are the calls at once, shared by the models of an endpoint."""
-        self.host = host_of(settings)
+        self.model, self.host = settings.llm_model, host_of(settings)
         self.breaker = Breaker(name_of(settings), time.monotonic)
         self.capability = Capability(name_of(settings))
         self._slots = slots
@@ -73,17 +72,13 @@ class EndpointLimits:
         self._lock = Lock()
 
     @asynccontextmanager
-    async def turn(self, texts: Iterable[str]) -> AsyncIterator[Callable[[int], None]]:
-        """Wait for a slot and for the rates, and hold the slot for the block.
+    async def turn(self, texts: Iterable[str], call: "ObservedCall") -> AsyncIterator[None]:
+        """Wait for a slot and for the rates, and hold the slot while the block makes the call.
 
-        Args:
-            texts: the texts of the call's prompt, counted if tokens are limited.
-
-        Yields:
-            A function to call with the tokens that the call used in all, as its reply reports them.
+        `texts` are those of the call's prompt, counted if tokens are limited.
 
         Raises:
-            EndpointDown: the endpoint went down while the call waited.
+            EndpointDown: the endpoint is down, or went down while the call waited.
         """
         async with self._slots.of_this_loop():
             expected = sum(map(estimate_tokens, texts)) if self._seconds_per_token else 0
@@ -91,12 +86,11 @@ class EndpointLimits:
             while (wait := self._take_turn(expected)) > 0:
                 await asyncio.sleep(min(wait, _CHECK_SECONDS))
                 self.breaker.check()
-
-            def record_use(tokens: int) -> None:
-                with self._lock:  # the expected tokens were counted when the turn began
-                    self._next_tokens += (tokens - expected) * self._seconds_per_token
-
-            yield record_use
+            call.sent_at = time.perf_counter()
+            with self.breaker.watch():
+                yield
+            with self._lock:  # the expected tokens were counted when the turn began
+                self._next_tokens += (call.tokens - expected) * self._seconds_per_token
 
     def _take_turn(self, tokens: int) -> float:
         """Return the seconds until the rates allow another call; 0 means that it may begin now, and is counted."""
@@ -114,13 +108,13 @@ class ProcessEndpoints:
     """The limits of this process's endpoints. Safe to use from any thread."""
 
     def __init__(self) -> None:
-        self._slots: dict[Hashable, PerLoop[anyio.Semaphore]] = {}
+        self._slots: dict[Hashable, _PerLoop[anyio.Semaphore]] = {}
         self._limits: dict[Hashable, EndpointLimits] = {}
 
     def limits(self, settings: Settings) -> EndpointLimits:
         """Return the limits of the settings' endpoint and model. Each API key has its own."""
         account = host_of(settings), settings.llm_base_url, settings.llm_api_key, settings.llm_concurrency
-        slots = self._slots.setdefault(account, PerLoop(lambda: anyio.Semaphore(settings.llm_concurrency)))
+        slots = self._slots.setdefault(account, _PerLoop(lambda: anyio.Semaphore(settings.llm_concurrency)))
         rates = settings.llm_requests_per_second, settings.llm_tokens_per_minute
         return self._limits.setdefault((account, settings.llm_model, rates), EndpointLimits(settings, slots))
 
@@ -132,63 +126,61 @@ def process_endpoints() -> ProcessEndpoints:
 
 
 class LimitedCalls(Generic[_Client]):
-    """Calls through a client: limits, circuit breaker, log and spans."""
+    """Calls through a client that is connected with the first one: limits, circuit breaker, log and spans."""
 
     def __init__(self, connect: Callable[[], _Client], settings: Settings, operation: str = "chat") -> None:
-        self._connect = connect
-        self._operation = operation
-        self._clients: PerLoop[list[_Client]] = PerLoop(list)  # empty until the client is connected
-        self._connecting = PerLoop(anyio.Lock)
-        self._model = settings.llm_model
-        self._limits = process_endpoints().limits(settings)
+        self._connect, self._operation = connect, operation
+        self._clients: _PerLoop[list[_Client]] = _PerLoop(list)  # empty until the client is connected
+        self._connecting = _PerLoop(anyio.Lock)
+        self.limits = process_endpoints().limits(settings)
 
-    async def ask(self, texts: Iterable[str], permit: Callable[[], None],
-                  call: Callable[[_Client], Awaitable[_T]]) -> _T:
+    async def ask(self, texts: Iterable[str], call: Callable[[_Client], Awaitable[Reply]]) -> Reply:
         """Make one paid call when the limits allow it."""
-        limits = self._limits
-        limits.breaker.check()
-        with observed_call(self._model, limits.host, self._operation) as observed:
+        self.limits.breaker.check()
+        with _observed_call(self.limits, self._operation) as observed:
             async with self._connecting.of_this_loop():
                 if not (clients := self._clients.of_this_loop()):
-                    with limits.breaker.watch():
+                    with self.limits.breaker.watch():
                         clients.append(await asyncio.to_thread(self._connect))
-            async with limits.turn(texts) as record_use:
-                permit()
-                observed.sent_at = time.perf_counter()
-                with limits.breaker.watch():
-                    answer: Any = await call(clients[0])
-                observed.fields.update(prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens,
-                                       cached_tokens=answer.cached_tokens)
-                record_use(answer.prompt_tokens + answer.completion_tokens)
-                return cast("_T", answer)
+            async with self.limits.turn(texts, observed):
+                reply = await call(clients[0])
+                observed.fields |= {name: getattr(reply, name) for name in _USAGE}
+                observed.tokens = reply.prompt_tokens + reply.completion_tokens
+            return reply
 
 
 class LimitedEndpoint(LimitedCalls[SendIn]):
     """Implements `Endpoint`: sends each call in a form that the model takes, and learns from it which these are."""
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        """See `Endpoint.send` and `ask`."""
-        return await self.ask([content for _, content in messages], permit,
-                              lambda send: send(messages, json_schema, self._limits.capability))
+        """See `Endpoint.send`."""
+        async def call(send: SendIn) -> Reply:
+            permit()
+            return await send(messages, json_schema, self.limits.capability)
+
+        return await self.ask([content for _, content in messages], call)
 
 
-@dataclass
-class _Step:
-    """A step that asks a model, such as "extract", and how many calls it has sent."""
-
-    name: str
-    calls: int = 0
+_STEP: ContextVar[str] = ContextVar("banyan_llm_step", default="")
 
 
-_STEP: ContextVar[_Step | None] = ContextVar("banyan_llm_step", default=None)
+@contextmanager
+def calls_of_step(name: str) -> Iterator[None]:
+    """Name the step, such as "extract", that makes the calls of the block."""
+    token = _STEP.set(name)
+    try:
+        yield
+    finally:
+        _STEP.reset(token)
 
 
 @dataclass
 class ObservedCall:
-    """A call in progress: the fields of its log line so far, and when it was sent."""
+    """A call in progress: the fields of its log line so far, when it was sent, and the tokens it used in all."""
 
     fields: dict[str, Any] = field(default_factory=dict)
     sent_at: float | None = None
+    tokens: int = 0
 
 
 def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
@@ -197,60 +189,28 @@ def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
 
 
 @contextmanager
-def observed_step(name: str, model: str) -> Iterator[None]:
-    """Observe a step, with or without calls to a model: a span, and a line in the log at level DEBUG."""
-    step = _Step(name)
-    started = time.perf_counter()
-    fields = {"step": name, "model": model}
-    token = _STEP.set(step)
-    with span(f"banyan.{name}", {"banyan.step": name}) as current:
-        try:
-            with _add_outcome(fields):
-                yield
-        finally:
-            _STEP.reset(token)
-            current.set_attribute("banyan.calls", step.calls)
-            milliseconds = round(1000 * (time.perf_counter() - started))
-            _log_line(logging.DEBUG, "step", {**fields, "ms": milliseconds, "calls": step.calls})
+def _observed_call(limits: EndpointLimits, operation: str) -> Iterator[ObservedCall]:
+    """Observe one call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO.
 
-
-@contextmanager
-def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[ObservedCall]:
-    """Observe one call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO."""
-    step, started = _STEP.get() or _Step(""), time.perf_counter()
-    step.calls += 1
-    call = ObservedCall({"step": step.name, "model": model, "host": host, "attempt": step.calls})
-    with span(f"{operation} {model}", {
-            "gen_ai.operation.name": operation, "gen_ai.provider.name": "openai", "gen_ai.request.model": model,
-            "server.address": host, "banyan.step": step.name, "banyan.attempt": step.calls},
-            SpanKind.CLIENT) as current:
+    The fields of the line are also the record's `fields`, for a formatter that writes them separately.
+    """
+    step, started = _STEP.get(), time.perf_counter()
+    call = ObservedCall({"step": step, "model": limits.model, "host": limits.host, "outcome": "ok"})
+    attributes = {"gen_ai.operation.name": operation, "gen_ai.provider.name": "openai",
+                  "gen_ai.request.model": limits.model, "server.address": limits.host, "banyan.step": step}
+    with span(f"{operation} {limits.model}", attributes, SpanKind.CLIENT) as current:
         try:
-            with _add_outcome(call.fields):
-                yield call
+            yield call
+        except BaseException as error:
+            call.fields["outcome"] = type(error).__name__
+            raise
         finally:
             ended = time.perf_counter()
             sent_at = call.sent_at or ended  # the wait for a free slot does not count as the endpoint's time
             call.fields.update(ms=round(1000 * (ended - sent_at)), waited_ms=round(1000 * (sent_at - started)))
-            _log_line(logging.INFO, "call", call.fields)
+            LOG.info("call %s", " ".join(f"{name}={value}" for name, value in call.fields.items()),
+                     extra={"fields": {"event": "call", **call.fields}})
             for on_call in _WATCHERS:
                 on_call(call.fields)
             current.set_attributes({f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()
                                     if name in call.fields})
-
-
-@contextmanager
-def _add_outcome(fields: dict[str, Any]) -> Iterator[None]:
-    """Add the outcome of the block to the fields: "ok", or the type of its error."""
-    fields["outcome"] = "ok"
-    try:
-        yield
-    except BaseException as error:
-        fields["outcome"] = type(error).__name__
-        raise
-
-
-def _log_line(level: int, event: str, fields: dict[str, Any]) -> None:
-    """Log one line; its fields are also the record's `fields`, for a formatter that writes them separately."""
-    if LOG.isEnabledFor(level):
-        LOG.log(level, "%s %s", event, " ".join(f"{name}={value}" for name, value in fields.items()),
-                extra={"fields": {"event": event, **fields}})

@@ -2,14 +2,13 @@
 
 import copy
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Self
 
 from ... import prompts
 from ...config import LlmStep, Settings
 from ...prompts import Language, Prompt, number_items, render, schema_block
-from ...runtime.budgets import CallLedger
 from ...schemas.delta import Candidate, ElementKind, SameLabel
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, ValueKind
@@ -19,7 +18,6 @@ from ...schemas.resolution import EntityCard, EntityPair, PairVerdict
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ...text.scripts import estimate_tokens, script_of
 from . import wire
-from .endpoint import Endpoint
 from .extraction_reply import NumberedLines
 from .model_calls import ModelCalls, prompt_language
 
@@ -34,6 +32,7 @@ PAIRS_PER_CALL = 10
 MOST: dict[ElementKind, int] = {"entity_type": 8, "relation": 18, "attribute": 16}
 """Elements that a model may propose: with the core, what fits `LETTERED_TOKENS` in an extraction prompt."""
 _SEPARATORS = re.compile(r"[|,/、，]")
+_KINDS: dict[str, ValueKind] = {"number": "number", "date": "date"}
 
 
 def extraction_prompt(requests: Sequence[ExtractionRequest], schema: GraphSchema, settings: Settings) -> Prompt:
@@ -84,12 +83,7 @@ class LlmReasoner(ModelCalls):
     resolves = True
     reasons = True
 
-    def __init__(self, settings: Settings, ledger: CallLedger,
-                 endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
-        if endpoint_of is None and not settings.uses_llm:
-            raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
-        super().__init__(settings, ledger, endpoint_of)
-        self._instructions = ""
+    _instructions = ""
 
     @property
     def fingerprint(self) -> str:
@@ -117,12 +111,11 @@ class LlmReasoner(ModelCalls):
         Only pairs of the same documents share a call. So a document cannot influence the verdicts on entities that it
         does not mention: they are never in one prompt with it.
         """
-        positions_by_documents: dict[frozenset[str], list[int]] = {}
+        together: dict[frozenset[str], list[int]] = {}
         for position, pair in enumerate(pairs):
-            positions_by_documents.setdefault(pair.documents, []).append(position)
-        batches = list[list[int]]()  # of positions in `pairs`
-        for together in positions_by_documents.values():
-            batches += [together[start:start + PAIRS_PER_CALL] for start in range(0, len(together), PAIRS_PER_CALL)]
+            together.setdefault(pair.documents, []).append(position)
+        batches = [positions[start:start + PAIRS_PER_CALL] for positions in together.values()
+                   for start in range(0, len(positions), PAIRS_PER_CALL)]
 
         def make(batch: Sequence[int]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
             text = prompts.number_items(f"{_card_text(pairs[position].first)}\n{_card_text(pairs[position].second)}"
@@ -208,91 +201,58 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
     """Return the known schema with the proposed elements that can be used, described by the proposal's first thought.
 
     Elements with an unreadable name or a name that the schema has already are left out. Types that are not in the
-    schema are left out of domains and ranges.
+    schema are left out of domains and ranges. The last cell of a relation's or attribute's row says of what there is
+    one at a time: "head" or "tail", or "one" for a value.
 
     Raises:
         ValueError: no proposed element can be used.
     """
-    merged = _MergedSchema(known)
-    for row in proposed.types:
-        merged.add_type(*_pad_cells(row, 4))
-    for row in proposed.relations:
-        merged.add_relation(*_pad_cells(row, 5))
-    for row in proposed.attributes:
-        merged.add_attribute(*_pad_cells(row, 5))
-    if not any(merged.added.values()):
+    elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
+    taken = {label_key(name) for element in elements for name in element.all_names()}
+    types = {known_type.name: known_type for known_type in known.entity_types}
+    type_names = {label_key(name): one.name for one in known.entity_types for name in one.all_names()}
+
+    def types_in(cell: str) -> tuple[str, ...]:
+        """Return the schema's names of the types in a cell, or the name for any type if it has none of them."""
+        names = [type_names.get(label_key(part), "") for part in _SEPARATORS.split(cell)]
+        # A type whose parent is also named would only add tokens.
+        needed = tuple(name for name in dict.fromkeys(names) if name and types[name].parent not in names)
+        return needed or (ANY,)
+
+    for name, parent, description, label in _new_rows("entity_type", proposed.types, 4, taken):
+        types[name] = EntityType(name=name, description=description, parent=type_names.get(label_key(parent)),
+                                 **_label_fields(name, label))
+        type_names |= {label_key(other): name for other in types[name].all_names()}
+    relations = [RelationType(
+        name=label_key(words).replace(" ", "_"), domain=types_in(heads), range=types_in(tails),
+        functional=single == "tail", inverse_functional=single == "head", **_label_fields(words, label))
+        for words, heads, tails, label, single in _new_rows("relation", proposed.relations, 5, taken)]
+    attributes = [AttributeType(
+        name=label_key(words).replace(" ", "_"), owners=types_in(owners), kind=_KINDS.get(kind.lower(), "text"),
+        functional=single == "one", **_label_fields(words, label))
+        for words, owners, kind, label, single in _new_rows("attribute", proposed.attributes, 5, taken)]
+    if not (relations or attributes or len(types) > len(known.entity_types)):
         raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
     return GraphSchema(name=known.name, description=proposed.thought.strip(),  # it says what the documents are about
-                       entity_types=tuple(merged.types.values()), relation_types=tuple(merged.relations),
-                       attribute_types=tuple(merged.attributes))
+                       entity_types=tuple(types.values()), relation_types=(*known.relation_types, *relations),
+                       attribute_types=(*known.attribute_types, *attributes))
 
 
-class _MergedSchema:
-    """A schema that proposed elements are added to, by the cells of their rows; those that cannot be used are ignored.
-
-    The last cell of a row says of what there is one at a time: "head" or "tail" of a relation, "one" for a value.
-    """
-
-    def __init__(self, known: GraphSchema) -> None:
-        self.types = {known_type.name: known_type for known_type in known.entity_types}
-        self.relations = [*known.relation_types]
-        self.attributes = [*known.attribute_types]
-        self.added: dict[ElementKind, int] = dict.fromkeys(MOST, 0)
-        self._type_names = {label_key(name): one.name for one in known.entity_types for name in one.all_names()}
-        elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
-        self._taken = {label_key(name) for element in elements for name in element.all_names()}
-
-    def _reserve_name(self, kind: ElementKind, name: str) -> bool:
-        """Reserve a name for a new element; return False if it is unreadable or taken, or the kind has enough."""
-        key = label_key(name)
-        if not is_readable_label(name) or key in self._taken or self.added[kind] == MOST[kind]:
-            return False
-        self._taken.add(key)
-        self.added[kind] += 1
-        return True
-
-    def add_type(self, name: str, parent: str, description: str, label: str) -> None:
-        """Add an entity type, without a parent if that is unknown."""
-        if self._reserve_name("entity_type", name):
-            added = EntityType(name=name, description=description, parent=self._type_names.get(label_key(parent)),
-                               **_label_fields(name, label))
-            self.types[name] = added
-            self._type_names |= {label_key(other): name for other in added.all_names()}
-
-    def add_relation(self, words: str, heads: str, tails: str, label: str, single: str) -> None:
-        """Add a relation between the types in two cells."""
-        name = label_key(words).replace(" ", "_")
-        if self._reserve_name("relation", name):
-            self.relations.append(RelationType(
-                name=name, domain=self._types_in(heads), range=self._types_in(tails), functional=single == "tail",
-                inverse_functional=single == "head", **_label_fields(name, label)))
-
-    def add_attribute(self, words: str, owners: str, kind: str, label: str, single: str) -> None:
-        """Add an attribute of the types in a cell; its values are texts unless `kind` is "number" or "date"."""
-        name = label_key(words).replace(" ", "_")
-        kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
-        if self._reserve_name("attribute", name):
-            self.attributes.append(AttributeType(
-                name=name, owners=self._types_in(owners), kind=kinds.get(kind.lower(), "text"),
-                functional=single == "one", **_label_fields(name, label)))
-
-    def _types_in(self, cell: str) -> tuple[str, ...]:
-        """Return the schema's names of the types in a cell, or the name for any type if it has none of them."""
-        names = [self._type_names.get(label_key(part), "") for part in _SEPARATORS.split(cell)]
-        # A type whose parent is also named would only add tokens.
-        needed = tuple(name for name in dict.fromkeys(names) if name and self.types[name].parent not in names)
-        return needed or (ANY,)
+def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], cells: int, taken: set[str]) -> Iterator[list[str]]:
+    """Yield the rows with a readable first cell that is not in `taken`, to which it is added, as many as may be."""
+    left = MOST[kind]
+    for row in rows:
+        name, *others = [" ".join(cell.split()) for cell in (*row, *[""] * cells)][:cells]
+        if left and is_readable_label(name) and label_key(name) not in taken:
+            taken.add(label_key(name))
+            left -= 1
+            yield [name, *others]
 
 
 def _candidate_text(candidate: Candidate) -> str:
     subjects, objects = ("|".join(types) or ANY for types in (candidate.subject_types, candidate.object_types))
     types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
     return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}"
-
-
-def _pad_cells(row: Sequence[str], count: int) -> list[str]:
-    """Return the first `count` cells of a row with their white space collapsed; missing cells are ""."""
-    return [" ".join(cell.split()) for cell in (*row, *[""] * count)][:count]
 
 
 def _label_fields(name: str, label: str) -> Mapping[str, object]:

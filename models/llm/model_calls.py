@@ -1,42 +1,52 @@
-"""Typed calls to the models that the settings name for each step."""
+"""Typed calls to the models that the settings name for each step: from the cache or paid, checked, repaired once."""
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from itertools import chain
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
-
-from pydantic import SecretStr
+from weakref import WeakValueDictionary
 
 from ...config import LLM_STEPS, Settings
-from ...prompts import Language, Prompt, text_language
+from ...prompts import Language, Prompt, render, text_language
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import in_parallel, run
-from .endpoint import Capability, Endpoint, Reply, chosen_parameters, name_of
-from .failures import Filtered, TooLong
-from .limits import LOG, LimitedEndpoint, SendIn
-from .structured import StructuredChat
+from ...schemas.naming import content_id
+from ...text.cleaning import clean_text
+from ..reasoner import ReasonerError
+from .endpoint import Capability, Endpoint, Messages, Reply, chosen_parameters, name_of
+from .failures import EndpointDown, Filtered, TooLong
+from .limits import LOG, LimitedEndpoint, SendIn, calls_of_step
+from .structured import UnusableAnswer, read_reply, read_text
 from .wire import Shape
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")
-_TRIAL_SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
-                                 "required": ["ready"], "additionalProperties": False}
-_COUNTING_SCHEMA: dict[str, Any] = {
-    "title": "Counted", "type": "object", "properties": {"numbers": {"type": "array", "items": {"type": "integer"}}},
+_ATTEMPTS = 2
+_LONGEST_UNUSABLE = 10_000
+"""The most characters stored of a reply that could not be used."""
+_TRIAL_ANSWER = {"numbers": [*range(1, 31)]}
+_TRIAL_SCHEMA: dict[str, Any] = {
+    "title": "Trial", "type": "object", "properties": {"numbers": {"type": "array", "items": {"type": "integer"}}},
     "required": ["numbers"], "additionalProperties": False}
-COUNTING = json.dumps({"numbers": [*range(1, 31)]})
-"""An object whose reply is long enough to tell how fast a model writes."""
 _TRIAL_SECONDS = 20.0
 
 MakeCall = Callable[[], tuple[Prompt, Shape[_T]]]
 """Returns a prompt and the shape of its answer. It is called in a thread, as it may read the prompt from a file."""
 
 
+class _Target(NamedTuple):
+    """Where a step's calls go; `options` are the parameters that the user has set, as JSON, if there are any."""
+
+    model: str
+    options: tuple[str, ...]
+    endpoint: Endpoint
+
+
 class ModelCalls:
-    """Makes calls to models. Safe to use on several event loops.
+    """Makes calls to models. Each answer is paid once. Safe to use on several event loops.
 
     Args:
         settings: the endpoint, its limits, the model of each step and the prompts' language.
@@ -47,23 +57,117 @@ class ModelCalls:
 
     def __init__(self, settings: Settings, ledger: CallLedger,
                  endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
-        self._settings = settings
-        self._steps: dict[str, Settings] = {step: settings.for_step(step) for step in LLM_STEPS}
-        self._steps |= dict.fromkeys(("infer", "group"), self._steps["schema"])
-        endpoint_of = endpoint_of or limited_endpoint
-        self._chats: dict[_ChatKey, StructuredChat] = {}
-        for one in (settings, *self._steps.values()):  # steps with the same model, endpoint and options share a chat
-            key = _chat_key(one)
-            if key not in self._chats:
-                self._chats[key] = StructuredChat(one.llm_model, endpoint_of(one), ledger, key.options)
+        self._settings, self._ledger = settings, ledger
+        self._in_progress: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
+        targets = dict[Hashable, _Target]()  # steps with the same model, endpoint and options share one
+
+        def target_of(one: Settings) -> _Target:
+            chosen = chosen_parameters(one)
+            options = (json.dumps(chosen, sort_keys=True),) if chosen else ()
+            key = one.llm_model, one.llm_base_url, one.llm_api_key, options
+            if key not in targets:
+                targets[key] = _Target(one.llm_model, options, (endpoint_of or limited_endpoint)(one))
+            return targets[key]
+
+        self._targets: dict[str, _Target] = {step: target_of(settings.for_step(step)) for step in LLM_STEPS}
+        self._targets |= dict.fromkeys(("infer", "group"), self._targets["schema"])
+        self._other_target = target_of(settings)
+
+    def _target(self, step: str) -> _Target:
+        return self._targets.get(step, self._other_target)
 
     async def _ask(self, step: str, make: MakeCall[_T]) -> _T:
-        """Return a model's answer without holding a thread while the endpoint works."""
-        prompt, shape = await asyncio.to_thread(make)
-        return await self._chat_of(step).ask(step, prompt, shape)
+        """Return the model's answer to a prompt, from the ledger if it was paid before; no thread waits for it.
 
-    def _chat_of(self, step: str) -> StructuredChat:
-        return self._chats[_chat_key(self._steps.get(step, self._settings))]
+        If an answer does not fit the shape, the model is asked once more, with the answer and its errors. Only an
+        answer that fits is cached for the prompt, so asking again after a failure pays again. Of equal concurrent
+        prompts only one is paid.
+
+        Raises:
+            ReasonerError: the endpoint failed, or the repaired answer does not fit either; for its classes, see
+                `failures`.
+            BudgetExceeded: the call would exceed the budget.
+        """
+        prompt, shape = await asyncio.to_thread(make)
+        key = self._key(step, prompt, shape)
+        # Of equal calls on an event loop, the later ones wait for the first and find its answer in the ledger.
+        lock = self._in_progress.setdefault((id(asyncio.get_running_loop()), key), asyncio.Lock())
+        async with lock:
+            cached = await asyncio.to_thread(self._ledger.lookup, key)
+            if cached is not None:
+                with suppress(ValueError):  # cached under older rules: pay for one that fits the present ones
+                    return await asyncio.to_thread(read_text, cached, shape)
+            with calls_of_step(step):
+                return await self._call_model(key, step, prompt, shape)
+
+    def _key(self, step: str, prompt: Prompt, shape: Shape[_T]) -> str:
+        """Return the key under which the ledger has the answer to a prompt."""
+        target = self._target(step)
+        return content_id(target.model, json.dumps(prompt.messages), json.dumps(shape.json_schema), *target.options)
+
+    async def _call_model(self, key: str, step: str, prompt: Prompt, shape: Shape[_T]) -> _T:
+        """Pay for an answer, check it, and ask for a repair if it does not fit; see `_ask`."""
+        target, messages, wrong = self._target(step), prompt.messages, ""
+        for _ in range(_ATTEMPTS):
+            reply = await self._send_once(step, target, messages, shape)
+            try:
+                answer = await asyncio.to_thread(read_reply, reply, shape)  # a useless one may take a second
+            except UnusableAnswer as error:
+                wrong = str(error)
+            else:
+                reply.judged(True)
+                await self._record(key, step, reply, target.model)
+                return answer
+            # A refusal is about the content and does not count against the form of request.
+            if not reply.refusal:
+                reply.judged(False)
+            await self._record(_unusable_key(key, reply), step, reply, target.model, wasted=True)
+            if reply.finish == "content_filter":  # asking again would repeat the text
+                raise Filtered(f"{step}: model {target.model!r}: its content filter stopped the answer; use "
+                               "another model (BANYAN_LLM_MODEL) for this text")
+            repair = (await asyncio.to_thread(render, "repair", prompt.language, error=wrong)).user
+            messages = [*messages, ("assistant", _unusable_text(reply) or "-"), ("user", repair)]
+        failed = f"{step}: model {target.model!r} gave no usable answer in {_ATTEMPTS} attempts: {wrong}. "
+        if reply.finish == "length":
+            raise TooLong(failed + "Raise BANYAN_LLM_REPLY_TOKENS or the endpoint's own limit, let it think less "
+                                   "(BANYAN_LLM_REASONING_EFFORT), or lower BANYAN_CHUNK_TOKENS")
+        raise ReasonerError(failed + "Try again, or set another model (BANYAN_LLM_MODEL)")
+
+    async def _send_once(self, step: str, target: _Target, messages: Messages, shape: Shape[_T]) -> Reply:
+        """Make one call and charge its tokens; errors name the step."""
+        try:
+            reply = await target.endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
+        except EndpointDown:  # no call was sent, so no step has failed
+            raise
+        except ReasonerError as error:
+            error.args = (f"{step}: {error}",)
+            raise
+        # No await since the call's slot became free: the next call sees what this one spent.
+        self._ledger.spend(target.model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+        return reply
+
+    async def _record(self, key: str, step: str, reply: Reply, model: str, *, wasted: bool = False) -> None:
+        """Store a reply and its tokens in the ledger; `wasted` marks one that cannot be used."""
+        # A thread runs to its end even if this task is cancelled: what was paid is stored.
+        await asyncio.to_thread(
+            self._ledger.record, key=key, step=step, model=model, wasted=wasted,
+            response=_unusable_text(reply) if wasted else clean_text(reply.text),
+            prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
+            cached_tokens=reply.cached_tokens)
+
+    async def _record_once(self, key: str, step: str, reply: Reply, shape: Shape[_T] | None, model: str) -> bool:
+        """Record and charge a reply unless it is recorded already; return True if it can be used, if in that shape."""
+        usable = not reply.refusal
+        if shape is not None:
+            try:
+                read_reply(reply, shape)
+            except UnusableAnswer:
+                usable = False
+        recorded_as = key if usable else _unusable_key(key, reply)
+        if await asyncio.to_thread(self._ledger.lookup, recorded_as) is None:
+            self._ledger.spend(model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+            await self._record(recorded_as, step, reply, model, wasted=not usable)
+        return usable
 
     async def _ask_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
                            batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
@@ -85,6 +189,17 @@ class ModelCalls:
         return [*chain.from_iterable(await in_parallel(ask, batches, self._settings.llm_concurrency))]
 
 
+def _unusable_key(key: str, reply: Reply) -> str:
+    """Return a key that is never looked up: the reply's tokens are accounted, but it is not used as a cache."""
+    return content_id("unusable", key, reply.text)
+
+
+def _unusable_text(reply: Reply) -> str:
+    """Return the text of an unusable reply, cut if it is long, to store and to show to the model."""
+    text = clean_text(reply.text or reply.refusal)
+    return text if len(text) <= _LONGEST_UNUSABLE else f"{text[:_LONGEST_UNUSABLE]}..."
+
+
 def open_client(settings: Settings) -> SendIn:
     """Open a client for the settings' model, and return its function to send calls."""
     from .chat_model import ChatClient  # noqa: PLC0415  (a second of imports, only for what makes a call)
@@ -95,21 +210,6 @@ def open_client(settings: Settings) -> SendIn:
 def limited_endpoint(settings: Settings) -> Endpoint:
     """Return the settings' endpoint with its limits."""
     return LimitedEndpoint(lambda: open_client(settings), settings)
-
-
-class _ChatKey(NamedTuple):
-    """What tells the chats of steps apart; `options` are the parameters that the user has set, as JSON, or ""."""
-
-    model: str
-    address: str | None
-    api_key: SecretStr
-    options: str
-
-
-def _chat_key(settings: Settings) -> _ChatKey:
-    chosen = chosen_parameters(settings)
-    options = json.dumps(chosen, sort_keys=True) if chosen else ""
-    return _ChatKey(settings.llm_model, settings.llm_base_url, settings.llm_api_key, options)
 
 
 def prompt_language(settings: Settings, text: str) -> Language:
@@ -126,24 +226,23 @@ class Trial(NamedTuple):
     is_json: bool = True
 
 
-def try_out(settings: Settings, wanted: str = '{"ready": true}') -> Trial:
-    """Ask the settings' model once for a JSON object, without retries.
+def try_out(settings: Settings) -> Trial:
+    """Ask the settings' model once for a JSON object that shows how fast it writes, without retries.
 
     It uses a separate client, so that the trial neither opens the circuit breaker nor changes what the process has
     learnt of the endpoint.
     """
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
+    question = [("user", f"Reply with this JSON object and nothing else: {json.dumps(_TRIAL_ANSWER)}")]
+
+    async def send() -> Reply:
+        return await open_client(settings)(question, _TRIAL_SCHEMA, Capability(name_of(settings)))
+
     started = monotonic()
-    reply = run(partial(_send_trial, settings, wanted))
+    reply = run(send)
     seconds = monotonic() - started
     try:
-        is_json = json.loads(reply.text) == json.loads(wanted)
+        is_json = json.loads(reply.text) == _TRIAL_ANSWER
     except ValueError:
         is_json = False
     return Trial(seconds, reply.prompt_tokens + reply.completion_tokens, reply.completion_tokens, is_json)
-
-
-async def _send_trial(settings: Settings, wanted: str) -> Reply:
-    schema = _COUNTING_SCHEMA if wanted == COUNTING else _TRIAL_SCHEMA
-    return await open_client(settings)([("user", f"Reply with this JSON object and nothing else: {wanted}")],
-                                       schema, Capability(name_of(settings)))

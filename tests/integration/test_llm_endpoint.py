@@ -157,8 +157,3 @@ def test_a_refused_key_is_named_and_not_told(anthropic):
     with pytest.raises(EndpointDown, match=r"at anthropic: it refused the key .*check BANYAN_LLM_API_KEY") as refused:
         asked.condense("Where was she born?", HISTORY)
     assert "sk-ant-3" not in str(refused.value)
-
-
-def test_without_an_endpoint_and_a_provider_there_is_no_model():
-    with pytest.raises(ValueError, match="no LLM is set"):
-        provided("gpt-4o-mini")

@@ -149,21 +149,28 @@ def test_failures_in_a_row_open_the_breaker_and_no_further_call_is_sent():
 def test_after_some_seconds_calls_pass_and_the_next_failure_closes_again():
     clock = Clock()
     breaker = Breaker("m", clock)
+
+    def fail(error: Exception) -> None:
+        with breaker.watch():
+            raise error
+
     for _ in range(FAILURES_IN_A_ROW - 1):
-        assert not isinstance(breaker.record_failure(EndpointFailed("down")), EndpointDown)
-    assert isinstance(breaker.record_failure(EndpointFailed("down")), EndpointDown)
+        with pytest.raises(EndpointFailed):
+            fail(EndpointFailed("down"))
+    with pytest.raises(EndpointDown, match="down"):
+        fail(EndpointFailed("down"))
     clock.now += SECONDS_OPEN - 0.1
-    with pytest.raises(EndpointDown, match="down"), breaker.watch():
-        pass
+    with pytest.raises(EndpointDown, match="down"):
+        breaker.check()
     clock.now += 0.1
-    with pytest.raises(EndpointDown, match="still down"), breaker.watch():
-        raise EndpointFailed("still down")
+    with pytest.raises(EndpointDown, match="still down"):
+        fail(EndpointFailed("still down"))
     with pytest.raises(EndpointDown, match="still down"):
         breaker.check()
     clock.now += SECONDS_OPEN
-    with pytest.raises(asyncio.CancelledError), breaker.watch():
-        raise asyncio.CancelledError
+    with pytest.raises(asyncio.CancelledError):
+        fail(asyncio.CancelledError())
     with breaker.watch():
         pass
-    with pytest.raises(EndpointFailed), breaker.watch():  # it counts from the beginning again
-        raise EndpointFailed("once")
+    with pytest.raises(EndpointFailed):  # it counts from the beginning again
+        fail(EndpointFailed("once"))

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from banyan.config import Settings
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.structured import StructuredChat, UnusableAnswer, json_objects, read_reply
+from banyan.models.llm.llm_reasoner import LlmReasoner
+from banyan.models.llm.structured import UnusableAnswer, json_objects, read_reply
 from banyan.models.llm.wire import QUESTION
-from banyan.prompts import Prompt
 from banyan.text.cleaning import clean_json
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ from ...waiting import wait_in_loop_for
 
 
 def first(text, names=("a",)):
-    return next(json_objects(text, names))
+    return json_objects(text, names)[0]
 
 
 @pytest.mark.parametrize("text", [
@@ -49,7 +50,7 @@ def test_what_is_no_whole_object_is_refused(text):
 def test_a_reply_of_braces_and_quotes_is_read_in_linear_time(text):
     begun = time.thread_time()
     with contextlib.suppress(UnusableAnswer):
-        assert len(list(json_objects(text, ("a",)))) < 1000
+        assert len(json_objects(text, ("a",))) < 1000
     assert time.thread_time() - begun < 3
 
 
@@ -83,7 +84,7 @@ def test_commas_before_closing_brackets_are_left_out(text: str) -> None:
 @pytest.mark.parametrize("text", ["{'a': 1}", '{"a": "', "{a: 1}", '{"a": 1]', "{,}"])
 def test_what_is_missing_is_not_made_up(text: str) -> None:
     with pytest.raises(UnusableAnswer, match="no complete JSON object in it"):
-        next(json_objects(text, ["a"]))
+        json_objects(text, ["a"])
 
 
 SHAPE = QUESTION
@@ -127,8 +128,8 @@ class Endpoint:
 def asked_twice(endpoint: Endpoint, *, cancelled: bool = False) -> list[Any]:
     """What two equal questions, the second asked while the first is under way, come to."""
     async def ask() -> list[Any]:
-        chat = StructuredChat("m", endpoint, InMemoryCalls())
-        tasks = [asyncio.create_task(chat.ask("condense", Prompt("s", "u"), SHAPE)) for _ in range(2)]
+        llm = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
+        tasks = [asyncio.create_task(llm.condense("It?", [("user", "Ulm")])) for _ in range(2)]
         await wait_in_loop_for(lambda: endpoint.calls)
         if cancelled:
             tasks[0].cancel()
