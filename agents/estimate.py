@@ -45,10 +45,9 @@ _ADMITTED_SHARE = 0.5
 _SAMPLE = 100
 """The number of stored chunks that an estimate for reading them again is computed from."""
 
-# For an inferred schema: the tokens of the answer that proposes it, the tokens that the proposed elements add to each
-# extraction prompt, and the prompt and completion tokens of a call that groups labels. Counted with two folders of
-# benchmarks/newcomer.
-_PROPOSAL_TOKENS, _PROPOSED_TOKENS, _GROUPING_TOKENS = 900, 170, (1200, 60)
+# For an inferred schema: the tokens of the answer that proposes it, and those that the proposed elements add to each
+# extraction prompt. Counted with two folders of benchmarks/newcomer.
+_PROPOSAL_TOKENS, _PROPOSED_TOKENS = 900, 170
 _ABOUT_TOKENS = 40
 MOST_CHUNKS = 16
 """The most chunks of a call: more would save little, and a weak model overlooks more."""
@@ -77,7 +76,7 @@ class BuildEstimate(Amount):
     documents: int
     chunks: int
     extraction: Amount
-    fitting: Amount = Field(description="inferring the schema, and grouping labels that mean the same")
+    fitting: Amount = Field(description="inferring the schema")
     later: Amount = Field(description="resolution and summaries, which depend on what is found: a guess by size")
     later_at_most: Amount = Field(description="the same if every fact that is found fits the schema")
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
@@ -118,15 +117,14 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
 
 def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, documents: Iterable[Document], schema: str,
                         *, reread: bool) -> BuildEstimate:
-    """Estimate a build of documents: find the chunks that it would extract, and the schema that its prompts show."""
+    """Estimate a build of documents: the extraction of the chunks that it would read, and the steps around it."""
     settings = resources.settings
     reread_ids = stored.documents.to_reread(_find_outdated(resources, stored)) if stored and reread else []
     extracted_ids = stored.documents.extracted_ids() - set(reread_ids) if stored else set[str]()
-    has_schema = stored is not None and stored.schemas.version() > 0
-    inferred = not has_schema and is_inferred(schema, None, uses_llm=settings.uses_llm)
-    if stored is not None and has_schema:
+    inferred = False
+    if stored is not None and stored.schemas.version() > 0:
         graph_schema = stored.schemas.current()
-    elif inferred:
+    elif inferred := is_inferred(schema, None, uses_llm=settings.uses_llm):
         graph_schema = core_schema()  # what the model proposes is added to it
     else:
         graph_schema = named_schema(schema) or load_schema(DEFAULT_SCHEMA)
@@ -140,8 +138,23 @@ def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, docu
     if stored and reread_ids:
         # The chunks of a given document are counted already, from its present text.
         chunks += [chunk for chunk in stored.documents.chunks(reread_ids) if chunk.document_id not in document_ids]
-    return _estimate_chunks(resources, chunks, characters, graph_schema, documents=len(document_ids),
-                            inferred=inferred, instructions=stored.extraction_instructions.get() if stored else "")
+    extraction, fitting, later_at_most = Amount(), Amount(), Amount()
+    if settings.uses_llm and chunks:
+        instructions = stored.extraction_instructions.get() if stored else ""
+        extraction = _estimate_extraction(resources, chunks, graph_schema, instructions)
+        later_at_most = _estimate_later_steps(chunks)
+        if inferred:
+            extraction += Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS)
+            prompts = [inference_prompt(excerpts, graph_schema, settings)
+                       for excerpts in choose_excerpts(chunks, characters)]
+            fitting = Amount(calls=len(prompts), completion_tokens=len(prompts) * _PROPOSAL_TOKENS,
+                             prompt_tokens=round(_PAID_PER_COUNTED * sum(prompt.tokens for prompt in prompts)))
+    later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
+    return BuildEstimate(
+        **(extraction + fitting + later).model_dump(), documents=len(document_ids), chunks=len(chunks),
+        extraction=extraction, fitting=fitting, later=later, later_at_most=later_at_most,
+        cost=_total_cost(resources, extraction, fitting, later),
+        batch_cost=_total_cost(resources, extraction, fitting, later, by_batch=True))
 
 
 def estimate_reread(resources: Resources, stored: KnowledgeBase) -> ReadingEstimate:
@@ -160,16 +173,14 @@ def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEsti
 def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: Sequence[str]) -> ReadingEstimate:
     """Estimate, from a sample, what reading the chunks with some fingerprints again would take."""
     ids = stored.documents.to_reread(fingerprints)
-    model = resources.settings.model_of("extract") if resources.settings.uses_llm else ""
-    if not ids:
-        return ReadingEstimate(chunks=0, read_by={}, model=model, cost=0.0)
-    sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLE)])
+    sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLE) or 1])
     extraction = _estimate_extraction(resources, sample, stored.schemas.current(), stored.extraction_instructions.get())
-    later = _estimate_later_steps(sum(estimate_tokens(chunk.text) for chunk in sample)).times(_ADMITTED_SHARE)
-    scale = len(ids) / len(sample)
+    later = _estimate_later_steps(sample).times(_ADMITTED_SHARE)
+    scale = len(ids) / len(sample) if sample else 0.0
     sample_cost = _total_cost(resources, extraction, Amount(), later)
     return ReadingEstimate(
-        chunks=len(ids), read_by=count_by_reader(stored.documents.count_to_reread(fingerprints)), model=model,
+        chunks=len(ids), read_by=count_by_reader(stored.documents.count_to_reread(fingerprints)),
+        model=resources.settings.model_of("extract") if resources.settings.uses_llm else "",
         **(extraction + later).times(scale).model_dump(), cost=None if sample_cost is None else scale * sample_cost)
 
 
@@ -178,67 +189,25 @@ def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
     return find_outdated(stored.extractions.count_fingerprints(), reading_fingerprint(resources, stored))
 
 
-def _estimate_chunks(resources: Resources, chunks: Sequence[Chunk], characters: int, graph_schema: GraphSchema, *,
-                     documents: int, inferred: bool, instructions: str) -> BuildEstimate:
-    """Estimate a build that extracts some chunks: the extraction, and the steps that come with it.
-
-    Args:
-        resources: the settings and prices.
-        chunks: the chunks to extract.
-        characters: the length of the documents together, by which excerpts for an inferred schema are chosen.
-        graph_schema: the schema that the prompts show.
-        documents: the number of documents.
-        inferred: whether a model infers the schema first.
-        instructions: what the knowledge base has for extraction.
-    """
-    extraction, fitting, later_at_most = Amount(), Amount(), Amount()
-    if resources.settings.uses_llm and chunks:
-        extraction = _estimate_extraction(resources, chunks, graph_schema, instructions)
-        if inferred:
-            extraction += Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS)
-        excerpts_by_call = choose_excerpts(chunks, characters) if inferred else []
-        fitting = _estimate_fitting(resources, excerpts_by_call, len(chunks), graph_schema)
-        later_at_most = _estimate_later_steps(sum(estimate_tokens(chunk.text) for chunk in chunks))
-    later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
-    return BuildEstimate(
-        **(extraction + fitting + later).model_dump(), documents=documents, chunks=len(chunks),
-        extraction=extraction, fitting=fitting, later=later, later_at_most=later_at_most,
-        cost=_total_cost(resources, extraction, fitting, later),
-        batch_cost=_total_cost(resources, extraction, fitting, later, by_batch=True))
-
-
-def _estimate_fitting(resources: Resources, excerpts_by_call: Sequence[Sequence[str]], chunks: int,
-                      graph_schema: GraphSchema) -> Amount:
-    """Estimate the calls that propose a schema from excerpts, and those that group labels of the same meaning."""
-    proposals = len(excerpts_by_call)
-    tokens = sum(inference_prompt(excerpts, graph_schema, resources.settings).tokens for excerpts in excerpts_by_call)
-    batches = math.ceil(chunks / resources.settings.batch_size)
-    # Labels are grouped after 1, 2, 4, 8 ... batches and after the last one; an open schema takes every label as it is.
-    groupings = 0 if graph_schema.open else min(batches, batches.bit_length() + 1)
-    grouping_prompt, grouping_completion = _GROUPING_TOKENS
-    return Amount(calls=proposals + groupings,
-                  prompt_tokens=round(_PAID_PER_COUNTED * tokens) + groupings * grouping_prompt,
-                  completion_tokens=proposals * _PROPOSAL_TOKENS + groupings * grouping_completion)
-
-
 def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, *, by_batch: bool = False,
                 ) -> float | None:
     """Return the cost of all steps; None if the price of a model is unknown."""
-    def cost_of(model: str, amount: Amount) -> float | None:
-        return resources.spending.prices.cost(model, amount.prompt_tokens, amount.completion_tokens)
-
     model_of = resources.settings.model_of
     extractor = model_of("extract")
-    extract, fit = cost_of(batched(extractor) if by_batch else extractor, extraction), cost_of(extractor, fitting)
     # `later` is not divided between its two steps, so the more expensive model is assumed for both.
-    resolve, summarise = cost_of(model_of("resolve"), later), cost_of(model_of("summarise"), later)
-    if extract is None or fit is None or resolve is None or summarise is None:
+    parts = ((batched(extractor) if by_batch else extractor, extraction), (extractor, fitting),
+             (model_of("resolve"), later), (model_of("summarise"), later))
+    costs = [resources.spending.prices.cost(model, amount.prompt_tokens, amount.completion_tokens)
+             for model, amount in parts]
+    known_costs = [cost for cost in costs if cost is not None]
+    if len(known_costs) < len(costs):
         return None
+    extract, fit, resolve, summarise = known_costs
     return extract + fit + max(resolve, summarise)
 
 
 def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
-                         instructions: str = "") -> Amount:
+                         instructions: str) -> Amount:
     """Estimate the calls and tokens of extracting chunks, from the prompts and the usual length of answers."""
     requests, sizes = dict[str, ExtractionRequest](), list[tuple[str, int]]()
     for chunk in sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal)):
@@ -264,10 +233,11 @@ def estimate_extraction(prompt_tokens: int, calls: Iterable[Sequence[ExtractionR
     return round(_PAID_PER_COUNTED * prompt_tokens), round(completion)
 
 
-def _estimate_later_steps(text_tokens: int) -> Amount:
-    """Estimate what resolution and summaries take for text of this many tokens, if every fact joins the graph."""
-    return Amount(calls=round(_LATER_CALLS * text_tokens), prompt_tokens=round(_LATER_PROMPT * text_tokens),
-                  completion_tokens=round(_LATER_COMPLETION * text_tokens))
+def _estimate_later_steps(chunks: Iterable[Chunk]) -> Amount:
+    """Estimate what resolution and summaries take for new chunks, if every fact joins the graph."""
+    tokens = sum(estimate_tokens(chunk.text) for chunk in chunks)
+    return Amount(calls=round(_LATER_CALLS * tokens), prompt_tokens=round(_LATER_PROMPT * tokens),
+                  completion_tokens=round(_LATER_COMPLETION * tokens))
 
 
 def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],

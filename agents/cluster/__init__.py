@@ -44,9 +44,7 @@ class _Membership:
 
 @contextmanager
 def join_cluster(address: str) -> Iterator[None]:
-    """Join a Ray cluster for the block, and leave it when the last open block ends.
-
-    A process can be in one cluster only. If it has joined one already, the block shares that one.
+    """Join a Ray cluster for the block, or share the one that is joined; leave it when the last open block ends.
 
     Args:
         address: `local` (start Ray on this machine), `auto` (the cluster that this machine is a node of), or HOST:PORT
@@ -89,11 +87,11 @@ def _import_ray(address: str) -> ModuleType:
     if address == LOCAL:
         # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
-    if address == LOCAL and "ray" not in sys.modules:
-        # Ray runs code for anyone who can reach its ports, and every user of the machine can reach its loopback
-        # address. So a secret token is required. Ray reads these variables only when it is imported.
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        if "ray" not in sys.modules:
+            # Ray runs code for anyone who can reach its ports, and every user of the machine can reach its loopback
+            # address. So a secret token is required. Ray reads these variables only when it is imported.
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
         import ray  # noqa: PLC0415  (an optional package)
     except ModuleNotFoundError as error:
@@ -135,8 +133,7 @@ def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
         yield resources
         return
     with join_cluster(LOCAL if ray is True else ray):
-        # Imported only here, because the module imports Ray, an optional package.
-        from .ray_resources import ClusterResources  # noqa: PLC0415
+        from .ray_resources import ClusterResources  # noqa: PLC0415  (imports Ray, an optional package)
 
         with ClusterResources(resources) as on_cluster:
             yield on_cluster

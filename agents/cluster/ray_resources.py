@@ -10,7 +10,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -66,8 +66,9 @@ class Worker:
     """The models of a worker process, loaded when they are first needed."""
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
-        self._settings = settings
         self._reading = ReadingProcess(limits)
+        self._models = EmbeddingModels(settings, load_embedder)
+        self._reasoner = RulesReasoner(Parser(settings.spacy_pipelines))
 
     def version(self) -> str:
         """Return the version of Banyan that the worker has."""
@@ -95,14 +96,6 @@ class Worker:
             except UnreadableError as error:
                 return error
 
-    @cached_property
-    def _models(self) -> EmbeddingModels:
-        return EmbeddingModels(self._settings, load_embedder)
-
-    @cached_property
-    def _reasoner(self) -> RulesReasoner:
-        return RulesReasoner(Parser(self._settings.spacy_pipelines))
-
 
 @lru_cache(maxsize=1)
 def _worker(settings: str, limits: str) -> Worker:
@@ -113,8 +106,7 @@ def _worker(settings: str, limits: str) -> Worker:
 def run_task(setup: tuple[str, str], method: str, *arguments: Any) -> Any:
     """Call a method of this process's worker, which `setup` (the arguments of `Worker` as JSON) makes.
 
-    If the method raises a BanyanError, the error is returned, because Ray would wrap a raised one in an error of its
-    own.
+    A BanyanError is returned, because Ray would wrap a raised one in an error of its own.
     """
     try:
         return getattr(_worker(*setup), method)(*arguments)
@@ -167,11 +159,9 @@ class Workers:
             raise
 
     def iterate_results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of tasks in order, while several are computed at once; `compute` lists the errors.
+        """Yield the results of tasks, as `start` returned them, in order; at most `at_once` are computed at once.
 
-        Args:
-            tasks: what `start` returned. At most `at_once` of them are taken before the first result is yielded.
-                An item that is not a task is its own result, and is yielded as it is.
+        An item that is not a task is yielded as it is. For the errors, see `compute`.
         """
         pending_tasks = deque[Any]()
         try:
@@ -217,7 +207,7 @@ def _explained_errors() -> Iterator[None]:
 
 
 class ClusterResources(Resources):
-    """`Resources` whose builds run on workers of the joined cluster; language models are called from this process."""
+    """The resources of a build on the workers of the joined cluster; language models are called from this process."""
 
     def __init__(self, resources: Resources) -> None:
         # Only this process can embed with an endpoint, within its limits, or with a program's own embedder.
@@ -226,7 +216,7 @@ class ClusterResources(Resources):
         self._workers = Workers(self.settings, self.limits)
 
     def _load_embedder(self, settings: Settings) -> Embedder:
-        return ClusterEmbedder(super()._load_embedder(settings), self._workers)
+        return _ClusterEmbedder(super()._load_embedder(settings), self._workers)
 
     @property
     def extractions_at_once(self) -> int:
@@ -255,10 +245,10 @@ class ClusterResources(Resources):
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         if self.settings.uses_llm:
             return super()._make_reasoner(calls, models)
-        return ClusterRulesReasoner(self._workers, Parser(self.settings.spacy_pipelines))
+        return _ClusterReasoner(self._workers, Parser(self.settings.spacy_pipelines))
 
 
-class ClusterRulesReasoner(RulesReasoner):
+class _ClusterReasoner(RulesReasoner):
     """The rules reasoner, with extraction done by workers."""
 
     def __init__(self, workers: Workers, parser: Parser) -> None:
@@ -266,31 +256,28 @@ class ClusterRulesReasoner(RulesReasoner):
         self._workers = workers
 
     async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Extract facts on workers; see `RulesReasoner.extract`."""
         extractions: list[Extraction] = await self._workers.compute("extract", requests, schema)
         return extractions
 
 
-class ClusterEmbedder(WrappedEmbedder):
+class _ClusterEmbedder(WrappedEmbedder):
     """An `Embedder` whose large requests are divided among workers that have the same model."""
 
     def __init__(self, embedder: Embedder, workers: Workers) -> None:
         super().__init__(embedder)
         self._workers = workers
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Encode texts, on workers if they are many; see `Embedder.encode`."""
-        if len(texts) < _FEWEST_TEXTS:
-            return self._embedder.encode(texts)
-        return encode_distinct(texts, self._encode_on_workers)
-
     @property
     def queries(self) -> Embedder:
         """The embedder for questions; they are few, so this process encodes them."""
         return as_queries(self._embedder)
 
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        if len(texts) < _FEWEST_TEXTS:
+            return self._embedder.encode(texts)
+        return encode_distinct(texts, self._encode_on_workers)
+
     def _encode_on_workers(self, texts: list[str]) -> Vectors:
-        """Return the vectors of texts, one row each (shape: texts x dimension), computed by the workers in parts."""
         # A worker gets texts of similar length, which are encoded fastest together.
         rows_by_length = sorted(range(len(texts)), key=lambda row: len(texts[row]))
         texts_per_task = -(-len(texts) // self._workers.at_once)  # rounded up
