@@ -24,7 +24,7 @@ from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval import graph as retrieval
 from banyan.config import Settings
-from banyan.models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
+from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.models.embedding.embedding_models import load_embedder
 from rich.console import Console
 from rich.table import Table
@@ -50,12 +50,13 @@ class Corpus:
     questions: list[str]
 
 
-class TimedEmbedder(WrappedEmbedder):
+class TimedEmbedder:
     """An `Embedder` that adds up another one's time and number of texts."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
-        super().__init__(embedder)
+        self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
+        self._embedder = embedder
         self.seconds = 0.0
         self.texts = 0
         self._lock = threading.Lock()

@@ -25,7 +25,7 @@ import llm_peer_lightrag
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.embedding.embedder import Embedder, Vectors, WrappedEmbedder
+from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.models.embedding.embedding_models import load_embedder
 from llm_world import KB, endpoint_apart, write_passages
 from rich.console import Console
@@ -35,12 +35,13 @@ CONCURRENCY = 32
 WARM = 40
 
 
-class KeptTexts(WrappedEmbedder):
+class KeptTexts:
     """An `Embedder` that remembers the batches it passes to another one."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
-        super().__init__(embedder)
+        self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
+        self._embedder = embedder
         self.batches: list[list[str]] = []
         self._lock = threading.Lock()
 

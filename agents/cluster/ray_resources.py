@@ -29,15 +29,7 @@ from ...ingest.formats import PARSED
 from ...ingest.loaders import Reading, load_documents
 from ...ingest.reading import Content, Limits, UnreadableError
 from ...ingest.reading_process import ReadingProcess
-from ...models.embedding.embedder import (
-    Embedder,
-    EmbeddingError,
-    Vectors,
-    WrappedEmbedder,
-    as_queries,
-    encode_distinct,
-    is_served,
-)
+from ...models.embedding.embedder import Embedder, EmbeddingError, Vectors, as_queries, encode_distinct, is_served
 from ...models.embedding.embedding_models import EmbeddingModels, load_embedder
 from ...models.parsing.parser import Parser
 from ...models.reasoner import Reasoner
@@ -256,23 +248,21 @@ class _ClusterReasoner(RulesReasoner):
         self._workers = workers
 
     async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """See `RulesReasoner.extract`."""
         extractions: list[Extraction] = await self._workers.compute("extract", requests, schema)
         return extractions
 
 
-class _ClusterEmbedder(WrappedEmbedder):
+class _ClusterEmbedder:
     """An `Embedder` whose large requests are divided among workers that have the same model."""
 
     def __init__(self, embedder: Embedder, workers: Workers) -> None:
-        super().__init__(embedder)
-        self._workers = workers
-
-    @property
-    def queries(self) -> Embedder:
-        """The embedder for questions; they are few, so this process encodes them."""
-        return as_queries(self._embedder)
+        self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
+        self.queries = as_queries(embedder)  # they are few, so this process encodes them
+        self._embedder, self._workers = embedder, workers
 
     def encode(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.encode`."""
         if len(texts) < _FEWEST_TEXTS:
             return self._embedder.encode(texts)
         return encode_distinct(texts, self._encode_on_workers)

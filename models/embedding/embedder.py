@@ -1,6 +1,5 @@
 """Embedding models: what turns texts into vectors."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Protocol, runtime_checkable
@@ -60,32 +59,6 @@ class Instructed(Protocol):
     @property
     def queries(self) -> Embedder:
         """The embedder of questions."""
-
-
-class WrappedEmbedder(ABC):
-    """An `Embedder` around another one, whose model may change when it is chosen for the documents."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-
-    @property
-    def name(self) -> str:
-        """See `Embedder.name`."""
-        return self._embedder.name
-
-    @property
-    def dimension(self) -> int:
-        """See `Embedder.dimension`."""
-        return self._embedder.dimension
-
-    @property
-    def fingerprint(self) -> str:
-        """See `Embedder.fingerprint`."""
-        return self._embedder.fingerprint
-
-    @abstractmethod
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder.encode`."""
 
 
 class InstructedEmbedder:

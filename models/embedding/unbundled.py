@@ -6,9 +6,11 @@ A reranker, or cross-encoder, reads a question and a passage together, and score
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +20,6 @@ from ...config import OPENAI, Settings
 from ..local_models import ModelError
 from ..reasoner import ReasonerError
 from .embedder import EmbeddingError, Vectors, encode_distinct
-
-if TYPE_CHECKING:
-    from ..llm.http_client import ServedModel
 
 Scores = NDArray[np.float32]
 
@@ -45,27 +44,28 @@ def load_reranker(settings: Settings) -> Reranker | None:
     return CrossEncoderReranker(settings.reranker, settings.embedding_batch)
 
 
-def _find_folder(name: str, repository: str) -> Path:
-    """Return a model's folder: the one named, or that of a Hugging Face repository in the local cache.
+def _load_model(model_class: Callable[..., Any], name: str, repository: str, missing: str, broken: str,
+                error: type[ModelError]) -> tuple[Any, Path]:
+    """Load a sentence-transformers model by its folder or its name on the Hugging Face hub; return it and its folder.
 
-    Raises:
-        FileNotFoundError: there is neither; says how to fetch the model, as nothing is downloaded.
+    Nothing is downloaded, and only weights that are safetensors are read, since pickled ones could run code. `missing`
+    and `broken` say what to do instead.
     """
-    if Path(name).is_dir():
-        return Path(name)
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
 
+    folder = Path(name)
+    if not folder.is_dir():
+        try:
+            folder = Path(snapshot_download(repository, local_files_only=True))
+        except (OSError, ValueError) as cause:
+            raise error(f"The model {name!r} is not on this machine: there is no such folder, and {repository!r} is "
+                        "not in the Hugging Face cache. Banyan downloads nothing: fetch it with "
+                        f"`hf download {repository}`, {missing}") from cause
     try:
-        return Path(snapshot_download(repository, local_files_only=True))
-    except (OSError, ValueError) as error:
-        raise FileNotFoundError(
-            f"there is no such folder, and {repository!r} is not in the Hugging Face cache. Banyan downloads nothing: "
-            f"fetch it with `hf download {repository}`") from error
-
-
-def _load_safetensors(model_class: Callable[..., Any], folder: Path) -> Any:
-    """Load a model of sentence-transformers; only weights that are safetensors, since pickled ones could run code."""
-    return model_class(str(folder), local_files_only=True, model_kwargs={"use_safetensors": True})
+        return model_class(str(folder), local_files_only=True, model_kwargs={"use_safetensors": True}), folder
+    except (OSError, ValueError, AttributeError, KeyError, RuntimeError, SafetensorError) as cause:
+        raise error(f"The model {name!r} in {folder} cannot be loaded: {cause}. It must be a sentence-transformers "
+                    f"{broken}") from cause
 
 
 class SentenceTransformerEmbedder:
@@ -76,24 +76,16 @@ class SentenceTransformerEmbedder:
 
     def __init__(self, name: str, batch: int) -> None:
         """Load the model; `batch` is the most texts encoded at once."""
-        try:
-            folder = _find_folder(name, name if "/" in name else f"sentence-transformers/{name}")
-        except FileNotFoundError as error:
-            raise EmbeddingError(f"The embedding model {name!r} is not on this machine: {error}, give a local folder "
-                                 "in BANYAN_EMBEDDING_MODEL, or leave that unset for the bundled model. If an endpoint "
-                                 "serves it, set BANYAN_EMBEDDING_BASE_URL and BANYAN_EMBEDDING_MODEL.") from error
         import torch  # noqa: PLC0415  (comes with sentence-transformers, seconds)
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (seconds, and there may be no model)
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (seconds)
 
-        try:
-            self._model = _load_safetensors(SentenceTransformer, folder)
-        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-            raise EmbeddingError(
-                f"The embedding model {name!r} in {folder} cannot be loaded: {error}. It must be a "
-                "sentence-transformers model with safetensors weights; store it again or choose another "
-                "with BANYAN_EMBEDDING_MODEL.") from error
-        self.name = name
-        self._batch = batch
+        self.name, self._batch = name, batch
+        self._model, _ = _load_model(
+            SentenceTransformer, name, name if "/" in name else f"sentence-transformers/{name}",
+            "give a local folder in BANYAN_EMBEDDING_MODEL, or leave that unset for the bundled model. If an endpoint "
+            "serves it, set BANYAN_EMBEDDING_BASE_URL and BANYAN_EMBEDDING_MODEL.",
+            "model with safetensors weights; store it again or choose another with BANYAN_EMBEDDING_MODEL.",
+            EmbeddingError)
         self._lock = Lock()  # its tokenizer's state changes during a call
         self.dimension = len(self._encode([""])[0])
         digest = hashlib.sha256()  # of the weights
@@ -119,29 +111,20 @@ class CrossEncoderReranker:
 
     def __init__(self, name: str, batch: int) -> None:
         """Load a model by its folder or name on the Hugging Face hub; `batch` is the most pairs scored at once."""
-        try:
-            folder = _find_folder(name, name)
-        except FileNotFoundError as error:
-            raise RerankerError(f"The cross-encoder {name!r} is not on this machine: {error}, give a local folder in "
-                                "BANYAN_RERANKER, or leave that empty.") from error
-        from sentence_transformers import CrossEncoder  # noqa: PLC0415  (seconds, and there may be no model)
+        from sentence_transformers import CrossEncoder  # noqa: PLC0415  (seconds)
 
-        try:
-            architectures = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or [""]
-            self._model = _load_safetensors(CrossEncoder, folder)
-        except (OSError, ValueError, AttributeError, KeyError, RuntimeError, SafetensorError) as error:
-            raise RerankerError(
-                f"The cross-encoder {name!r} in {folder} cannot be loaded: {error}. It must be a sentence-transformers "
-                "CrossEncoder with safetensors weights; store it again, choose another with BANYAN_RERANKER, or "
-                "leave that empty.") from error
+        self._name, self._batch = name, batch
+        self._model, folder = _load_model(
+            CrossEncoder, name, name, "give a local folder in BANYAN_RERANKER, or leave that empty.",
+            "CrossEncoder with safetensors weights; store it again, choose another with BANYAN_RERANKER, or leave "
+            "that empty.", RerankerError)
         # A model for single texts would get a final layer of random weights.
+        architectures = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or [""]
         if self._model.num_labels != 1 or architectures[0].endswith(("Model", "ForMaskedLM")):
             raise RerankerError(
                 f"The cross-encoder {name!r} ({architectures[0]}) gives {self._model.num_labels} numbers for a pair, "
                 "or was not trained to score pairs. Choose another with BANYAN_RERANKER, or leave that empty; the "
                 "model for single texts is BANYAN_EMBEDDING_MODEL.")
-        self._name = name
-        self._batch = batch
         self._lock = Lock()  # its tokenizer's state changes during a call
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
@@ -159,23 +142,24 @@ class CrossEncoderReranker:
         return np.round(scores, 5).astype(np.float32)
 
 
-def _serve(settings: Settings, variables: str, operation: str, **own: Any) -> "ServedModel":
-    """Return a model at an endpoint; its `own` address, key and name take the place of the chat's in the settings."""
-    from ..llm.http_client import ServedModel  # noqa: PLC0415  (a second of imports, only for what makes a call)
+class _ServedModel:
+    """A model at an endpoint; its `own` address, key and name take the place of the chat's in the settings."""
 
-    return ServedModel(settings.model_copy(update=own), variables, operation)
+    def __init__(self, settings: Settings, variables: str, operation: str, **own: Any) -> None:
+        from ..llm.http_client import ServedModel  # noqa: PLC0415  (a second of imports, only for what makes a call)
+
+        self._served = ServedModel(settings.model_copy(update=own), variables, operation)
 
 
-class EndpointEmbedder:
+class EndpointEmbedder(_ServedModel):
     """A model behind `/embeddings`, called with several batches at once within the limits of the process."""
 
     def __init__(self, settings: Settings) -> None:
-        self.name = settings.embedding_model
+        self.name, self._batch = settings.embedding_model, settings.embedding_batch
+        super().__init__(settings, "BANYAN_EMBEDDING", "embeddings", llm_base_url=settings.embedding_base_url,
+                         llm_api_key=settings.embedding_api_key, llm_model=self.name)
         # The prefix says that the model is OpenAI's, if there is no address; the endpoint does not know it.
         self._sent_name = self.name if settings.embedding_base_url else self.name.removeprefix(OPENAI)
-        self._batch = settings.embedding_batch
-        self._served = _serve(settings, "BANYAN_EMBEDDING", "embeddings", llm_base_url=settings.embedding_base_url,
-                              llm_api_key=settings.embedding_api_key, llm_model=self.name)
         self.dimension = len(self._encode(["dimension"])[0])
         # The fingerprint has no address: an endpoint that moves serves the same vectors.
         self.fingerprint = f"endpoint:{self._sent_name}:{self.dimension}"
@@ -195,32 +179,27 @@ class EndpointEmbedder:
             raise EmbeddingError(
                 f"The embeddings failed: {error}. BANYAN_EMBEDDING_BATCH is {self._batch}: lower it if the endpoint "
                 f"takes fewer texts at once; the longest text begins {max(texts, key=len)[:60]!r}") from error
-        rows: list[list[float]] = []
         try:
-            for batch, answer in zip(batches, answers, strict=True):
-                rows += [item["embedding"] for item in sorted(answer["data"], key=lambda item: item["index"])]
-                if len(answer["data"]) != len(batch):
-                    raise self._unreadable_reply()
-            vectors = np.array(rows, np.float32)
+            rows = [[item["embedding"] for item in sorted(answer["data"], key=itemgetter("index"))]
+                    for answer in answers]
+            vectors = np.array([*chain.from_iterable(rows)], np.float32)
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        except (KeyError, TypeError, ValueError) as error:  # ValueError: vectors of different lengths, or no numbers
-            raise self._unreadable_reply() from error
-        if vectors.ndim != 2 or not (np.isfinite(lengths).all() and lengths.all()):  # noqa: PLR2004
-            raise self._unreadable_reply()
+        except (KeyError, TypeError, ValueError):  # ValueError: vectors of different lengths, or no numbers
+            rows, lengths = [], np.zeros(1)
+        is_complete = [*map(len, rows)] == [*map(len, batches)] and vectors.ndim == 2  # noqa: PLR2004
+        if not (is_complete and np.isfinite(lengths).all() and lengths.all()):
+            raise EmbeddingError(f"The embedding model {self.name!r} sent no vector for each text: check "
+                                 "BANYAN_EMBEDDING_BASE_URL, and that BANYAN_EMBEDDING_MODEL is an embedding model")
         return np.asarray(vectors / lengths, np.float32)
 
-    def _unreadable_reply(self) -> EmbeddingError:
-        return EmbeddingError(f"The embedding model {self.name!r} sent no vector for each text: check "
-                              "BANYAN_EMBEDDING_BASE_URL, and that BANYAN_EMBEDDING_MODEL is an embedding model")
 
-
-class EndpointReranker:
+class EndpointReranker(_ServedModel):
     """A model behind `/rerank`, as Jina, Cohere, vLLM and llama.cpp have it, within the limits of the process."""
 
     def __init__(self, settings: Settings) -> None:
         self._model = settings.reranker
-        self._served = _serve(settings, "BANYAN_RERANKER", "rerank", llm_base_url=settings.reranker_base_url,
-                              llm_api_key=settings.reranker_api_key, llm_model=settings.reranker)
+        super().__init__(settings, "BANYAN_RERANKER", "rerank", llm_base_url=settings.reranker_base_url,
+                         llm_api_key=settings.reranker_api_key, llm_model=settings.reranker)
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
         """Score texts for a question; see `Reranker.scores`."""
@@ -231,18 +210,12 @@ class EndpointReranker:
             (answer,) = self._served.post("/rerank", [(body, [question, *texts])])
         except ReasonerError as error:
             raise RerankerError(f"The reranker failed: {error}") from error
-        scores = np.full(len(texts), np.nan, np.float32)
         try:
-            for result in answer["results"]:
-                if result["index"] not in range(len(texts)):  # NumPy would count a negative one from the end
-                    raise self._unreadable_reply()
-                scores[result["index"]] = result["relevance_score"]
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise self._unreadable_reply() from error
+            by_index = {result["index"]: result["relevance_score"] for result in answer["results"]}
+            scores = np.array([by_index[index] for index in range(len(texts))], np.float32)
+        except (KeyError, TypeError, ValueError):
+            scores = np.full(1, np.nan)
         if not np.isfinite(scores).all():
-            raise self._unreadable_reply()
-        return scores
-
-    def _unreadable_reply(self) -> RerankerError:
-        return RerankerError(f"The reranker {self._model!r} did not send a score for each passage: check "
-                             "BANYAN_RERANKER_BASE_URL and BANYAN_RERANKER, or leave the latter empty")
+            raise RerankerError(f"The reranker {self._model!r} did not send a score for each passage: check "
+                                "BANYAN_RERANKER_BASE_URL and BANYAN_RERANKER, or leave the latter empty")
+        return np.asarray(scores, np.float32)
