@@ -45,7 +45,7 @@ def load_reranker(settings: Settings) -> Reranker | None:
 
 
 def _load_model(model_class: Callable[..., Any], name: str, repository: str, missing: str, broken: str,
-                error: type[ModelError]) -> tuple[Any, Path]:
+                ) -> tuple[Any, Path]:
     """Load a sentence-transformers model by its folder or its name on the Hugging Face hub; return it and its folder.
 
     Nothing is downloaded, and only weights that are safetensors are read, since pickled ones could run code. `missing`
@@ -58,14 +58,14 @@ def _load_model(model_class: Callable[..., Any], name: str, repository: str, mis
         try:
             folder = Path(snapshot_download(repository, local_files_only=True))
         except (OSError, ValueError) as cause:
-            raise error(f"The model {name!r} is not on this machine: there is no such folder, and {repository!r} is "
-                        "not in the Hugging Face cache. Banyan downloads nothing: fetch it with "
-                        f"`hf download {repository}`, {missing}") from cause
+            raise ModelError(f"The model {name!r} is not on this machine: there is no such folder, and {repository!r} "
+                             "is not in the Hugging Face cache. Banyan downloads nothing: fetch it with "
+                             f"`hf download {repository}`, {missing}") from cause
     try:
         return model_class(str(folder), local_files_only=True, model_kwargs={"use_safetensors": True}), folder
     except (OSError, ValueError, AttributeError, KeyError, RuntimeError, SafetensorError) as cause:
-        raise error(f"The model {name!r} in {folder} cannot be loaded: {cause}. It must be a sentence-transformers "
-                    f"{broken}") from cause
+        raise ModelError(f"The model {name!r} in {folder} cannot be loaded: {cause}. It must be a "
+                         f"sentence-transformers {broken}") from cause
 
 
 class SentenceTransformerEmbedder:
@@ -84,8 +84,7 @@ class SentenceTransformerEmbedder:
             SentenceTransformer, name, name if "/" in name else f"sentence-transformers/{name}",
             "give a local folder in BANYAN_EMBEDDING_MODEL, or leave that unset for the bundled model. If an endpoint "
             "serves it, set BANYAN_EMBEDDING_BASE_URL and BANYAN_EMBEDDING_MODEL.",
-            "model with safetensors weights; store it again or choose another with BANYAN_EMBEDDING_MODEL.",
-            EmbeddingError)
+            "model with safetensors weights; store it again or choose another with BANYAN_EMBEDDING_MODEL.")
         self._lock = Lock()  # its tokenizer's state changes during a call
         self.dimension = len(self._encode([""])[0])
         digest = hashlib.sha256()  # of the weights
@@ -117,7 +116,7 @@ class CrossEncoderReranker:
         self._model, folder = _load_model(
             CrossEncoder, name, name, "give a local folder in BANYAN_RERANKER, or leave that empty.",
             "CrossEncoder with safetensors weights; store it again, choose another with BANYAN_RERANKER, or leave "
-            "that empty.", RerankerError)
+            "that empty.")
         # A model for single texts would get a final layer of random weights.
         architectures = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or [""]
         if self._model.num_labels != 1 or architectures[0].endswith(("Model", "ForMaskedLM")):

@@ -192,7 +192,7 @@ class Breaker:
     def check(self) -> None:
         """Raise EndpointDown if the endpoint is down and it is too early to try it."""
         if self._clock() < self._down_until:
-            raise EndpointDown(self._reason)
+            raise self._down_error()
 
     @contextmanager
     def watch(self) -> Iterator[None]:
@@ -208,12 +208,14 @@ class Breaker:
             self._failures += 1
             if not failure.certain and self._failures < FAILURES_IN_A_ROW:
                 raise
-            self._reason = (f"the endpoint is down: {failure}. Progress is saved. Run the command again when it "
-                            "answers, to go on from here")
-            self._down_until = self._clock() + SECONDS_OPEN
+            self._reason, self._down_until = str(failure), self._clock() + SECONDS_OPEN
             _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_OPEN)
-            raise EndpointDown(self._reason) from None
+            raise self._down_error() from None
         except ReasonerError:  # the endpoint answered, even if it refused this one request
             self._failures = 0
             raise
         self._failures = 0
+
+    def _down_error(self) -> EndpointDown:
+        return EndpointDown(f"the endpoint is down: {self._reason}. Progress is saved. Run the command again when it "
+                            "answers, to go on from here")

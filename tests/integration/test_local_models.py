@@ -123,14 +123,14 @@ class TestBundledModel:
 class TestOtherModels:
     def test_an_unknown_name_fails_at_once_without_network(self):
         start = time.perf_counter()
-        with pytest.raises(EmbeddingError, match=r"'nobody/none-such' is not on.*hf download.*EMBEDDING_BASE_URL"):
+        with pytest.raises(ModelError, match=r"'nobody/none-such' is not on.*hf download.*EMBEDDING_BASE_URL"):
             load_embedder(Settings(embedding_model="nobody/none-such"))
         assert time.perf_counter() - start < 30, "a network would be waited for"
 
     def test_pickled_weights_are_not_read(self, tmp_path, torch_embedder):
         model = copy_of_model(tmp_path)
         (model / WEIGHTS).rename(model / "pytorch_model.bin")
-        with pytest.raises(EmbeddingError, match="safetensors"):
+        with pytest.raises(ModelError, match="safetensors"):
             load_embedder(Settings(embedding_model=str(model)))
 
     def test_the_fingerprint_is_of_the_weights(self, tmp_path, torch_embedder):
@@ -161,7 +161,7 @@ def resources(home, hashed_embedder):
 
 def test_a_cross_encoder_that_is_not_there_is_named_before_anything_is_asked(resources):
     resources.settings.reranker = "no/such-model"
-    with pytest.raises(RerankerError, match=r"'no/such-model' is not on this machine.*BANYAN_RERANKER"):
+    with pytest.raises(ModelError, match=r"'no/such-model' is not on this machine.*BANYAN_RERANKER"):
         build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION})
 
 
@@ -229,7 +229,7 @@ def test_pickled_and_damaged_weights_of_a_cross_encoder_are_not_read(model, tmp_
     damaged = shutil.copytree(model, tmp_path / "damaged")
     (damaged / "model.safetensors").write_bytes(b"damaged")
     for folder in (pickled, damaged):
-        with pytest.raises(RerankerError, match=r"cannot be loaded.*safetensors weights"):
+        with pytest.raises(ModelError, match=r"cannot be loaded.*safetensors weights"):
             load_reranker(Settings(_env_file=None, reranker=str(folder)))
 
 
