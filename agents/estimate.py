@@ -18,7 +18,6 @@ from ..ingest.loaders import load_documents
 from ..ingest.metadata import document_name
 from ..models.llm.llm_reasoner import extraction_prompt, inference_prompt
 from ..models.rules.table_facts import read_rows
-from ..runtime.budgets import batched
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.schema_loading import load_schema
@@ -80,7 +79,6 @@ class BuildEstimate(Amount):
     later: Amount = Field(description="resolution and summaries, which depend on what is found: a guess by size")
     later_at_most: Amount = Field(description="the same if every fact that is found fits the schema")
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
-    batch_cost: float | None = Field(description="the same with --batch, which halves the price of extraction")
 
 
 class ReadingEstimate(Amount):
@@ -153,8 +151,7 @@ def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, docu
     return BuildEstimate(
         **(extraction + fitting + later).model_dump(), documents=len(document_ids), chunks=len(chunks),
         extraction=extraction, fitting=fitting, later=later, later_at_most=later_at_most,
-        cost=_total_cost(resources, extraction, fitting, later),
-        batch_cost=_total_cost(resources, extraction, fitting, later, by_batch=True))
+        cost=_total_cost(resources, extraction, fitting, later))
 
 
 def estimate_reread(resources: Resources, stored: KnowledgeBase) -> ReadingEstimate:
@@ -189,21 +186,18 @@ def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
     return find_outdated(stored.extractions.count_fingerprints(), reading_fingerprint(resources, stored))
 
 
-def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, *, by_batch: bool = False,
-                ) -> float | None:
+def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount) -> float | None:
     """Return the cost of all steps; None if the price of a model is unknown."""
     model_of = resources.settings.model_of
-    extractor = model_of("extract")
     # `later` is not divided between its two steps, so the more expensive model is assumed for both.
-    parts = ((batched(extractor) if by_batch else extractor, extraction), (extractor, fitting),
-             (model_of("resolve"), later), (model_of("summarise"), later))
+    parts = ((model_of("extract"), extraction + fitting), (model_of("resolve"), later), (model_of("summarise"), later))
     costs = [resources.spending.prices.cost(model, amount.prompt_tokens, amount.completion_tokens)
              for model, amount in parts]
     known_costs = [cost for cost in costs if cost is not None]
     if len(known_costs) < len(costs):
         return None
-    extract, fit, resolve, summarise = known_costs
-    return extract + fit + max(resolve, summarise)
+    extract, resolve, summarise = known_costs
+    return extract + max(resolve, summarise)
 
 
 def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
@@ -219,18 +213,10 @@ def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: 
     for chunk_ids in pack_calls(sizes, resources.settings.extract_tokens):
         if call_requests := [requests[chunk_id] for chunk_id in chunk_ids if chunk_id in requests]:
             calls.append(call_requests)
-    prompt, completion = estimate_extraction(
-        sum(extraction_prompt(call, schema, resources.settings).tokens for call in calls), calls)
-    return Amount(calls=len(calls), prompt_tokens=prompt, completion_tokens=completion)
-
-
-def estimate_extraction(prompt_tokens: int, calls: Iterable[Sequence[ExtractionRequest]]) -> tuple[int, int]:
-    """Estimate the prompt tokens and the completion tokens that are paid for some extraction calls.
-
-    `prompt_tokens` are those of all prompts, as `Prompt.tokens` counts; `calls` has the requests of each call.
-    """
+    prompt = sum(extraction_prompt(call, schema, resources.settings).tokens for call in calls)
     completion = sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(request.text) for request in call) for call in calls)
-    return round(_PAID_PER_COUNTED * prompt_tokens), round(completion)
+    return Amount(calls=len(calls), prompt_tokens=round(_PAID_PER_COUNTED * prompt),
+                  completion_tokens=round(completion))
 
 
 def _estimate_later_steps(chunks: Iterable[Chunk]) -> Amount:

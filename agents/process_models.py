@@ -19,7 +19,6 @@ from ..models.reasoner import Reasoner
 from ..runtime.budgets import Budget, Prices, PricesError, load_prices
 
 if TYPE_CHECKING:
-    from ..models.llm.batches import BatchedExtraction
     from ..models.llm.llm_reasoner import SchemaWriter
     from ..models.rules.rules_reasoner import Answers
 
@@ -108,12 +107,6 @@ class ProcessModels(ABC):
         from ..models.llm.llm_reasoner import SchemaWriter  # noqa: PLC0415 - a second of imports
 
         return SchemaWriter(self.settings, self._calls(name))
-
-    def batched_extraction(self, name: str) -> "BatchedExtraction":
-        """Return the object that turns extraction calls of a knowledge base into requests of a batch."""
-        from ..models.llm.batches import BatchedExtraction  # noqa: PLC0415 - a second of imports
-
-        return BatchedExtraction(self.settings, self._calls(name))
 
     @cached_property
     def finder(self) -> "Answers":

@@ -16,16 +16,10 @@ from ..schemas.errors import BanyanError
 
 PER = 1_000_000
 """The number of tokens that a price is for."""
-_BATCHED, _BATCH_SHARE = " (batch)", 0.5
 _EXAMPLE = '{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, "completion": 0.6}}'
 _SHOWN_ERRORS = 3
 
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-def batched(model: str) -> str:
-    """Return the name that accounts and price files use for calls of a model that were answered in batches."""
-    return model + _BATCHED
 
 
 class PricesError(BanyanError):
@@ -54,22 +48,15 @@ class Prices:
         return model in self._by_model
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """Return the cost of a call's tokens (`prompt` includes `cached`); None if the model's price is unknown.
-
-        Calls answered in batches (`batched`) cost half of the model's price, unless the file has a price for them.
-        """
+        """Return the cost of a call's tokens (`prompt` includes `cached`); None if the model's price is unknown."""
         if not prompt and not completion:
             return 0.0
-        share = 1.0
         price = self._by_model.get(model)
-        if price is None:  # its name says that it was asked in batches, or it is not in the file
-            share = _BATCH_SHARE
-            price = self._by_model.get(model.removesuffix(_BATCHED))
         if price is None:
             return None
         cached_price = price.prompt if price.cached is None else price.cached
         cost = (prompt - cached) * price.prompt + cached * cached_price + completion * price.completion
-        return share * cost / PER
+        return cost / PER
 
 
 def load_prices(path: Path | None) -> Prices:
@@ -154,20 +141,6 @@ class Budget:
         if cost >= self._max_cost:
             raise BudgetExceeded(f"the cost budget is reached ({cost:.6g} spent of {self._max_cost:g}). Progress "
                                  "is saved: to resume, run the command again with a --max-cost for the rest")
-
-    def check_ahead(self, model: str, prompt: int, completion: int) -> None:
-        """Raise BudgetExceeded if a batch of calls with these estimated tokens would probably exceed the budget."""
-        tokens, costs = self._amounts_spent()
-        batch_cost = self._prices.cost(model, prompt, completion)
-        known_costs = [cost for cost in (*costs, batch_cost) if cost is not None]
-        if self._max_tokens is not None and tokens + prompt + completion > self._max_tokens:
-            raise BudgetExceeded(f"the batch would take about {prompt + completion} tokens, and the budget has "
-                                 f"{max(0, self._max_tokens - tokens)} left. Nothing was submitted: run the command "
-                                 "again with a larger --max-tokens, or without --batch")
-        if self._max_cost is not None and sum(known_costs) > self._max_cost:
-            raise BudgetExceeded(f"the batch would cost about {batch_cost or 0:.6g}, more than --max-cost "
-                                 f"{self._max_cost:g} leaves. Nothing was submitted: run the command again with a "
-                                 "larger --max-cost, or without --batch")
 
     def _amounts_spent(self) -> tuple[int, list[float | None]]:
         """Return the number of tokens spent, and the cost of each model's; None for a model without a known price."""

@@ -5,19 +5,16 @@ The rules read the table rows of a chunk, and the reasoner reads the rest of it;
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple, TypeVar
 
-from ...config import Settings
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.extractions import is_same_reading
-from ...graph_store.ledger.notes import read_open_batches, split_call
+from ...graph_store.ledger.notes import split_call
 from ...ingest.metadata import document_name
 from ...models.llm.failures import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
-from ...runtime.event_loop import in_parallel
 from ...runtime.threads import in_thread
 from ...schemas.documents import Chunk
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -28,7 +25,7 @@ from ...text.section_lines import is_back_matter
 from ...text.table_rows import numbered_columns
 from ..estimate import extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
-from .state import BuildContext, BuildState, CallsInput, TaskInput, build_options
+from .state import BuildState, ChunksInput, build_options
 
 _T = TypeVar("_T")
 _ROWS_AT_ONCE = 10_000
@@ -75,7 +72,7 @@ class BuildNodes:
     def _resources(self) -> Resources:
         return self._given or default_resources()
 
-    def _budget(self, state: BuildState | TaskInput) -> Budget | None:
+    def _budget(self, state: BuildState | ChunksInput) -> Budget | None:
         """Return the budget of a state's run less what the run has spent; None means no limit."""
         context = build_options(state)
         return self._resources.budget(state["knowledge_base"], state["run"], context.max_tokens, context.max_cost)
@@ -84,45 +81,20 @@ class BuildNodes:
 class ExtractionNodes(BuildNodes):
     """The nodes that ask the reasoner for extractions."""
 
-    async def extract(self, state: CallsInput) -> BuildState:
-        """Extract the chunks of one call of the reasoner, or of all calls of a build with batches.
+    async def extract(self, state: ChunksInput) -> BuildState:
+        """Extract the chunks of one call of the reasoner.
 
         Chunks that were extracted before are left out. If a call fails:
         - A spent budget or `EndpointDown` stops the build; the chunks stay to be extracted by the next one.
         - Any other `ReasonerError` marks the chunk as failed. If several chunks shared the call, each of them is
           extracted again by a call of its own first.
         """
-        name, run = state["knowledge_base"], state["run"]
-        works = await in_thread(lambda: [self._read_rows_and_prepare(state, chunk_ids) for chunk_ids in state["calls"]])
+        work = await in_thread(self._read_rows_and_prepare, state)
         try:
-            if state["in_batches"]:
-                await self._answer_in_batches(state, works)
-            failed = await in_parallel(lambda work: self._extract_call(name, run, work), works,
-                                           self._resources.settings.llm_concurrency)
+            unanswered = await self._extract_call(state["knowledge_base"], state["run"], work)
         except (BudgetExceeded, ReasonerError) as error:
             return {"stopped": str(error)}
-        unanswered = [chunk for chunks in failed for chunk in chunks]
         return {"unanswered": unanswered} if unanswered else {}
-
-    async def _answer_in_batches(self, state: CallsInput, works: Sequence[_Work]) -> None:
-        """Submit the calls as batches at the endpoint and wait for them, so the reasoner finds their answers.
-
-        A build without the option `batch` submits nothing. If an earlier build has left batches at the endpoint, it
-        cancels them and records the answers that they already have.
-        """
-        from ...models.llm.batches import BatchedCall  # noqa: PLC0415  (a second of imports)
-        from .batched_calls import BatchedCalls  # noqa: PLC0415
-
-        name, run = state["knowledge_base"], state["run"]
-        calls = list[BatchedCall]()
-        for work in works:
-            readings = [reading for reading in work.readings if reading.has_statement]
-            if readings:
-                requests = [reading.request for reading in readings]
-                calls.append(BatchedCall(requests, work.schema, _sizes_by_document(readings)))
-        batched = BatchedCalls(self._resources.batched_extraction(name), partial(self._in_step, name, run), run,
-                               self._budget(state))
-        await batched.answer(calls, submits=build_options(state).batch)
 
     async def _extract_call(self, name: str, run: str, work: _Work) -> list[str]:
         """Extract the chunks of a call; return those that failed because the endpoint gave no answer."""
@@ -167,7 +139,7 @@ class ExtractionNodes(BuildNodes):
         await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
         return [chunk] if isinstance(error, EndpointFailed) else []
 
-    def _read_rows_and_prepare(self, state: CallsInput, chunk_ids: Sequence[str]) -> _Work:
+    def _read_rows_and_prepare(self, state: ChunksInput) -> _Work:
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
         name, run, uses_llm = state["knowledge_base"], state["run"], self._resources.settings.uses_llm
         with self._resources.writers.step(name, run, create=False) as kb:
@@ -175,7 +147,8 @@ class ExtractionNodes(BuildNodes):
             schema = kb.schema_control.schema_for_prompts() if uses_llm else base
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
             fingerprint = reading_fingerprint(self._resources, kb)
-            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if _is_to_extract(kb, chunk.id, fingerprint)]
+            chunks = [chunk for chunk in kb.documents.chunks(state["chunks"])
+                      if _is_to_extract(kb, chunk.id, fingerprint)]
             metadata_of = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
             budget = self._budget(state)
         readings = list[_Reading]()
@@ -231,9 +204,3 @@ def write_numbered_rows(kb: KnowledgeBase, reader: str) -> None:
             with kb.database.transaction():
                 kb.extractions.save_all(reader, dict.fromkeys(part, Extraction()))
                 kb.schema_control.write(part)
-
-
-def asks_batches(kb: KnowledgeBase, context: BuildContext, settings: Settings) -> bool:
-    """Return True if a build deals with batches at the endpoint: it uses them, or an earlier build has left some."""
-    has_batch_interface = settings.for_step("extract").speaks_openai
-    return context.batch or (has_batch_interface and bool(read_open_batches(kb.database)))

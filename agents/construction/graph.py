@@ -6,9 +6,6 @@
 `fit_schema` chooses the first batch, and `accept_or_reject` each further one. While a batch is bounded, written and
 embedded, the next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on before.
 
-With `batch`, the first batch has all chunks, so all calls show the same schema, and one `extract` submits them all and
-waits for the endpoint's answers.
-
 `write` bounds a batch (`graph_store/bounding/admission.py`): it rejects what does not fit the schema or is not in the
 source, with the reason. If the endpoint is down or the budget is spent, a build does not fail but stops. The node that
 made the call sets `stopped`. What was extracted is still written. `index` saves the graph and its vectors but finds no
@@ -29,7 +26,7 @@ from ..nodes import as_node
 from ..resources import Resources
 from .extraction_nodes import ExtractionNodes
 from .nodes import ConstructionNodes
-from .state import BuildContext, BuildInput, BuildOutput, BuildState, CallsInput, ChunksInput
+from .state import BuildContext, BuildInput, BuildOutput, BuildState, ChunksInput
 
 
 def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpointSaver[str] | None = None,
@@ -46,7 +43,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_node("check", node(nodes.check))
     graph.add_node("ingest", node(nodes.ingest))
     graph.add_node("fit_schema", node(nodes.fit_schema), destinations=("extract", "propose_schema_delta", "index"))
-    graph.add_node("extract", node(extraction.extract), input_schema=CallsInput)
+    graph.add_node("extract", node(extraction.extract), input_schema=ChunksInput)
     graph.add_node("propose_schema_delta", node(nodes.propose_schema_delta))
     graph.add_node("accept_or_reject", node(nodes.accept_or_reject), destinations=("write", "extract"))
     graph.add_node("write", node(nodes.write), input_schema=ChunksInput, destinations=("index",))

@@ -23,7 +23,6 @@ from ...ingest.given import RecordedPassage, given_documents, load_recorded
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...runtime.budgets import BudgetExceeded, charge_calls
-from ...runtime.event_loop import run
 from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
@@ -33,7 +32,7 @@ from ...text.titles import UNREAD
 from ..estimate import MOST_CHUNKS, pack_calls, reading_fingerprint
 from ..nodes import check_context, check_readable, is_seen, is_served, resumed_run, served_client
 from ..schema_proposal import REVIEWED_AT_ONCE, ask_person, fit_schema, group_labels
-from .extraction_nodes import BuildNodes, asks_batches, write_numbered_rows
+from .extraction_nodes import BuildNodes, write_numbered_rows
 from .inputs import (
     DEFAULT_SCHEMA,
     ReadingNotes,
@@ -76,16 +75,12 @@ class ConstructionNodes(BuildNodes):
             raise UnknownKnowledgeBaseError(name, self._resources.settings.home)
         if is_served():
             check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
-        check_model(reread=context.reread, uses_llm=self._resources.settings.uses_llm, batch=context.batch)
+        check_model(reread=context.reread, uses_llm=self._resources.settings.uses_llm)
         self._resources.spending.check_prices(context.max_cost)
         named_schema(schema)
         check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
-        if context.batch:
-            from ...models.llm.batches import BatchClient  # noqa: PLC0415  (a second of imports)
-
-            run(BatchClient(self._resources.settings.for_step("extract")).check)
         # "undecided" is True at first: an earlier build that ended early may have left schema candidates undecided.
         return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
                 "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "options": asdict(context)}
@@ -188,14 +183,9 @@ class ConstructionNodes(BuildNodes):
         # A person may have changed the instructions back while the build waited for decisions.
         reader = reading_fingerprint(self._resources, kb)
         outdated = [fingerprint for fingerprint in state["outdated"] if not is_same_reading(fingerprint, reader)]
-        in_batches = asks_batches(kb, build_options(state), self._resources.settings)
-        calls = [] if state["stopped"] else self._choose_calls(kb, state["batch"], outdated, in_batches=in_batches)
+        calls = [] if state["stopped"] else self._choose_calls(kb, state["batch"], outdated)
         shared = {"knowledge_base": state["knowledge_base"], "run": state["run"], "options": state["options"]}
-        # One task submits all calls of a build with the endpoint's batches; otherwise each call has a task of its own.
-        tasks = [[call] for call in calls]
-        if in_batches and calls:
-            tasks = [calls]
-        sends = [Send("extract", {**shared, "calls": task, "in_batches": in_batches}) for task in tasks]
+        sends = [Send("extract", {**shared, "chunks": call, "is_last": False}) for call in calls]
         # `write` is sent last: its transaction keeps extractions from reading the ledger, and if it began first, the
         # endpoint would be idle meanwhile.
         if state["batch"] or not state["undecided"]:
@@ -204,8 +194,7 @@ class ConstructionNodes(BuildNodes):
         return Command(update={"batch": list(chain.from_iterable(calls)), "outdated": outdated, "candidates": []},
                        goto=sends or "propose_schema_delta")
 
-    def _choose_calls(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
-                      ) -> list[list[str]]:
+    def _choose_calls(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str]) -> list[list[str]]:
         """Return the calls of the batch after the chunks `before`, each as the ids of its chunks, and store them."""
         # A build that was interrupted has stored its last batches. They come first, with the same chunks in each call:
         # responses that are paid are found in the cache, and others are what they would have been.
@@ -220,27 +209,26 @@ class ConstructionNodes(BuildNodes):
             due = frozenset(kb.documents.next_batch(None, before, outdated))
             waiting = [calls for calls in (keep_chunks(batch, due) for batch in waiting) if calls]
         if not waiting:
-            calls = self._group_next_chunks(kb, before, outdated, in_batches=in_batches)
+            calls = self._group_next_chunks(kb, before, outdated)
             waiting = [calls] if calls else []
         write_batches(kb.database, [*in_work, *waiting] if waiting else [])
         return waiting[0] if waiting else []
 
-    def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
-                           ) -> list[list[str]]:
+    def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str]) -> list[list[str]]:
         """Choose the chunks to extract after those of the batch `before`, and group them by call.
 
         A model gets one chunk a call, or several small ones if `extract_tokens` is set. The rules get several chunks at
-        once, only because that is faster. If the endpoint answers in batches, all chunks are chosen.
+        once, only because that is faster.
         """
         settings = self._resources.settings
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
         most = settings.batch_size
         if chunks_share_calls and settings.batch_chunks is None:
             most *= MOST_CHUNKS  # enough for `batch_size` full calls
-        chunks = kb.documents.chunks(kb.documents.next_batch(None if in_batches else most, before, outdated))
+        chunks = kb.documents.chunks(kb.documents.next_batch(most, before, outdated))
         if chunks_share_calls:
-            calls = pack_calls([(chunk.id, estimate_tokens(chunk.text)) for chunk in chunks], settings.extract_tokens)
-            return calls if in_batches else calls[:settings.batch_size]
+            sizes = [(chunk.id, estimate_tokens(chunk.text)) for chunk in chunks]
+            return pack_calls(sizes, settings.extract_tokens)[:settings.batch_size]
         chunks_per_call = 1 if settings.uses_llm else MOST_CHUNKS
         return [[chunk.id for chunk in chunks[start:start + chunks_per_call]]
                 for start in range(0, len(chunks), chunks_per_call)]

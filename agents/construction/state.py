@@ -28,8 +28,6 @@ class BuildContext:
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
     reread: bool = field(default=False, metadata={"description": "let the model extract again what the rules or "
                                                    "another model extracted, or itself with other instructions"})
-    batch: bool = field(default=False, metadata={"description": "have the calls of extraction answered through the "
-                                                   "endpoint's batches: for half the price, within a day"})
     resolve: bool = field(default=True, metadata={"description": "merge the several names of an entity into one node"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
     max_cost: float | None = field(default=None, metadata={"description": "the same in the price file's currency"})
@@ -141,30 +139,18 @@ class BuildState(BuildInput, total=False):
     """Chunks that failed because the endpoint did."""
 
 
-class TaskInput(TypedDict):
-    """What every parallel task of a build is sent."""
+class ChunksInput(TypedDict):
+    """The input of a parallel task: the chunks of one call, to extract, or those of a batch, to write."""
 
     knowledge_base: str
     run: str
     options: dict[str, Any]
-
-
-class ChunksInput(TaskInput):
-    """The input of a write of some chunks, while the next are extracted."""
-
     chunks: list[str]
     is_last: bool
-    """True if no chunks are extracted meanwhile, so that the index is next."""
+    """True for a write while no chunks are extracted, so that the index is next."""
 
 
-class CallsInput(TaskInput):
-    """The input of an extraction: the chunks of one call, or of all calls if the endpoint answers in batches."""
-
-    calls: list[list[str]]
-    in_batches: bool
-
-
-def build_options(state: BuildState | TaskInput) -> BuildContext:
+def build_options(state: BuildState | ChunksInput) -> BuildContext:
     """Return the options that a build began with."""
     return BuildContext(**state["options"])
 

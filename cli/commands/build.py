@@ -58,9 +58,6 @@ def build(  # noqa: PLR0913  (its options)
     reread: Annotated[bool, typer.Option("--reread", help=(
         "Let the model read again every chunk of the knowledge base that the rules or another model read, "
         "or the model itself with other instructions."))] = False,
-    batch: Annotated[bool, typer.Option("--batch", help=(
-        "Let the model read through the endpoint's batches: for half the price, within a day; the same command resumes "
-        "waiting."))] = False,
     review: Annotated[bool, typer.Option("--review", help="Let schema candidates wait for your review.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     no_resolve: NoResolve = False,
@@ -82,9 +79,7 @@ def build(  # noqa: PLR0913  (its options)
             _print_estimate(resources, kb, named_sources(paths), schema, reread=reread, as_json=as_json)
         else:
             context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve, reread=reread,
-                                   retry_failed=retry_failed, batch=batch, max_tokens=max_tokens, max_cost=max_cost)
-            if batch and not as_json:
-                err.print("Answers come within a day. Ctrl-C leaves the batch running; the same command resumes.")
+                                   retry_failed=retry_failed, max_tokens=max_tokens, max_cost=max_cost)
             with resources_on(resources, ray) as where:
                 report = run_build(where, build_input, context)
             show_report(report, as_json=as_json)
@@ -203,8 +198,7 @@ def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Addres
     if estimate.calls:
         most = estimate.later_at_most
         out.print(f"Resolving names and describing communities depends on what is found: at most {most.calls} calls, "
-                  f"{most.prompt_tokens} and {most.completion_tokens} tokens. With --batch, extraction costs half "
-                  f"(in all {money(estimate.batch_cost)}), where the endpoint has batches.")
+                  f"{most.prompt_tokens} and {most.completion_tokens} tokens.")
 
 
 @app.command()

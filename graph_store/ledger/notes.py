@@ -164,27 +164,6 @@ def read_unread_files(database: Database) -> list[str]:
     return [str(line) for line in database.notes(BUILD).get("unread_files", ())]
 
 
-class OpenBatch(NamedTuple):
-    """A batch whose answers are not recorded yet."""
-
-    file: str
-    """The endpoint's id of its requests."""
-    id: str
-    """The endpoint's id of the batch; "" while it is not known whether the endpoint has started it."""
-    keys: list[str]
-    """The keys of its calls."""
-
-
-def read_open_batches(database: Database) -> list[OpenBatch]:
-    """Return the batches that an endpoint is answering, so a build that was killed submits nothing again."""
-    return [OpenBatch(*batch) for batch in database.notes(BUILD).get("open_batches", ())]
-
-
-def write_open_batches(database: Database, batches: Iterable[OpenBatch]) -> None:
-    """Store which batches are under way."""
-    database.note(BUILD, open_batches=[*batches])
-
-
 Calls = list[list[str]]
 """The calls of a batch of a build, each as the ids of the chunks that share it."""
 

@@ -13,15 +13,16 @@ from typing import Any
 import httpx2
 import openai
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, convert_to_openai_messages
+from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from ...config import OPENAI, Settings
+from ...text.scripts import estimate_tokens
 from ..reasoner import OnText, text_listener
 from . import endpoint
-from .endpoint import SYSTEM_ROLE, Capability, Form, Messages, Reply, chosen_parameters, name_of
+from .endpoint import SYSTEM_ROLE, Capability, Form, Messages, Reply, chosen_parameters, name_of, reported_count
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
 
@@ -130,15 +131,6 @@ class ChatClient:
         return (parts[0] + parts[1:]).model_copy(  # type: ignore[no-any-return]
             update={"usage_metadata": usages[-1] if usages else None})
 
-    def request_body(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> dict[str, Any]:
-        """Return the body of the request that `send` makes first, to be sent by other means, such as a batch."""
-        parameters = endpoint.leave_out(self._parameters, capability.refused)
-        if not capability.proven and "temperature" not in self._chosen:
-            parameters.pop("temperature", None)  # many models refuse it, and nothing is learnt from a batch in time
-        texts = endpoint.merge_system(messages) if SYSTEM_ROLE in capability.refused else list(messages)
-        return {"model": _model_name(self._settings), "messages": convert_to_openai_messages(texts),
-                **_with_format(parameters, capability.forms()[0], json_schema)}
-
     def _in_form(self, chat: BaseChatModel, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
                  ) -> Runnable[Any, AIMessage]:
         if isinstance(chat, BaseChatOpenAI):
@@ -203,15 +195,17 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
 
 
 def _to_reply(messages: Messages, message: AIMessage) -> Reply:
-    """Convert a message to a reply."""
+    """Convert a message to a reply; tokens that the endpoint does not report are estimated from the texts."""
     # Some models answer with the arguments of a tool. Those that are not JSON stay as they are: they are sent back with
     # the reason, as any answer.
     arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
     arguments += [call["args"] or "" for call in message.invalid_tool_calls]
+    text = "\n".join(arguments) or str(message.text)
+    refusal = str(message.additional_kwargs.get("refusal") or "")
     usage: Mapping[str, Any] = message.usage_metadata or {}
+    prompt_tokens = reported_count(usage.get("input_tokens")) or sum(estimate_tokens(said) for _, said in messages)
+    completion_tokens = reported_count(usage.get("output_tokens")) or estimate_tokens(text or refusal)
+    cached_tokens = reported_count((usage.get("input_token_details") or {}).get("cache_read"))
     finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or "stop"
-    return endpoint.make_reply(
-        "\n".join(arguments) or str(message.text), str(message.additional_kwargs.get("refusal") or ""),
-        _FINISH_REASONS.get(finish.casefold(), finish), messages, prompt_tokens=usage.get("input_tokens"),
-        completion_tokens=usage.get("output_tokens"),
-        cached_tokens=(usage.get("input_token_details") or {}).get("cache_read"))
+    return Reply(text, prompt_tokens, completion_tokens, cached_tokens, refusal,
+                 _FINISH_REASONS.get(finish.casefold(), finish))

@@ -16,7 +16,6 @@ from urllib.request import getproxies, proxy_bypass
 
 from ...config import Settings
 from ...schemas.services import effort_of
-from ...text.scripts import estimate_tokens
 from .failures import said_fix, status_of, words_of
 
 Messages = Sequence[tuple[str, str]]
@@ -98,14 +97,6 @@ def proxy_before(settings: Settings) -> str:
     return f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]}" if proxy.netloc else ""
 
 
-def make_reply(text: str, refusal: str, finish: str, messages: Messages, *, prompt_tokens: object,
-               completion_tokens: object, cached_tokens: object) -> Reply:
-    """Return a reply to messages; tokens that the endpoint does not report are estimated from the texts."""
-    return Reply(text, reported_count(prompt_tokens) or sum(estimate_tokens(content) for _, content in messages),
-                 reported_count(completion_tokens) or estimate_tokens(text or refusal), reported_count(cached_tokens),
-                 refusal, finish)
-
-
 def reported_count(count: object) -> int:
     """Return a count of tokens as an endpoint reports it, a fraction rounded up; 0 for what can be no count."""
     if isinstance(count, int | float) and not isinstance(count, bool) and 0 < count <= _MOST_TOKENS:
@@ -120,7 +111,7 @@ class Capability:
         """Begin with the strictest form and all parameters; `name` is the model's, for the log."""
         self._name = name
         self._misses: Counter[Form] = Counter()
-        self.proven: set[Form] = set()
+        self._proven: set[Form] = set()
         """The forms in which usable answers came."""
         self.refused: frozenset[str] = frozenset()
         """The names of parameters that are not sent any more."""
@@ -140,9 +131,9 @@ class Capability:
     def record_answer(self, form: Form, usable: bool) -> None:
         """Record whether an answer could be used: an endpoint may accept a form and ignore it."""
         if usable:
-            self.proven.add(form)
+            self._proven.add(form)
             self._misses[form] = 0
-        elif form not in self.proven:  # else the answer is the model's own fault
+        elif form not in self._proven:  # else the answer is the model's own fault
             self._misses[form] += 1
 
 

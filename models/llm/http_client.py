@@ -7,7 +7,6 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 from typing import Any
 
 import httpx2
@@ -25,8 +24,6 @@ from .limits import LimitedCalls
 
 MAX_BODY = 32 * 1024 * 1024
 """Bytes of a response: far more than the longest answer, or a batch of embeddings."""
-MAX_FILE = 16 * MAX_BODY
-"""Bytes of a file with the answers of a batch."""
 _STATUS = re.compile(r"[45][0-9][0-9]")
 _load_certificates = once(httpx2.create_ssl_context)
 """Loads the certificates of all clients, which takes a tenth of a second."""
@@ -39,34 +36,34 @@ class ResponseRefused(httpx2.DecodingError):
 class _BoundedStream(httpx2.AsyncByteStream):
     """The parts of a response; raises `ResponseRefused` when they exceed the limit."""
 
-    def __init__(self, stream: Any, most: int) -> None:
-        self._stream, self._most = stream, most
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for part in self._stream:
             size += len(part)
-            if size > self._most:
-                raise ResponseRefused(f"its response is larger than {self._most:,} bytes")
+            if size > MAX_BODY:
+                raise ResponseRefused(f"its response is larger than {MAX_BODY:,} bytes")
             yield part
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-async def _bound_response(response: httpx2.Response, most: int) -> None:
-    """Make sure that at most `most` bytes of a response are read."""
+async def _bound_response(response: httpx2.Response) -> None:
+    """Make sure that at most `MAX_BODY` bytes of a response are read."""
     if response.headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
         await response.aclose()
         raise ResponseRefused("its response is compressed, which was not asked for")
-    response.stream = _BoundedStream(response.stream, most)
+    response.stream = _BoundedStream(response.stream)
 
 
-def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenAI:
+def open_openai(settings: Settings) -> openai.AsyncOpenAI:
     """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
 
     It belongs to the event loop of its first request, and is closed with it. It asks for uncompressed responses and
-    follows no redirect, which would send prompts to another host. With `files`, it reads the larger files of batches.
+    follows no redirect, which would send prompts to another host.
     """
     key = settings.llm_api_key.get_secret_value()
     proxy = proxy_before(settings)
@@ -78,18 +75,14 @@ def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenA
     except (ImportError, ValueError) as error:  # a package for SOCKS is missing, or no proxy has such an address
         raise ReasonerError(f"{name_of(settings)}: the proxy cannot be used ({error}); run `pip install socksio` if it "
                             "is a SOCKS proxy, unset its variable, or name the endpoint's host in NO_PROXY") from None
-    most_bytes = MAX_FILE if files else MAX_BODY
-    seconds = settings.llm_timeout * (most_bytes // MAX_BODY)  # a larger response may take longer
     send = http_client.send
 
     async def send_in_time(*arguments: Any, **options: Any) -> httpx2.Response:
-        async with asyncio.timeout(seconds):  # in all: httpx's limit is that of each read
+        async with asyncio.timeout(settings.llm_timeout):  # in all: httpx's limit is that of each read
             return await send(*arguments, **options)
 
     http_client.send = send_in_time  # type: ignore[method-assign]
-    response_hooks: list[Any] = [partial(_bound_response, most=most_bytes)]
-    if not files:  # the lines of a file are answers to many requests
-        response_hooks.append(reveal_error)
+    response_hooks: list[Any] = [_bound_response, reveal_error]
 
     async def close_later(_: httpx2.Request) -> None:
         http_client.event_hooks = {"response": response_hooks}  # this function is called before the first request only

@@ -73,9 +73,6 @@ class ModelCalls:
         self._targets |= dict.fromkeys(("infer", "group"), self._targets["schema"])
         self._other_target = target_of(settings)
 
-    def _target(self, step: str) -> _Target:
-        return self._targets.get(step, self._other_target)
-
     async def _ask(self, step: str, make: MakeCall[_T]) -> _T:
         """Return the model's answer to a prompt, from the ledger if it was paid before; no thread waits for it.
 
@@ -89,7 +86,8 @@ class ModelCalls:
             BudgetExceeded: the call would exceed the budget.
         """
         prompt, shape = await asyncio.to_thread(make)
-        key = self._key(step, prompt, shape)
+        target = self._targets.get(step, self._other_target)
+        key = content_id(target.model, json.dumps(prompt.messages), json.dumps(shape.json_schema), *target.options)
         # Of equal calls on an event loop, the later ones wait for the first and find its answer in the ledger.
         lock = self._in_progress.setdefault((id(asyncio.get_running_loop()), key), asyncio.Lock())
         async with lock:
@@ -98,16 +96,11 @@ class ModelCalls:
                 with suppress(ValueError):  # cached under older rules: pay for one that fits the present ones
                     return await asyncio.to_thread(read_text, cached, shape)
             with calls_of_step(step):
-                return await self._call_model(key, step, prompt, shape)
+                return await self._call_model(key, step, target, prompt, shape)
 
-    def _key(self, step: str, prompt: Prompt, shape: Shape[_T]) -> str:
-        """Return the key under which the ledger has the answer to a prompt."""
-        target = self._target(step)
-        return content_id(target.model, json.dumps(prompt.messages), json.dumps(shape.json_schema), *target.options)
-
-    async def _call_model(self, key: str, step: str, prompt: Prompt, shape: Shape[_T]) -> _T:
+    async def _call_model(self, key: str, step: str, target: _Target, prompt: Prompt, shape: Shape[_T]) -> _T:
         """Pay for an answer, check it, and ask for a repair if it does not fit; see `_ask`."""
-        target, messages, wrong = self._target(step), prompt.messages, ""
+        messages, wrong = prompt.messages, ""
         for _ in range(_ATTEMPTS):
             reply = await self._send_once(step, target, messages, shape)
             try:
@@ -121,7 +114,8 @@ class ModelCalls:
             # A refusal is about the content and does not count against the form of request.
             if not reply.refusal:
                 reply.judged(False)
-            await self._record(_unusable_key(key, reply), step, reply, target.model, wasted=True)
+            # Under a key that is never looked up: its tokens are accounted, but it is not used as a cache.
+            await self._record(content_id("unusable", key, reply.text), step, reply, target.model, wasted=True)
             if reply.finish == "content_filter":  # asking again would repeat the text
                 raise Filtered(f"{step}: model {target.model!r}: its content filter stopped the answer; use "
                                "another model (BANYAN_LLM_MODEL) for this text")
@@ -155,20 +149,6 @@ class ModelCalls:
             prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
             cached_tokens=reply.cached_tokens)
 
-    async def _record_once(self, key: str, step: str, reply: Reply, shape: Shape[_T] | None, model: str) -> bool:
-        """Record and charge a reply unless it is recorded already; return True if it can be used, if in that shape."""
-        usable = not reply.refusal
-        if shape is not None:
-            try:
-                read_reply(reply, shape)
-            except UnusableAnswer:
-                usable = False
-        recorded_as = key if usable else _unusable_key(key, reply)
-        if await asyncio.to_thread(self._ledger.lookup, recorded_as) is None:
-            self._ledger.spend(model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
-            await self._record(recorded_as, step, reply, model, wasted=not usable)
-        return usable
-
     async def _ask_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
                            batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
         """Return the answers to all items of all batches, in order."""
@@ -187,11 +167,6 @@ class ModelCalls:
             return [*await ask(batch[:middle]), *await ask(batch[middle:])]
 
         return [*chain.from_iterable(await in_parallel(ask, batches, self._settings.llm_concurrency))]
-
-
-def _unusable_key(key: str, reply: Reply) -> str:
-    """Return a key that is never looked up: the reply's tokens are accounted, but it is not used as a cache."""
-    return content_id("unusable", key, reply.text)
 
 
 def _unusable_text(reply: Reply) -> str:

@@ -15,7 +15,6 @@ from banyan.runtime.budgets import (
     Price,
     Prices,
     PricesError,
-    batched,
     charge_calls,
     load_prices,
 )
@@ -141,13 +140,6 @@ def test_a_cost_counts_cached_tokens_at_their_own_price():
     assert PRICES.cost("cheap", 1_000_000, 500_000, 400_000) == pytest.approx(2 + 2), "no other price is said"
     assert PRICES.cost("other", 1, 0) is None
     assert PRICES.cost("other", 0, 0) == 0
-
-
-def test_a_batch_costs_half_unless_it_has_a_price_of_its_own():
-    assert PRICES.cost(batched("dear"), 1_000_000, 1_000_000, 400_000) == pytest.approx((6 + 0.4 + 30) / 2)
-    assert PRICES.cost(batched("other"), 1, 0) is None
-    own = Prices({"dear": DEAR, batched("dear"): CHEAP})
-    assert own.cost(batched("dear"), 1_000_000, 0) == pytest.approx(2)
 
 
 def test_a_price_file_is_read(tmp_path):
