@@ -9,7 +9,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ..text.cleaning import clean_text, one_line
-from ..text.dates import parse_date
 from .decoding import begins_as_text, decode
 from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
@@ -27,17 +26,11 @@ _ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!
 _LONGEST = 600  # the length in characters from which a line ends inside a sentence, for subtitles without punctuation
 _LATEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*+(?:\n[ \t]*+)?")
 _LATEX_BEGIN, _LATEX_END = "\\begin{document}", "\\end{document}"
-_INNER = r"(?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]{0,300}+\}){0,1000}+\}){0,5000}+"
-_LATEX_ARGUMENT = rf"\*?\s*+(?:\[[^\[\]]*+\]\s*+)?\{{(?P<words>{_INNER})\}}"
-"""The argument of a command, with up to three braces in each other."""
-_LATEX_FIELD = re.compile(rf"\\(?P<name>title|author|affil|date){_LATEX_ARGUMENT}", re.DOTALL)
-_LATEX_HEADING = re.compile(rf"\\(?P<name>part|chapter|section|subsection|subsubsection){_LATEX_ARGUMENT}", re.DOTALL)
-_LATEX_NOTE = re.compile(rf"\\(?:thanks|footnote|inst|textsuperscript|[vh]space|label){_LATEX_ARGUMENT}", re.DOTALL)
-"""Commands whose argument is no part of a title or a name."""
+_LATEX_ARGUMENT = r"\*?(?:\[[^\[\]]*+\])?\{(?P<words>(?:[^{}]|\{[^{}]{0,300}+\}){1,2000}+)\}"
+_LATEX_FIELD = re.compile(rf"\\(?P<name>title|author|date){_LATEX_ARGUMENT}")
+_LATEX_HEADING = re.compile(rf"\\(?P<name>part|chapter|section|subsection|subsubsection){_LATEX_ARGUMENT}")
 _LATEX_LEVELS = {"part": "#", "chapter": "#", "section": "##", "subsection": "###", "subsubsection": "####"}
-_LATEX_AND, _LATEX_BREAK = re.compile(r"\\(?:and|And|AND)\b"), re.compile(r"\\\\(?:\[[^\[\]]*+\])?")
-_LATEX_MARKUP = re.compile(r"\\href\s*+\{[^{}]*+\}|\$\^[^$]*+\$|\\[A-Za-z]++\*?|\\(?=[&%$#_{}])|[{}]")
-_LATEX_ITEM = re.compile(r"(?<!\s)\s*+\\item\b\s*+(?:\[[^\[\]]*+\]\s*+)?")
+_LATEX_MARKUP = re.compile(r"\\(?:thanks|footnote|inst|textsuperscript|label)\{[^{}]*+\}|\\[A-Za-z]++\*?|[{}]")
 
 
 def _read_text(data: bytes, _: Limits) -> Content:
@@ -73,7 +66,7 @@ def _output(output: Mapping[str, Any]) -> str:
 
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
         ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".log", ".adoc", ".asciidoc",
-        ".org")
+        ".org", ".ris")
 PARSED = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"), ".epub": "web_pages.read_epub",
     ".pdf": "pdf_files.read_pdf", ".docx": "office_files.read_docx", ".pptx": "office_files.read_pptx",
@@ -81,7 +74,7 @@ PARSED = {
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
     **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "data_files.read_xml",
-    ".rst": "markup_files.read_rst", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
+    ".rst": "markup_files.read_rst", ".bib": "data_files.read_bib"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 
@@ -147,29 +140,21 @@ def _clock_time(start: str) -> str:
 
 
 def read_latex(data: bytes, _: Limits) -> Content:
-    r"""Read a LaTeX file; one without `\begin{document}`, such as a chapter, is all text."""
+    r"""Read a LaTeX file without its preamble; one without `\begin{document}`, such as a chapter, is all text."""
     source = _LATEX_COMMENT.sub("", clean_text(decode(data)))
-    begin = source.find(_LATEX_BEGIN)
-    body = source[begin + len(_LATEX_BEGIN):].partition(_LATEX_END)[0] if begin >= 0 else source
-    fields: dict[str, list[str]] = {name: [] for name in ("title", "author", "affil", "date", "note")}
-    for found in _LATEX_FIELD.finditer(source) if begin >= 0 else ():
-        for part in _LATEX_AND.split(_LATEX_NOTE.sub(" ", found["words"])):
-            lines, name = [_plain(line) for line in _LATEX_BREAK.split(part)], found["name"]
-            if name == "author":  # their address stands below their name
-                fields["affil"] += lines[1:]
-                lines = lines[:1]
-            elif name == "date" and not parse_date(" ".join(lines)):  # people write there what they like
-                name = "note"
-            fields[name].append(" ".join(lines))
+    preamble, begin, body = source.partition(_LATEX_BEGIN)
+    fields: dict[str, list[str]] = {"title": [], "author": [], "date": []}
+    for found in _LATEX_FIELD.finditer(source) if begin else ():
+        # An author's address stands in the lines below the name.
+        fields[found["name"]] += (_plain(part.partition(r"\\")[0]) if found["name"] == "author" else _plain(part)
+                                  for part in found["words"].split(r"\and"))
     text = _LATEX_HEADING.sub(lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain(found['words'])}\n",
-                              _LATEX_FIELD.sub("", body))
-    fields["affiliation"] = fields.pop("affil")
-    return Content(_LATEX_ITEM.sub("\n- ", text), one_line(" ".join(fields.pop("title"))),
-                   {name: list(filter(None, values)) for name, values in fields.items()})
+                              (body if begin else preamble).partition(_LATEX_END)[0])
+    return Content(text, " ".join(fields.pop("title")), fields)
 
 
 def _plain(words: str) -> str:
-    return one_line(_LATEX_MARKUP.sub("", words.replace("~", " "))).strip(" ,")
+    return one_line(_LATEX_MARKUP.sub("", words.replace(r"\\", " ").replace("~", " ")))
 
 
 PLAIN: dict[str, Reader] = {**dict.fromkeys((".txt", ".mediawiki", ".wiki", ".textile"), _read_text),

@@ -145,7 +145,7 @@ def _read_bibliographies(paths: Sequence[Path | Address], process: ReadingProces
     """Return the bibliographies among some files; one that cannot be read is reported in its turn."""
     folders = [path for path in paths if isinstance(path, Path)]
     files = [file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
-             if file.path.suffix.lower() in {".bib", ".ris"}]
+             if file.path.suffix.lower() == ".bib"]
     contents: dict[Path, Content] = {}
     for file in sorted(files):
         with suppress(UnreadableError, OSError):

@@ -28,8 +28,8 @@ from ..ledger.extractions import AdmittedRows, Extractions
 from ..ledger.schema_rows import SchemaHistory
 
 CITES, SUPERSEDES, AMENDS = "cites", "supersedes", "amends"
-_FEWEST_WORDS = 2
-"""The fewest words of a title by which a reference's own title is recognised."""
+_OPENING = 4
+"""The fewest words of a title that is searched for within a reference."""
 _WORD = re.compile(r"[^\W_]+")
 _STORED = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # the header of a list of references, in SQL
 _VERSION = re.compile(r"\b(?:v|ver|version|rev|revision|release|edition)[ ._-]?"
@@ -137,23 +137,23 @@ def _find_quote(link: DocumentLink, chunks: Sequence[Chunk]) -> tuple[str, int, 
 
 
 def find_citations(documents: Documents) -> Iterator[DocumentLink]:
-    """Yield which document cites which, with the reference that says so: by DOI, or by a title of several words."""
+    """Yield which document cites which, with the reference that has its DOI or, in a row, the words of its title."""
     lists = [(document, table) for document, table in documents.tables(_STORED) if table.columns == COLUMNS]
-    works: dict[str, list[str]] = {}
+    works: dict[str, list[tuple[str, list[str]]]] = {}  # with the words of their titles, by DOI and by the first words
     for one in documents.about() if lists else ():
-        for key in filter(None, (find_doi(one.metadata.get("doi", "")), _title_key(one.title))):
-            works.setdefault(key, []).append(one.id)
+        title = _WORD.findall(normalise(one.title))
+        if doi := find_doi(one.metadata.get("doi", "")):
+            works.setdefault(doi, []).append((one.id, []))
+        if len(title) >= _OPENING:
+            works.setdefault(" ".join(title[:_OPENING]), []).append((one.id, title))
     for document, table in lists:
-        for (_, _, _, title, _, doi), span in zip(table.rows, table.spans, strict=True):
-            for cited in (*works.get(doi, ()), *works.get(_title_key(title), ())):
-                if cited != document:
-                    yield DocumentLink(document, CITES, cited, document, *span)
-
-
-def _title_key(title: str) -> str:
-    """Return the joined words of a title; "" if they are too few to tell it from others."""
-    words = _WORD.findall(normalise(title))
-    return "".join(words) if len(words) >= _FEWEST_WORDS else ""
+        for (reference, _, doi), span in zip(table.rows, table.spans, strict=True):
+            words = _WORD.findall(normalise(reference))
+            openings = [(at, " ".join(words[at:at + _OPENING])) for at in range(len(words))]
+            for at, key in ((0, doi), *openings):
+                for cited, title in works.get(key, ()):
+                    if cited != document and (not title or words[at:at + len(title)] == title):
+                        yield DocumentLink(document, CITES, cited, document, *span)
 
 
 class DocumentName(NamedTuple):

@@ -21,15 +21,7 @@ _NOBODY = frozenset({"", "python-docx", "openpyxl", "xlsxwriter", "unknown", "us
 """The author names that programs fill in by default."""
 ZIP_MARK = b"PK\x03\x04"
 PASSWORD = "protected by a password: save it without one"  # noqa: S105 - a message
-_OLD_KINDS = {"EncryptedPackage": PASSWORD, "WordDocument": "a Word file from before 2007: save it as .docx",
-              "PowerPoint Document": "a PowerPoint file from before 2007: save it as .pptx",
-              "Workbook": "an Excel file from before 2007: rename it to .xls"}
-_KINDS = {**{f"{stream}\0".encode("utf-16-le"): kind for stream, kind in _OLD_KINDS.items()},
-          b"word/document.xml": "a Word file: rename it to .docx",
-          b"xl/workbook.xml": "an Excel file: rename it to .xlsx",
-          b"ppt/presentation.xml": "a PowerPoint file: rename it to .pptx", b"%PDF-": "a PDF file: rename it to .pdf",
-          b"{\\rtf": "a rich text file: rename it to .rtf", b"<html": "a web page: rename it to .html"}
-"""Kinds of files by a part that each has, such as the name of a stream or of a file in an archive."""
+_ENCRYPTED = "EncryptedPackage\0".encode("utf-16-le")  # the name of a stream in an encrypted Office file
 _CHART = re.compile(r"word/charts/chart\d*\.xml")
 _DIAGRAM = re.compile(r"word/diagrams/data\d*\.xml")
 _NEW_CHART = re.compile(r"(?:word|ppt|xl)/charts/chartEx\d*\.xml")
@@ -53,12 +45,10 @@ def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
 
 
 def not_of_kind(data: bytes, kind: str, error: str) -> UnreadableError:
-    """Return the error for a file that is not of the expected kind; it names the actual kind if that is known."""
-    actual = next((other for mark, other in _KINDS.items() if mark in data), "" if data else "an empty file: remove it")
-    if actual == PASSWORD:
+    """Return the error for a file that is not of the expected kind, or is encrypted."""
+    if _ENCRYPTED in data:
         return UnreadableError(PASSWORD)
-    return UnreadableError(f"not {kind}, but {actual}" if actual
-                           else f"not {kind} ({error}): open it in its program and save it again")
+    return UnreadableError(f"not {kind} ({error}): open it in its program and save it again")
 
 
 def properties(archive: zipfile.ZipFile) -> dict[str, str]:

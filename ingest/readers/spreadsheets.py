@@ -19,18 +19,16 @@ from xml.etree import ElementTree as ET  # see `archives`
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from ..grids import SheetRow, sheet_lines, split_blocks
-from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
+from ..reading import Content, Limits, UnreadableError, list_counts
 from . import archives
 from .archives import PASSWORD, local_name, open_archive, parse_xml
 
 _WORKBOOK, _WORKBOOK_LINKS, _STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
-_STRINGS = "xl/sharedStrings.xml"
 _CONTENT = "content.xml"  # of an OpenDocument file
 _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
 _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet\d*+\.xml")
-_REFERENCE = re.compile(rb'<(?:x:)?c r="([A-Z]{1,3}[0-9]{1,7})"')
 _PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")  # a formula that no spreadsheet has calculated
 _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
@@ -49,7 +47,7 @@ _THOUSANDTHS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:
     """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places.
 
-    Hidden sheets, rows and columns are left out and counted. The old format xls has no number formats here.
+    Hidden sheets, rows and columns are left out and counted. Only Excel files (xlsx) have number formats here.
     """
     if not data.startswith(archives.ZIP_MARK):
         return _read_sheets(data, zipfile.ZipFile(BytesIO(), "w"), limits)  # an xls file has no parts
@@ -59,26 +57,23 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
 def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Content:
     problems = list[str]()
-    data, far = _without_far_cells(data, archive, limits.table_columns)
-    if far:
-        problems.append(f"{list_counts({'cell': far})} beyond {limits.table_columns:,} columns and {_MOST_CELLS:,} "
-                        "places of a sheet: move what is there, or split it")
     try:
         workbook = CalamineWorkbook.from_filelike(BytesIO(data))
     except CalamineError as error:
         if "password" in str(error).lower():
             raise UnreadableError(PASSWORD) from error
         raise archives.not_of_kind(data, "a spreadsheet", str(error)) from error
-    about, formats = archives.properties(archive), SheetFormats(archive)
-    title = about.pop("title", "")
+    about, formats = archives.properties(archive), _read_formats(archive)
+    title, parts = about.pop("title", ""), _parts_of_sheets(archive)
     texts: dict[str, str] = {}  # by the names of the sheets
     left_out = Counter(_count_unread(archive))
     for name, about_sheet in zip(workbook.sheet_names, workbook.sheets_metadata, strict=True):
         if about_sheet.visible != SheetVisibleEnum.Visible:
             left_out["hidden sheet"] += 1
             continue
+        layout = _read_layout(archive, parts.get(name, ""), formats)
         try:
-            text = "\n".join(_lines(workbook.get_sheet_by_name(name), formats, title or name, limits, left_out))
+            text = "\n".join(_lines(workbook.get_sheet_by_name(name), layout, title or name, limits, left_out))
         except UnreadableError as error:
             problems.append(f"the sheet {name!r}: {error}")
             continue
@@ -88,28 +83,9 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Conte
     if notes := "\n".join(_notes(archive)):
         texts["Comments"] = "\n\n".join(filter(None, [texts.get("Comments"), notes]))
     text = "\n\n".join(f"# {name}\n\n{text}" for name, text in texts.items())
-    omitted = ["" if archive.namelist() else "number formats, such as per cent", list_counts(left_out)]
+    omitted = ["" if _WORKBOOK in archive.namelist() else "number formats, such as per cent", list_counts(left_out)]
     return Content(text if len(texts) > 1 else "".join(texts.values()), title, about, unread="; ".join(problems),
                    omitted=", ".join(filter(None, omitted)))
-
-
-def _without_far_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int) -> tuple[bytes, int]:
-    """Return a workbook without the cells beyond the columns and rows of a sheet that can be read, and their number."""
-    sheets: dict[str, ET.Element] = {}
-    left_out = 0
-    for name in filter(_SHEET.fullmatch, archive.namelist()):
-        places = [_read_place(reference.decode()) for reference in set(_REFERENCE.findall(archive.read(name)))]
-        last_row = _MOST_CELLS // max((column for _, column in places if column <= most_columns), default=1)
-        if all(row <= last_row and column <= most_columns for row, column in places):
-            continue
-        sheets[name] = parse_xml(archive, name)
-        for row_of_cells in sheets[name].iterfind(".//{*}row"):
-            for cell in list(row_of_cells):
-                row, column = _read_place(cell.get("r", ""))
-                if row > last_row or column > most_columns:
-                    row_of_cells.remove(cell)
-                    left_out += 1
-    return (archives.replace_parts(archive, sheets), left_out) if left_out else (data, 0)
 
 
 def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -137,7 +113,7 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
             "comment": archive.read(_CONTENT).count(b"<office:annotation ") if _CONTENT in names else 0}
 
 
-def _lines(sheet: CalamineSheet, formats: "SheetFormats", title: str, limits: Limits,
+def _lines(sheet: CalamineSheet, layout: "_Layout", title: str, limits: Limits,
            left_out: Counter[str]) -> Iterator[str]:
     """Yield the lines of the tables of a sheet; `left_out` counts the rows and columns that are not shown."""
     height, width = (last + 1 for last in sheet.end or (-1, -1))
@@ -145,24 +121,22 @@ def _lines(sheet: CalamineSheet, formats: "SheetFormats", title: str, limits: Li
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
                               f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
     values = sheet.to_python(skip_empty_area=False)
-    rows = [[formats.raised.get(value, value) if isinstance(value, str) else _text(value) for value in row]
-            for row in values]
-    for at, column, number_format in formats.cells(sheet.name):
+    rows = [list(map(_text, row)) for row in values]
+    for (at, column), number_format in layout.formats.items():
         value = values[at][column] if at < len(values) and column < len(values[at]) else None
         if isinstance(value, float):
             rows[at][column] = number_format[value < 0].write(value)
-    hidden_rows, hidden_columns = formats.hidden(sheet.name)
-    places = [column for column in range(width) if column not in hidden_columns]  # those that are shown
+    places = [column for column in range(width) if column not in layout.hidden_columns]  # those that are shown
     merged: dict[tuple[int, int], int] = {}
     for number, ((top, left), (bottom, right)) in enumerate(sheet.merged_cell_ranges or ()):
         for at, row in enumerate(rows[top:bottom + 1], top):
             row[left:right + 1] = [rows[top][left]] * len(row[left:right + 1])
             merged |= {(at, shown): number for shown, column in enumerate(places) if left <= column <= right}
     filled = {column for row in rows for column, text in enumerate(row) if text}
-    left_out["hidden row"] += sum(any(row) for at, row in enumerate(rows) if at in hidden_rows)
-    left_out["hidden column"] += len(filled & hidden_columns)
+    left_out["hidden row"] += sum(any(row) for at, row in enumerate(rows) if at in layout.hidden_rows)
+    left_out["hidden column"] += len(filled & layout.hidden_columns)
     shown_rows = (SheetRow(at, [row[column] for column in places]) for at, row in enumerate(rows)
-                  if at not in hidden_rows)
+                  if at not in layout.hidden_rows)
     yield from sheet_lines([*split_blocks(shown_rows)], title, merged)
 
 
@@ -241,64 +215,45 @@ def _has_sign(text: str) -> bool:
     return any(unicodedata.category(letter) == "Sc" or letter in "%‰°" for letter in text)
 
 
-class SheetFormats:
-    """The number formats in the sheets of a workbook (xlsx or ods), and which of its rows and columns are hidden."""
+class _Layout(NamedTuple):
+    """The formatted cells of a sheet by row and column, and its hidden rows and columns, all counted from 0."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        """Read which formats a workbook has; its sheets are only read if any of them changes how a number is shown."""
-        self._archive, self._names = archive, set(archive.namelist())
-        self._formats: dict[str, NumberFormat] = {}  # those that change how a number is shown, by the styles' numbers
-        if _STYLES in self._names:
-            root = parse_xml(archive, _STYLES)
-            codes = _PERCENT_FORMATS | {int(element.get("numFmtId", "0")): element.get("formatCode", "")
-                                        for element in root.iterfind(".//{*}numFmt")}
-            for at, style in enumerate(root.iterfind("{*}cellXfs/*")):
-                if number_format := parse_format(codes.get(int(style.get("numFmtId", "0")), "")):
-                    self._formats[str(at)] = number_format
-        self.raised: Mapping[str, str] = _read_raised(archive) if _STRINGS in self._names else {}
-        """The texts with raised figures as `write_raised` writes them, by these texts in one size."""
-        self._parts: Mapping[str, str] = _parts_of_sheets(archive) if _WORKBOOK in self._names else {}
-
-    def cells(self, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
-        """Yield row and column of each formatted cell of a sheet, counted from 0, with its format, in order."""
-        if _CONTENT in self._names:
-            yield from _open_document_cells(self._archive, sheet)
-        elif self._formats and self._parts.get(sheet) in self._names:
-            for _, about in _begun_elements(self._archive, self._parts[sheet], {"c"}):
-                number_format, (row, column) = self._formats.get(about.get("s", "0")), _read_place(about.get("r", ""))
-                if number_format and row:
-                    yield row - 1, column - 1, number_format
-
-    def hidden(self, sheet: str) -> tuple[set[int], set[int]]:
-        """Return the hidden rows and columns of a sheet, counted from 0."""
-        rows, columns, part = set[int](), set[int](), self._parts.get(sheet, "")
-        if part not in self._names or b"hidden=" not in self._archive.read(part):
-            return rows, columns
-        for name, about in _begun_elements(self._archive, part, {"row", "col"}):
-            if about.get("hidden") in {"1", "true"} and name == "row" and about.get("r"):
-                rows.add(int(about["r"]) - 1)
-            elif about.get("hidden") in {"1", "true"} and name == "col":
-                columns |= set(range(int(about["min"]) - 1, min(int(about["max"]), _MOST_COLUMNS)))
-        return rows, columns
+    formats: dict[tuple[int, int], NumberFormat]
+    hidden_rows: set[int]
+    hidden_columns: set[int]
 
 
-def _read_raised(archive: zipfile.ZipFile) -> dict[str, str]:
-    """Return the texts of cells in which some figures are raised, as `write_raised` writes them."""
-    raised: dict[str, str] = {}
-    for text in parse_xml(archive, _STRINGS) if b"superscript" in archive.read(_STRINGS) else ():
-        words, marked = "", ""
-        for run in text.iterfind("{*}r"):
-            run_words = "".join(part.text or "" for part in run.iterfind("{*}t"))
-            is_raised = any(part.get("val") == "superscript" for part in run.iterfind(".//{*}vertAlign"))
-            words += run_words
-            marked += f"{RAISED}{run_words}{END}" if is_raised else run_words
-        if marked != words:
-            raised[words] = write_raised(marked)
-    return raised
+def _read_formats(archive: zipfile.ZipFile) -> dict[str, NumberFormat]:
+    """Return the formats of a workbook that change how a number is shown, by the numbers of their styles."""
+    if _STYLES not in archive.namelist():
+        return {}
+    root = parse_xml(archive, _STYLES)
+    codes = _PERCENT_FORMATS | {int(element.get("numFmtId", "0")): element.get("formatCode", "")
+                                for element in root.iterfind(".//{*}numFmt")}
+    styles = (parse_format(codes.get(int(style.get("numFmtId", "0")), "")) for style in root.iterfind("{*}cellXfs/*"))
+    return {str(at): style for at, style in enumerate(styles) if style}
+
+
+def _read_layout(archive: zipfile.ZipFile, part: str, formats: Mapping[str, NumberFormat]) -> _Layout:
+    """Read the layout of the sheet in a part of the file; the part is only parsed if it may show something."""
+    layout = _Layout({}, set(), set())
+    if part not in archive.namelist() or not (formats or b"hidden=" in archive.read(part)):
+        return layout
+    for name, about in _begun_elements(archive, part, {"c", "row", "col"}):
+        is_hidden = about.get("hidden") in {"1", "true"}
+        if name == "c" and about.get("s", "0") in formats and "r" in about:
+            layout.formats[_read_place(about["r"])] = formats[about.get("s", "0")]
+        elif name == "row" and is_hidden and about.get("r"):
+            layout.hidden_rows.add(int(about["r"]) - 1)
+        elif name == "col" and is_hidden:
+            layout.hidden_columns.update(range(int(about["min"]) - 1, min(int(about["max"]), _MOST_COLUMNS)))
+    return layout
 
 
 def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return the names of the parts of the file with the sheets, by the sheets' names."""
+    if _WORKBOOK not in archive.namelist():
+        return {}
     targets = {link.get("Id"): link.get("Target", "") for link in parse_xml(archive, _WORKBOOK_LINKS)}
     parts: dict[str, str] = {}
     for sheet in parse_xml(archive, _WORKBOOK).iterfind(".//{*}sheet"):
@@ -308,28 +263,10 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def _read_place(reference: str) -> tuple[int, int]:
-    """Return the row and the column, from 1, of a place such as "AB12"; (0, 0) for any other text."""
+    """Return the row and the column, from 0, of a place such as "AB12"; (-1, -1) for any other text."""
     place = _PLACE.fullmatch(reference)
     letters, row = place.groups() if place else ("", "0")
-    return int(row), reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), letters, 0)
-
-
-def _open_document_cells(archive: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
-    """Yield the cells of a sheet of an OpenDocument file that are percentages or amounts of money."""
-    row, after_row, column, current = 0, 0, 0, ""
-    for name, about in _begun_elements(archive, _CONTENT, {"table", "table-row", "table-cell", "covered-table-cell"}):
-        if name == "table":
-            after_row, current = 0, about.get("name", "")
-        elif name == "table-row":
-            row, column = after_row, 0
-            after_row += int(about.get("number-rows-repeated") or 1)
-        else:
-            begin, column = column, column + int(about.get("number-columns-repeated") or 1)
-            is_percent, currency = about.get("value-type") == "percentage", about.get("currency")
-            if current == sheet and (is_percent or (about.get("value-type") == "currency" and currency)):
-                shown = CellFormat(after="%" if is_percent else f" {currency}", is_percent=is_percent)
-                yield from ((at, place, (shown, shown)) for at in range(row, after_row)
-                            for place in range(begin, column))
+    return int(row) - 1, reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), letters, 0) - 1
 
 
 def _begun_elements(archive: zipfile.ZipFile, part: str, wanted: set[str]) -> Iterator[tuple[str, dict[str, str]]]:

@@ -1,6 +1,5 @@
 """Numbers in the cells of spreadsheets: written as the cell shows them, with their currency, unit or per cent sign."""
 
-import zipfile
 
 import pytest
 import xlsxwriter
@@ -65,33 +64,3 @@ def test_each_sheet_has_the_formats_of_its_own_cells(tmp_path):
     assert only(tmp_path / "a.xlsx").text == (
         "# Plan\n\n| Task: Roof | Share: 50% |\n| Task: Wall | Share: 0.5 |\n\n"
         "# Done\n\n| Task: Roof | Share: 0.5 |\n| Task: Wall | Share: 50% |")
-
-
-def test_percentages_and_currencies_of_an_open_document_sheet(tmp_path):
-    def row(*cells):
-        return f"<table:table-row>{''.join(cells)}</table:table-row>"
-
-    def number(value, kind, more=""):
-        return (f'<table:table-cell office:value-type="{kind}" office:value="{value}"{more}><text:p>{value}</text:p>'
-                "</table:table-cell>")
-
-    def word(text):
-        return f'<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
-
-    empty = '<table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>'
-    gap = '<table:table-cell table:number-columns-repeated="2"/>'
-    content = (
-        '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
-        'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
-        'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>'
-        '<table:table table:name="Offers">' + empty + row(gap, word("Offer"), word("Price"), word("Discount"))
-        + row(gap, word("Alpha"), number(12.5, "currency", ' office:currency="EUR"'), number(0.125, "percentage"))
-        + row(gap, word("Beta"), number(9, "float"), number(0.07, "percentage"))
-        + "</table:table></office:spreadsheet></office:body></office:document-content>")
-    with zipfile.ZipFile(tmp_path / "a.ods", "w") as archive:
-        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        archive.writestr("content.xml", content)
-        archive.writestr("META-INF/manifest.xml", (
-            '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'))
-    assert only(tmp_path / "a.ods").text == ("| Offer: Alpha | Price: 12.5 EUR | Discount: 12.5% |\n"
-                                             "| Offer: Beta | Price: 9 | Discount: 7% |")
