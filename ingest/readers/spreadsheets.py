@@ -19,11 +19,12 @@ from xml.etree import ElementTree as ET  # see `archives`
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from ..grids import SheetRow, sheet_lines, split_blocks
-from ..reading import Content, Limits, UnreadableError, list_counts
+from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from . import archives
 from .archives import PASSWORD, local_name, open_archive, parse_xml
 
 _WORKBOOK, _WORKBOOK_LINKS, _STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
+_STRINGS = "xl/sharedStrings.xml"
 _CONTENT = "content.xml"  # of an OpenDocument file
 _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
@@ -64,16 +65,16 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Conte
             raise UnreadableError(PASSWORD) from error
         raise archives.not_of_kind(data, "a spreadsheet", str(error)) from error
     about, formats = archives.properties(archive), _read_formats(archive)
-    title, parts = about.pop("title", ""), _parts_of_sheets(archive)
+    title, parts, raised = about.pop("title", ""), _parts_of_sheets(archive), _read_raised(archive)
     texts: dict[str, str] = {}  # by the names of the sheets
     left_out = Counter(_count_unread(archive))
     for name, about_sheet in zip(workbook.sheet_names, workbook.sheets_metadata, strict=True):
         if about_sheet.visible != SheetVisibleEnum.Visible:
             left_out["hidden sheet"] += 1
             continue
-        layout = _read_layout(archive, parts.get(name, ""), formats)
+        sheet, layout = workbook.get_sheet_by_name(name), _read_layout(archive, parts.get(name, ""), formats)
         try:
-            text = "\n".join(_lines(workbook.get_sheet_by_name(name), layout, title or name, limits, left_out))
+            text = "\n".join(_lines(sheet, layout, raised, title or name, limits, left_out))
         except UnreadableError as error:
             problems.append(f"the sheet {name!r}: {error}")
             continue
@@ -113,7 +114,7 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
             "comment": archive.read(_CONTENT).count(b"<office:annotation ") if _CONTENT in names else 0}
 
 
-def _lines(sheet: CalamineSheet, layout: "_Layout", title: str, limits: Limits,
+def _lines(sheet: CalamineSheet, layout: "_Layout", raised: Mapping[str, str], title: str, limits: Limits,
            left_out: Counter[str]) -> Iterator[str]:
     """Yield the lines of the tables of a sheet; `left_out` counts the rows and columns that are not shown."""
     height, width = (last + 1 for last in sheet.end or (-1, -1))
@@ -121,7 +122,7 @@ def _lines(sheet: CalamineSheet, layout: "_Layout", title: str, limits: Limits,
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
                               f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
     values = sheet.to_python(skip_empty_area=False)
-    rows = [list(map(_text, row)) for row in values]
+    rows = [[raised.get(value, value) if isinstance(value, str) else _text(value) for value in row] for row in values]
     for (at, column), number_format in layout.formats.items():
         value = values[at][column] if at < len(values) and column < len(values[at]) else None
         if isinstance(value, float):
@@ -248,6 +249,22 @@ def _read_layout(archive: zipfile.ZipFile, part: str, formats: Mapping[str, Numb
         elif name == "col" and is_hidden:
             layout.hidden_columns.update(range(int(about["min"]) - 1, min(int(about["max"]), _MOST_COLUMNS)))
     return layout
+
+
+def _read_raised(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Return the texts of cells with raised figures, as `write_raised` writes them, by the same texts without marks."""
+    raised: dict[str, str] = {}
+    if _STRINGS not in archive.namelist() or b"superscript" not in archive.read(_STRINGS):
+        return raised
+    for text in parse_xml(archive, _STRINGS):
+        words = marked = ""
+        for run in text.iterfind("{*}r"):
+            run_words = "".join(part.text or "" for part in run.iterfind("{*}t"))
+            is_raised = any(part.get("val") == "superscript" for part in run.iterfind(".//{*}vertAlign"))
+            words += run_words
+            marked += f"{RAISED}{run_words}{END}" if is_raised else run_words
+        raised[words] = write_raised(marked)
+    return raised
 
 
 def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
