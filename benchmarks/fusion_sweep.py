@@ -19,8 +19,8 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.recall import DatasetQuestion, intervals, is_gold, load_questions
 from banyan.graph_store.index import spreading
-from banyan.tools.query import Query
 from banyan.tools.ranking import chunk_scores, fusion
+from banyan.tools.ranking.chunk_scores import Query
 from banyan.tools.retriever import Retriever
 from own_questions import MUSIQUE, musique_gold, own_questions, passages, shared_gold
 from rich.console import Console

@@ -13,7 +13,7 @@ from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.naming import entity_id, relation_id, triple_id
-from banyan.tools.query import Query, compare
+from banyan.tools.ranking.chunk_scores import Query, compare
 
 from .admitted import graph_of
 

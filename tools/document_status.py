@@ -3,7 +3,7 @@
 Rows of superseded ones are told apart.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 
 import sqlglot
@@ -21,19 +21,8 @@ from ..schemas.retrieval import Passage
 def mark_versions(index: GraphIndex, blocks: Iterable[Block], question: str) -> list[Block]:
     """Return blocks with the items of superseded, amended and less trusted documents marked."""
     versions, blocks = index.versions, [*blocks]
-    outdated = versions.outdated(question)
-
-    def mark_version(item: Passage) -> Passage:
-        documents = _documents_of(item)
-        is_outdated = set(documents) <= outdated
-        if not documents or not (item.kind == "passage" or is_outdated or set(documents) <= versions.superseded.keys()):
-            return item
-        if item.basis and not any(one in item.statement for one in documents):
-            return item  # a count or a group, of which only the first documents are cited
-        return _with_status(item, versions.status(documents[0], is_later=is_outdated), is_outdated=is_outdated)
-
     if versions.superseded or versions.amended:
-        blocks = _change_items(blocks, mark_version)
+        blocks = _change_items(blocks, partial(_mark_version, versions, versions.outdated(question)))
     if versions.trust:
         current = [item for block in blocks for item in block.items if not item.is_outdated]
         blocks = _change_items(blocks, partial(_mark_trust, versions, current))
@@ -42,6 +31,16 @@ def mark_versions(index: GraphIndex, blocks: Iterable[Block], question: str) -> 
 
 def _change_items(blocks: Iterable[Block], change: Callable[[Passage], Passage]) -> list[Block]:
     return [block.model_copy(update={"items": tuple(map(change, block.items))}) for block in blocks]
+
+
+def _mark_version(versions: Versions, outdated: Set[str], item: Passage) -> Passage:
+    documents = _documents_of(item)
+    is_outdated = bool(documents) and set(documents) <= outdated
+    if not documents or not (item.kind == "passage" or is_outdated or set(documents) <= versions.superseded.keys()):
+        return item
+    if item.basis and not any(one in item.statement for one in documents):
+        return item  # a count or a group, of which only the first documents are cited
+    return _with_status(item, versions.status(documents[0], is_later=is_outdated), is_outdated=is_outdated)
 
 
 def _mark_trust(versions: Versions, current: Sequence[Passage], item: Passage) -> Passage:

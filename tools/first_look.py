@@ -14,12 +14,11 @@ from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.lexicon import SUMMARY_CUES
 from ..text.table_rows import find_rows
 from .asked_query import ask_tables
-from .cards import entity_card
 from .document_status import mark_versions
 from .entity_names import named_entities
+from .fact_lookups import entity_card, look_up_paths
 from .fact_rows import fit_block, fit_lines, item_cost
 from .passages import look_up_passages
-from .paths import look_up_paths
 from .reports import look_up_reports
 from .retriever import Retriever
 from .schema_names import LabelledTerms

@@ -29,16 +29,14 @@ from ..schemas.lookups import (
 )
 from ..schemas.retrieval import EVERYTHING, Switches
 from ..text.times import DateError
-from .cards import look_up_entity
 from .document_status import mark_versions, note_outdated_rows
+from .fact_lookups import look_up_entity, look_up_paths, look_up_triples
 from .fact_rows import fit_blocks
 from .passages import look_up_passages
-from .paths import look_up_paths
 from .reports import look_up_reports
 from .retriever import Retriever
 from .several_bases import Retrievers, join_lookups, lookup_in, open_tables
 from .table_query import look_up_query
-from .triples import look_up_triples
 
 TOOL_DESCRIPTIONS: dict[Tool, str] = {
     "entity_search": "Look up what the knowledge graph knows of an entity: type, names, facts and values, with times "
@@ -130,32 +128,29 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
     An unknown name or a date without a year is no error: the note of a block says what is wrong. Items of superseded
     documents are marked.
     """
-    return mark_versions(retriever.index, _look_up(retriever, lookup, tokens, question, seen, switches), question)
-
-
-def _look_up(retriever: Retriever, lookup: Lookup, tokens: int, question: str, seen: Sequence[str],
-             switches: Switches) -> list[Block]:
     index = retriever.index
-    terms = retriever.labelled_terms(retriever.index.store.schemas.current())
+    terms = retriever.labelled_terms(index.store.schemas.current())
     try:
         match lookup:
             case EntityLookup():
-                return fit_blocks(look_up_entity(index, lookup), tokens)
+                blocks = fit_blocks(look_up_entity(index, lookup), tokens)
             case TripleLookup() if not lookup.relation.strip("| "):
-                return fit_blocks(_cards_of_ends(index, lookup), tokens)
+                blocks = fit_blocks(_cards_of_ends(index, lookup), tokens)
             case TripleLookup():
-                return fit_blocks(look_up_triples(index, terms, lookup), tokens)
+                blocks = fit_blocks(look_up_triples(index, terms, lookup), tokens)
             case TableQuery():
-                return note_outdated_rows(index, look_up_query(index.sql, lookup, tokens))
+                blocks = note_outdated_rows(index, look_up_query(index.sql, lookup, tokens))
             case PathLookup():
-                return fit_blocks(look_up_paths(index, lookup), tokens)
+                blocks = fit_blocks(look_up_paths(index, lookup), tokens)
             case CommunityLookup():
-                return look_up_reports(retriever, terms, lookup, question, tokens)
+                blocks = look_up_reports(retriever, terms, lookup, question, tokens)
             case PassageLookup():
                 query = lookup.query if lookup.query.strip() else question[:LONGEST]
-                return look_up_passages(retriever, lookup.model_copy(update={"query": query}), tokens, seen, switches)
+                lookup = lookup.model_copy(update={"query": query})
+                blocks = look_up_passages(retriever, lookup, tokens, seen, switches)
     except DateError as error:
         return [Block(title=lookup.tool, note=str(error))]
+    return mark_versions(index, blocks, question)
 
 
 def _cards_of_ends(index: GraphIndex, lookup: TripleLookup) -> list[Block]:

@@ -1,36 +1,33 @@
 """The retriever embeds questions and ranks passages; long-lived and read-only."""
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
-from typing import TypeVar
 
 import numpy as np
 from cachetools import LRUCache
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..models.embedding.embedder import Embedder, Vectors, as_queries
+from ..models.embedding.embedder import Vectors, as_queries
 from ..models.embedding.unbundled import Reranker
 from ..models.parsing.parser import Parser
 from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.titles import metadata_line
-from .query import Query, best_rows, compare
-from .ranking.chunk_scores import Scores
+from .ranking.chunk_scores import Query, Scores, best_rows, compare
 from .ranking.fusion import rank_chunks
-from .ranking.nested_english import split_question
+from .ranking.nested_english import Step, split_question
 from .schema_names import LabelledTerms, terms_of
 
-# How many embedded questions are cached, each with its cosine to everything: enough for a busy server's questions.
-# For a large base it is only a few, to bound a reader's memory.
+# How many questions are cached, each with its cosine to everything: for a large base only a few, to bound memory.
 _CACHED, _FEWEST = 64, 8
 _COSINES = 1 << 26
 # Weights of chunks that are cached for the last questions: 4 MB.
 _SCORES = 1 << 20
-# Questions and names without a vector in the index whose vectors are cached, and documents whose metadata are.
+# Texts without a vector in the index whose vectors are cached, and documents whose metadata are.
 _TEXTS = 1 << 10
 # Tokens of a document's metadata: author, date, source and a few more.
 _ABOUT_TOKENS = 40
@@ -38,8 +35,6 @@ _ABOUT_TOKENS = 40
 # A cross-encoder's scores are on a scale of their own, and it sees neither the graph nor other passages. So ranks are
 # fused: 1 / (60 + rank) in the ranking plus the same by the cross-encoder (Cormack, Clarke and Büttcher 2009).
 _RANK_OFFSET = 60
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -60,15 +55,19 @@ class Retriever:
         self.account, self.models = account, models or RankingModels()
         self.index = GraphIndex(knowledge_base)
         rows = self.index.count_triples() + len(self.index.entity_row) + len(self.index.chunks)
-        self._compared: LRUCache[str, Query] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
-        self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
-        self._asked: LRUCache[str, Vectors] = LRUCache(_TEXTS)
-        self._weighed: LRUCache[tuple[str, Switches], Scores] = LRUCache(
-            min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))
+        # The partials do not refer to this object: a cycle would delay its release, and the index stays mapped.
+        self.compare = lru_cache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))(
+            partial(_compare, self.index, account))
+        """Compares a question with everything in the index."""
         self._about = lru_cache(_TEXTS)(lambda document: metadata_line(
             knowledge_base.documents.metadata(document), _ABOUT_TOKENS))
         self._split = lru_cache(_TEXTS)(partial(split_question, parser=self.models.parser,
                                                 names_in=self.index.name_trie.find))
+        self.steps = partial(_compare_steps, self.compare, self._split)
+        """Compares a question and its steps."""
+        self._weigh = lru_cache(min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))(
+            partial(_weigh, self.index, self.steps))
+        self._vectors: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._lock = threading.RLock()
         self._labelled: LabelledTerms | None = None
 
@@ -78,13 +77,7 @@ class Retriever:
 
         Without `reranks`, they are in the order before the reranker, which takes longer than the ranking.
         """
-        key = question, switches
-        with self._lock:
-            scores = self._weighed.get(key)
-        if scores is None:
-            scores = rank_chunks(self.index, self.steps(question), switches)
-            with self._lock:
-                self._weighed[key] = scores
+        scores = self._weigh(question, switches)
         scores = self.index.versions.rank(scores, question)
         if documents is not None:
             scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
@@ -97,24 +90,15 @@ class Retriever:
         with charge_calls(account=self.account):
             return _rerank(reranker, question, texts, ranking)[:limit]
 
-    def steps(self, question: str) -> list[tuple[Query, Sequence[int]]]:
-        """Compare a question and the steps that it is nested of; each has the numbers of those that it waits for."""
-        steps = self._split(question)
-        queries = self._cached(self._compared, [step.text for step in steps], self._compare)
-        return [(query, step.follows) for query, step in zip(queries, steps, strict=True)]
-
-    def compare(self, question: str) -> Query:
-        """Compare a question with everything in the index; the last ones are cached."""
-        (query,) = self._cached(self._compared, [question], self._compare)
-        return query
-
-    def _compare(self, texts: Sequence[str]) -> Iterable[Query]:
-        vectors = self._cached(self._asked, texts, partial(self._encode, as_queries(self.index.embedder)))
-        return [compare(self.index, text, vector) for text, vector in zip(texts, vectors, strict=True)]
-
     def embed(self, texts: Sequence[str]) -> list[Vectors]:
         """Return the unit vector of each text, shape (d,); repeated ones are looked up."""
-        return self._cached(self._texts, texts, partial(self._encode, self.index.embedder))
+        with self._lock:
+            found = {text: self._vectors[text] for text in texts if text in self._vectors}
+            if new := [text for text in dict.fromkeys(texts) if text not in found]:
+                with charge_calls(account=self.account):
+                    found |= zip(new, self.index.embedder.encode(new), strict=True)
+                self._vectors.update(found)
+        return [found[text] for text in texts]
 
     def labelled_terms(self, schema: GraphSchema) -> LabelledTerms:
         """Return the graph's terms by what a schema calls them; those of the last schema are kept."""
@@ -137,20 +121,6 @@ class Retriever:
         stored |= zip(missing, self.embed([name.replace("_", " ") for name in missing]), strict=True)
         return names, np.array([stored[name] for name in names], np.float32)
 
-    def _encode(self, embedder: Embedder, texts: Sequence[str]) -> Iterable[Vectors]:
-        with charge_calls(account=self.account):
-            return embedder.encode(texts)
-
-    def _cached(self, cache: LRUCache[str, _T], texts: Sequence[str],
-                make: Callable[[Sequence[str]], Iterable[_T]]) -> list[_T]:
-        """Return what `make` makes of each text, from the cache if it is there."""
-        with self._lock:
-            found = {text: cache[text] for text in texts if text in cache}
-            if new := [text for text in dict.fromkeys(texts) if text not in found]:
-                found |= zip(new, make(new), strict=True)
-                cache.update(found)
-        return [found[text] for text in texts]
-
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
         """Return the best chunks as (id, weight), best first; chunks without weight are left out."""
         order = best_rows(scores, min(limit, int(np.count_nonzero(scores > 0))))
@@ -166,6 +136,23 @@ class Retriever:
         """Return a passage with its document's metadata, cut if that is long."""
         about = self._about(passage.document)
         return passage.model_copy(update={"about": about}) if about else passage
+
+
+def _compare(index: GraphIndex, account: Account | None, question: str) -> Query:
+    with charge_calls(account=account):
+        (vector,) = as_queries(index.embedder).encode([question])
+    return compare(index, question, vector)
+
+
+def _compare_steps(compare: Callable[[str], Query], split: Callable[[str], Sequence[Step]],
+                   question: str) -> list[tuple[Query, Sequence[int]]]:
+    """Compare a question and the steps that it is nested of; each has the numbers of those that it waits for."""
+    return [(compare(step.text), step.follows) for step in split(question)]
+
+
+def _weigh(index: GraphIndex, steps: Callable[[str], Sequence[tuple[Query, Sequence[int]]]], question: str,
+           switches: Switches) -> Scores:
+    return rank_chunks(index, steps(question), switches)
 
 
 def _rerank(reranker: Reranker, question: str, texts: Sequence[str],

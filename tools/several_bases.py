@@ -65,16 +65,14 @@ def first_look_at(retrievers: Retrievers, question: str, tokens: int, tools: Col
     if answered and not reasons:
         found = answered
     weights = _weigh_bases(retrievers, question, switches)
-    passages = {base: [block for block in blocks if _is_of_passages(block)] for base, blocks in found.items()}
+    is_of_passages = {id(block): bool(block.items) and all(item.kind == "passage" for item in block.items)
+                      for blocks in found.values() for block in blocks}
+    passages = {base: [block for block in blocks if is_of_passages[id(block)]] for base, blocks in found.items()}
     most = max(sum(item_cost(item) for block in blocks for item in block.items) for blocks in passages.values())
     joined = _join_passages("passages", passages, weights, max(most, tokens // 2))
     others = [_name_base(block, base) for base, blocks in found.items() for block in blocks
-              if not _is_of_passages(block)]
+              if not is_of_passages[id(block)]]
     return sorted([*others, *joined], key=lambda block: _ORDER[block.items[0].kind if block.items else "table"])
-
-
-def _is_of_passages(block: Block) -> bool:
-    return bool(block.items) and all(item.kind == "passage" for item in block.items)
 
 
 def join_lookups(lookup: Lookup, found: Mapping[str, list[Block]], retrievers: Retrievers, tokens: int,
@@ -93,21 +91,18 @@ def join_lookups(lookup: Lookup, found: Mapping[str, list[Block]], retrievers: R
 def lookup_in(lookup: Lookup, base: str, bases: Collection[str]) -> Lookup | None:
     """Return a lookup as one of several bases is asked it; None if it names only documents of others."""
     if isinstance(lookup, PassageLookup) and lookup.documents:
-        own = tuple(_own_names(lookup.documents, base, bases))
+        own = _own_names(lookup.documents, base, bases)
         return lookup.model_copy(update={"documents": own}) if own else None
     if isinstance(lookup, TripleLookup) and lookup.document:
-        own = tuple(_own_names([lookup.document], base, bases))
+        own = _own_names([lookup.document], base, bases)
         return lookup.model_copy(update={"document": own[0]}) if own else None
     return lookup
 
 
-def _own_names(documents: Iterable[str], base: str, bases: Collection[str]) -> Iterator[str]:
-    for document in documents:
-        named, own_id = split_id(document)
-        if named == base and own_id:
-            yield own_id
-        elif named not in bases or not own_id:
-            yield document
+def _own_names(documents: Iterable[str], base: str, bases: Collection[str]) -> tuple[str, ...]:
+    named = {document: split_id(document) for document in documents}
+    return tuple(own_id if own_id and of == base else document for document, (of, own_id) in named.items()
+                 if not own_id or of == base or of not in bases)
 
 
 def rank_chunks_of(retrievers: Retrievers, question: str, limit: int, switches: Switches,

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,16 +42,8 @@ _COVERED = 0.6
 """The share of the grouped things that must have a categorical field."""
 
 
-class _Group(NamedTuple):
-    """The rows of a field with the same value or period, or those of a group by links."""
-
-    key: str
-    rows: FieldRows
-
-    @property
-    def size(self) -> int:
-        """How many entities are in it."""
-        return len(np.unique(self.rows.heads))
+_Group = tuple[str, FieldRows]
+"""What a group is called, and the rows of a field with its value or period, or those of a group by links."""
 
 
 def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
@@ -81,10 +72,10 @@ def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
     heads = np.unique(rows.heads)
     categories = _find_categories(index, heads, name)
     label = "" if among is None else f"{rows.name.replace('_', ' ')} "
-    shown, omitted_count = fit_lines([_build_group_item(index, categories, group, label) for group in groups], tokens)
+    lines = [_build_group_item(index, categories, group, label) for group in groups]
     counted = f"{len(rows.heads)} rows" if among is None else f"{len(heads)} documents"
     also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
-    return [Block(title=f"{counted} by {by}{also}", items=_note_rest(shown, omitted_count, "groups"),
+    return [Block(title=f"{counted} by {by}{also}", items=_fit(lines, tokens, "groups"),
                   note=f"{undated} left out: no date" if undated else "")]
 
 
@@ -109,12 +100,13 @@ def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> li
     return blocks
 
 
-def _note_rest(shown: list[Passage], omitted_count: int, kind: str) -> tuple[Passage, ...]:
-    """Return lines; if others were left out, the last line says how many."""
-    if not omitted_count:
-        return tuple(shown)
-    last = shown[-1]
-    return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {omitted_count} more {kind})"}))
+def _fit(items: Sequence[Passage], tokens: int, kind: str) -> tuple[Passage, ...]:
+    """Return the lines that fit a budget; if others are left out, the last line says how many."""
+    shown, omitted_count = fit_lines(items, tokens)
+    if omitted_count:
+        statement = f"{shown[-1].statement} (and {omitted_count} more {kind})"
+        shown[-1] = shown[-1].model_copy(update={"statement": statement})
+    return tuple(shown)
 
 
 def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_Group], int]:
@@ -130,8 +122,12 @@ def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_G
     for number, text in enumerate(rows.texts.tolist()):
         by_key.setdefault(keys[text], []).append(number)
     undated = len(by_key.pop("", ())) if period else 0
-    groups = [_Group(key, rows.select(np.array(numbers, np.intp))) for key, numbers in sorted(by_key.items())]
-    return groups if period else sorted(groups, key=lambda group: -group.size), undated
+    groups = [(key, rows.select(np.array(numbers, np.intp))) for key, numbers in sorted(by_key.items())]
+    return groups if period else sorted(groups, key=_smallness), undated
+
+
+def _smallness(group: _Group) -> int:
+    return -len(np.unique(group[1].heads))
 
 
 def _date_of(text: str) -> str:
@@ -144,14 +140,14 @@ def _date_of(text: str) -> str:
 
 def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: float) -> list[_Group]:
     """Return groups of the entities that have a field, by attribute-aware modularity (eq. 3), the largest first."""
-    sizes = [len(group.rows.heads) for group in by_value]
+    sizes = [len(rows.heads) for _, rows in by_value]
     if (links := len(index.triples) + sum(sizes)) > _MOST_LINKS:
         raise FieldError(f"there are {links:,} facts and values, and groups by both are found among at most "
                          f"{_MOST_LINKS:,}: leave alpha out")
     if not by_value:
         return []
-    rows = FieldRows(by_value[0].rows.name, *(np.concatenate(column) for column in list(zip(
-        *(group.rows for group in by_value), strict=True))[1:]))
+    names, *columns = zip(*(rows for _, rows in by_value), strict=True)
+    rows = FieldRows(names[0], *map(np.concatenate, columns))
     numbers = np.repeat(np.arange(len(by_value)), sizes)
     values = np.unique(np.stack([rows.heads, numbers], axis=1), axis=0)
     from ..graph_store.tree.clusters import find_attribute_groups  # noqa: PLC0415  (scipy is slow to import)
@@ -161,10 +157,10 @@ def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: f
     for label in np.unique(labels):
         in_group: NDArray[np.bool_] = labels == label
         counts = sorted(Counter(numbers[in_group].tolist()).items(), key=lambda item: (-item[1], item[0]))
-        key = ", ".join(f"{by_value[number].key}{f' {count}' if len(counts) > 1 else ''}"
+        key = ", ".join(f"{by_value[number][0]}{f' {count}' if len(counts) > 1 else ''}"
                         for number, count in counts[:_SHOWN_VALUES])
-        groups.append(_Group(key, rows.select(in_group)))
-    return sorted(groups, key=lambda group: (-group.size, group.key, group.rows.heads.tolist()))
+        groups.append((key, rows.select(in_group)))
+    return sorted(groups, key=lambda group: (_smallness(group), group[0], group[1].heads.tolist()))
 
 
 def _find_dated_fields(index: GraphIndex, documents: Rows) -> list[str]:
@@ -197,7 +193,8 @@ def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]
 
 def _build_group_item(index: GraphIndex, categories: Sequence[FieldRows], group: _Group, field: str) -> Passage:
     """Return the line of a group, as `survey_by` describes it; `categories` are fields such as a status."""
-    entities = np.unique(group.rows.heads)
+    key, rows = group
+    entities = np.unique(rows.heads)
     described = []
     for category in categories:  # "status: Final 12, Draft 3"
         texts = category.texts[np.isin(category.heads, entities)].tolist()
@@ -208,10 +205,10 @@ def _build_group_item(index: GraphIndex, categories: Sequence[FieldRows], group:
     central = sorted(entities.tolist(), key=lambda row: int(index.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.labels_of(row).name for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
-    text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *described, f"{names}{more}"]))
-    cited = read_rows(index, group.rows.select(np.arange(min(_CITED, len(group.rows.heads)))))
+    text = ". ".join(filter(None, [f"{field}{key} ({len(entities)})", *described, f"{names}{more}"]))
+    cited = read_rows(index, rows.select(np.arange(min(_CITED, len(rows.heads)))))
     places = [row.places[0] for row in cited if row.places]
-    return graph_item(places, text, group.rows.name, "row", ("",))  # an empty cell: it gives no short answer
+    return graph_item(places, text, rows.name, "row", ("",))  # an empty cell: it gives no short answer
 
 
 def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str, tokens: int) -> list[Block]:
@@ -248,7 +245,6 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
         neighbour for row in reached for neighbour in _find_neighbours(index, row) if neighbour not in reached)
     boundary = {row for row, count in inside_counts.items() if count > 1
                 and count / len(_find_neighbours(index, row)) >= TAU} - set(starts)
-    shown, omitted_count = fit_lines(items, tokens)
     notes = [] if items else ["nothing is reached along this path"]
     if is_cut:
         notes.append("there is more beyond these")
@@ -256,7 +252,7 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
         names = sorted(index.labels_of(row).name for row in boundary)
         notes.append(f"connected to these mostly: {'; '.join(names[:_MOST_NAMES])}")
     return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached",
-                  items=_note_rest(shown, omitted_count, "lines"), note="; ".join(notes))]
+                  items=_fit(items, tokens, "lines"), note="; ".join(notes))]
 
 
 def _read_steps(terms: LabelledTerms, along: str) -> Iterator[str]:

@@ -104,10 +104,10 @@ class DocumentLink(NamedTuple):
     end: int
 
 
-def with_document_links(rows: AdmittedRows, links: Iterable[DocumentLink], documents: Documents,
-                        extractions: Extractions, schemas: SchemaHistory) -> AdmittedRows:
+def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Documents, extractions: Extractions,
+                        schemas: SchemaHistory) -> AdmittedRows:
     """Return the rows of all documents with links between them as facts, and with mentions of the linked ones."""
-    distinct = list(dict.fromkeys(links))
+    distinct = list(dict.fromkeys((*find_citations(documents), *find_supersessions(documents, edits))))
     if not distinct or not schemas.version():
         return rows
     linked = {link.head for link in distinct} | {link.tail for link in distinct}

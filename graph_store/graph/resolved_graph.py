@@ -6,8 +6,9 @@ value at a time, later ones end those before (`find_later_dates`).
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -21,12 +22,11 @@ from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import SchemaHistory
-from .document_links import find_citations, find_supersessions, with_document_links
+from .document_links import with_document_links
 from .graph_columns import (
     GraphColumns,
     LaterDates,
     Numbers,
-    Rows,
     ValueKey,
     ValueTable,
     ValueTimeTable,
@@ -41,67 +41,59 @@ from .key_links import link_keys
 from .knowledge_graph import EdgeKey, KnowledgeGraph
 from .known_names import complete_mentions
 
+_T = TypeVar("_T")
 _Values = TypeVar("_Values", ValueTable, ValueTimeTable)
 
 
-@dataclass
-class NodeEdits:
+_Key = tuple[str, str, str]
+
+
+class NodeEdits(NamedTuple):
     """Edits by the node that they concern.
 
     Attributes:
         names: the name that a person gave a node.
         facts: the fact that holds instead of a fact; None: the fact was deleted.
-        values: for each node, the value that holds instead of an (attribute, value); None: the value was deleted.
+        values: the same for values: each is a node, an attribute and a value.
     """
 
-    names: dict[str, str] = field(default_factory=dict)
-    facts: dict[EdgeKey, EdgeKey | None] = field(default_factory=dict)
-    values: dict[str, dict[tuple[str, str], str | None]] = field(default_factory=dict)
+    names: dict[str, str]
+    facts: dict[EdgeKey, EdgeKey | None]
+    values: dict[_Key, _Key | None]
 
-    def __bool__(self) -> bool:
-        return bool(self.names or self.facts or self.values)
 
-    @classmethod
-    def of(cls, edits: Sequence[Edit], node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
-        """Return edits, in order, by the nodes that they concern now.
+def read_edits(edits: Sequence[Edit], node_of: Callable[[str], str], known: Callable[[str], bool]) -> NodeEdits:
+    """Return edits, in order, by the nodes that they concern now.
 
-        Args:
-            edits: people's edits that are in force.
-            node_of: returns the node of an entity of the mentions' graph, by id.
-            known: returns True for the id of an entity of the mentions' graph; an edit may be of one that is retyped.
-        """
-        current_ids, by_node = ids_after(decided_types(edits)), cls()
+    Args:
+        edits: people's edits that are in force.
+        node_of: returns the node of an entity of the mentions' graph, by id.
+        known: returns True for the id of an entity of the mentions' graph; an edit may be of one that is retyped.
+    """
+    current_ids, by_node = ids_after(decided_types(edits)), NodeEdits({}, {}, {})
 
-        def current_node(entity: EntityRef) -> str:
-            return node_of(entity.id if known(entity.id) else current_ids.get(entity.id, entity.id))
+    def current_node(entity: EntityRef) -> str:
+        return node_of(entity.id if known(entity.id) else current_ids.get(entity.id, entity.id))
 
-        def current_key(fact: FactRef) -> EdgeKey:
-            return current_node(fact.head), fact.relation, current_node(fact.tail)
+    def current_key(fact: FactRef) -> EdgeKey:
+        return current_node(fact.head), fact.relation, current_node(fact.tail)
 
-        for edit in edits:
-            if isinstance(edit, Rename):
-                by_node.names[current_node(edit.entity)] = edit.name
-            elif isinstance(edit, FactEdit):
-                by_node._correct_fact(current_key(edit.fact), current_key(edit.corrected) if edit.corrected else None)
-            elif isinstance(edit, ValueEdit):
-                by_node._correct_value(current_node(edit.value.entity), edit.value.attribute, edit.value.value,
-                                       edit.corrected)
-        return by_node
+    for edit in edits:
+        if isinstance(edit, Rename):
+            by_node.names[current_node(edit.entity)] = edit.name
+        elif isinstance(edit, FactEdit):
+            _correct(by_node.facts, current_key(edit.fact), current_key(edit.corrected) if edit.corrected else None)
+        elif isinstance(edit, ValueEdit):
+            node, attribute = current_node(edit.value.entity), edit.value.attribute
+            instead = None if edit.corrected is None else (node, attribute, edit.corrected)
+            _correct(by_node.values, (node, attribute, edit.value.value), instead)
+    return by_node
 
-    def _correct_fact(self, fact: EdgeKey, instead: EdgeKey | None) -> None:
-        """Correct a fact, and those that an earlier edit corrected to it."""
-        for other, corrected in self.facts.items():
-            if corrected == fact:
-                self.facts[other] = instead
-        self.facts[fact] = instead
 
-    def _correct_value(self, node: str, attribute: str, value: str, instead: str | None) -> None:
-        """Correct a value of a node, and those that an earlier edit corrected to it."""
-        corrections = self.values.setdefault(node, {})
-        for (other_attribute, other_value), corrected in corrections.items():
-            if (other_attribute, corrected) == (attribute, value):
-                corrections[other_attribute, other_value] = instead
-        corrections[attribute, value] = instead
+def _correct(corrections: dict[_Key, _Key | None], key: _Key, instead: _Key | None) -> None:
+    """Correct a fact or value, and those that an earlier edit corrected to it."""
+    corrections.update({other: instead for other, corrected in corrections.items() if corrected == key})
+    corrections[key] = instead
 
 
 class ResolvedGraph(KnowledgeGraph):
@@ -122,7 +114,7 @@ class ResolvedGraph(KnowledgeGraph):
         types = {node: self._aliases[names[0]].type for node, names in self._members.items()}
         nodes_of_aliases = {entity: node for node, names in self._members.items() for entity in names}
         columns = resolve_columns(mentions.columns, nodes_of_aliases, types,
-                                  NodeEdits.of(edits, self.canonical, mentions.__contains__), schema)
+                                  read_edits(edits, self.canonical, mentions.__contains__), schema)
         super().__init__(columns, find_later_dates(columns, schema) if schema else None)
 
     def canonical(self, entity: str) -> str:
@@ -166,17 +158,17 @@ def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: 
         edits: people's edits.
         schema: what corrected facts have to fit; None admits all.
     """
-    corrected = [value for of_node in edits.values.values() for value in of_node.values() if value is not None]
+    corrected = [instead[2] for instead in edits.values.values() if instead]
     relations = [instead[1] for instead in edits.facts.values() if instead]
     before = mentions.with_texts((*types.values(), *edits.names.values(), *relations, *corrected))
-    row_of = {entity: row for row, entity in enumerate(before.ids)} if node_ids or edits else {}
+    if not node_ids and not any(edits):
+        return before
+    row_of = {entity: row for row, entity in enumerate(before.ids)}
     # By each mentioned entity's row: the row of its canonical entity, and then (`node_of`) the row of its node.
     canonical_row = np.arange(len(before.ids))
     canonical_row[[row_of[alias] for alias in node_ids]] = [row_of[node] for node in node_ids.values()]
     nodes = np.unique(canonical_row)
     node_of = np.searchsorted(nodes, canonical_row).astype(np.int32)
-    if len(nodes) == len(canonical_row) and not edits:
-        return before
     row_of_node = {entity: int(node_of[row]) for entity, row in row_of.items()}
     resolved = replace(before, ids=[before.ids[row] for row in nodes.tolist()],
                        types=_replace_texts(before, before.types[nodes], types, row_of_node),
@@ -243,43 +235,43 @@ def _can_hold(fact: EdgeKey, columns: GraphColumns, schema: GraphSchema | None, 
 def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row_of_node: Mapping[str, int]) -> _Values:
     """Return a table of values or their times with persons' corrections, and without deleted values."""
     values, holds = table.value.copy(), np.ones(len(table.value), bool)
-    for node, corrections in edits.values.items():
-        node_rows: Rows = np.flatnonzero(table.entity == row_of_node.get(node, -1))
-        for (attribute, value), instead in corrections.items():
-            rows = node_rows[(table.attribute[node_rows] == columns.number_of(attribute))
-                             & (table.value[node_rows] == columns.number_of(value))]
-            if instead is None:
-                holds[rows] = False
-            else:
-                values[rows] = columns.number_of(instead)
+    for (node, attribute, value), instead in edits.values.items():
+        rows = ((table.entity == row_of_node.get(node, -1)) & (table.attribute == columns.number_of(attribute))
+                & (table.value == columns.number_of(value)))
+        if instead is None:
+            holds[rows] = False
+        else:
+            values[rows] = columns.number_of(instead[2])
     return select_rows(table._replace(value=values), holds)
 
 
 def find_later_dates(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
     """Find the dates from which later facts and values replace earlier ones, where the schema has one at a time."""
     relations, attributes = schema.one_at_a_time()
-    # The triples of which one holds at a time, by the entity that they share, the relation, and whether it is the head.
-    exclusive_triples: dict[tuple[int, int, bool], dict[int, Validity]] = {}
+    # What holds one at a time: triples by the entity that they share, the relation, and whether it is the head.
+    triples: defaultdict[tuple[int, int, bool], dict[int, Validity]] = defaultdict(dict)
     for (row,), words in _group_words(columns, (columns.triple_times.triple,), columns.triple_times.words):
         head, relation, tail = columns.triples[row].tolist()
         has_one_tail, has_one_head = relations.get(columns.texts[relation], (False, False))
         if has_one_tail:
-            exclusive_triples.setdefault((head, relation, True), {})[row] = Validity.of(words)
+            triples[head, relation, True][row] = Validity.of(words)
         if has_one_head:
-            exclusive_triples.setdefault((tail, relation, False), {})[row] = Validity.of(words)
-    triple_dates: dict[int, set[str]] = {}
-    for triples in exclusive_triples.values():
-        for row, dates in later_values(triples).items():
-            triple_dates.setdefault(row, set()).update(dates)
-    exclusive_values: dict[tuple[int, int], dict[ValueKey, Validity]] = {}
+            triples[tail, relation, False][row] = Validity.of(words)
+    values: defaultdict[tuple[int, int], dict[ValueKey, Validity]] = defaultdict(dict)
     times = columns.value_times
     for (entity, attribute, value), words in _group_words(columns, times[:3], times.words):
         if columns.texts[attribute] in attributes:
-            exclusive_values.setdefault((entity, attribute), {})[entity, attribute, value] = Validity.of(words)
-    value_dates = dict[ValueKey, Sequence[str]]()
-    for values in exclusive_values.values():
-        value_dates.update({key: sorted(dates) for key, dates in later_values(values).items()})
-    return LaterDates({row: sorted(dates) for row, dates in triple_dates.items()}, value_dates)
+            values[entity, attribute][entity, attribute, value] = Validity.of(words)
+    return LaterDates(_later_dates(triples.values()), _later_dates(values.values()))
+
+
+def _later_dates(groups: Iterable[dict[_T, Validity]]) -> dict[_T, Sequence[str]]:
+    """Return the dates from which others of its groups replace each member."""
+    dates: defaultdict[_T, set[str]] = defaultdict(set)
+    for group in groups:
+        for key, found in later_values(group).items():
+            dates[key].update(found)
+    return {key: sorted(found) for key, found in dates.items()}
 
 
 def _group_words(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers,
@@ -336,9 +328,8 @@ class LedgerGraph:
         with self._loading:
             if self._mentions is None:
                 self._made_of = self._current_state(), self._schemas.version()
-                links = [*find_citations(self._documents), *find_supersessions(self._documents, self._edits.in_force())]
-                rows = with_document_links(self._extractions.rows(), links, self._documents, self._extractions,
-                                           self._schemas)
+                rows = with_document_links(self._extractions.rows(), self._edits.in_force(), self._documents,
+                                           self._extractions, self._schemas)
                 columns = complete_mentions(read_columns(rows), self._documents.chunks())
                 self._mentions = KnowledgeGraph(link_keys(columns))
             return self._mentions

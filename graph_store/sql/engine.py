@@ -194,6 +194,15 @@ class JoinedEngine(SqlEngine):
                  for base in self._bases for info in read_catalogue(self._connection.cursor(), base)]
         return {info.name.lower(): info for info in infos}
 
+    def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
+        """Run one SELECT; see `SqlEngine.run`. An error about the name of a base with a sign says how to write it."""
+        try:
+            return super().run(sql, most_rows=most_rows, seconds=seconds, most_cited=most_cited)
+        except SqlError as error:
+            if unquoted := next((base for base in self._bases if "-" in base and base in sql.replace('"', "")), None):
+                raise SqlError(f'{error}; a name with "-" needs quotation marks: write "{unquoted}".TABLE') from error
+            raise
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()

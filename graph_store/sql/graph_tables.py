@@ -30,7 +30,6 @@ from .logical_tables import (
     Place,
     SqlColumn,
     make_column,
-    make_number_column,
     make_text_column,
     show_value,
     write_table,
@@ -151,7 +150,7 @@ def _write_entities(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph
         counts[row.fact], places[row.fact] = len(row.documents), row.place
     shown = [make_text_column("entity", "entity", _read_texts(graph, columns.names)),
              make_text_column("type", "type", _read_texts(graph, columns.types)),
-             make_number_column("documents", "documents", counts, integers=True)]
+             make_column("documents", "documents", "number", counts, integers=True, empty=counts.count(None))]
     return write_table(connection, ENTITIES, ENTITIES, "entities", shown, places)
 
 
@@ -185,7 +184,8 @@ def _write_values(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, 
     typed = _type_values(graph, keys)
     of_rows = [typed[pair] for pair in zip(attribute.tolist(), value.tolist(), strict=True)]
     dates = [one.date for one in of_rows]
-    shown += [make_number_column("number", "number", [one.number for one in of_rows]),
+    numbers = [one.number for one in of_rows]
+    shown += [make_column("number", "number", "number", numbers, empty=numbers.count(None)),
               make_text_column("unit", "unit", [one.unit for one in of_rows]),
               make_column("date", "date", "date", dates, empty=dates.count(None)), *_time_columns(rows)]
     info = write_table(connection, VALUES, VALUES.replace("_", " "), "values", shown, [row.place for row in rows])

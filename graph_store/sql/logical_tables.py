@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from heapq import nsmallest
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -271,26 +272,26 @@ def make_typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Ite
 
 def _type_column(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> Iterator[SqlColumn]:
     """Yield a column as it is typed, then the columns beside it, as `make_typed_columns` says."""
+    name, title = column.name, column.title
     texts = [cell if cell.strip() else None for cell in column.cells]
+    missing = {"empty": typed.empty, "untyped": typed.untyped}
     if typed.units is not None:  # one column of numbers would add kilograms to pounds
         units = tuple(sorted({unit for unit in typed.units if unit}))
-        yield make_column(column.name, column.title, "text", texts, empty=typed.empty, units=units)
-        yield _make_typed_numbers(names.take(f"{column.name}_number", ""), column.title, typed)
-        yield make_column(names.take(f"{column.name}_unit", ""), column.title, "text", typed.units, empty=typed.empty)
+        yield make_column(name, title, "text", texts, empty=typed.empty, units=units)
+        yield make_column(names.take(f"{name}_number", ""), title, "number", typed.values, integers=typed.integers,
+                          unit=typed.unit, note=typed.note, **missing)
+        yield make_column(names.take(f"{name}_unit", ""), title, "text", typed.units, empty=typed.empty)
         return
-    if typed.kind == "number":
-        yield _make_typed_numbers(column.name, column.title, typed)
-    else:
-        last = names.take(f"{column.name}_last", "") if typed.lasts else ""
-        partial = sum(one != other for one, other in zip(typed.values, typed.lasts, strict=True)) if last else 0
-        note = f"{partial} say a month or a year alone, from this day to {last}" if last else ""
-        made = make_column(column.name, column.title, typed.kind, typed.values, empty=typed.empty,
-                           untyped=typed.untyped, note="; ".join(filter(None, (typed.note, note))))
-        yield made._replace(info=made.info.model_copy(update={"last": last}))
-        if last:
-            yield make_column(last, column.title, "date", typed.lasts, empty=typed.empty, untyped=typed.untyped)
+    last = names.take(f"{name}_last", "") if typed.lasts else ""
+    partial = sum(one != other for one, other in zip(typed.values, typed.lasts, strict=True)) if last else 0
+    note = f"{partial} say a month or a year alone, from this day to {last}" if last else ""
+    yield make_column(name, title, typed.kind, typed.values, integers=typed.integers, last=last,
+                      unit=typed.unit if typed.kind == "number" else "",
+                      note="; ".join(filter(None, (typed.note, note))), **missing)
+    if last:
+        yield make_column(last, title, "date", typed.lasts, **missing)
     if typed.untyped or typed.lasts:  # cells such as "unknown" in a column of numbers, which are empty there
-        yield make_column(names.take(f"{column.name}_text", ""), column.title, "text", texts, empty=typed.empty)
+        yield make_column(names.take(f"{name}_text", ""), title, "text", texts, empty=typed.empty)
 
 
 def make_text_column(name: str, title: str, texts: Sequence[str | None]) -> SqlColumn:
@@ -298,60 +299,39 @@ def make_text_column(name: str, title: str, texts: Sequence[str | None]) -> SqlC
     return make_column(name, title, "text", texts, empty=sum(not text for text in texts))
 
 
-def make_number_column(name: str, title: str, numbers: Sequence[float | None], *, integers: bool = False) -> SqlColumn:
-    """Return a column of numbers that are taken as they are."""
-    typed = TypedColumn("number", list(numbers), empty=sum(number is None for number in numbers), integers=integers)
-    return _make_typed_numbers(name, title, typed)
+def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, integers: bool = False,
+                **about: Any) -> SqlColumn:
+    """Return a column of values that are typed already; None stands for no value.
 
-
-def _make_typed_numbers(name: str, title: str, typed: TypedColumn) -> SqlColumn:
-    """Return a column of numbers; BIGINT if all are integers, otherwise DOUBLE."""
-    values = np.array([np.nan if value is None else value for value in typed.values], np.float64)
-    missing = np.isnan(values)
-    numbers = np.ma.masked_array(values, missing)
-    is_integer = typed.integers and bool((np.abs(values[~missing]) <= _LARGEST_INTEGER).all())
-    if is_integer:
-        numbers = np.ma.masked_array(np.where(missing, 0, values).astype(np.int64), missing)
-    shown = [int(value) if is_integer else value for value in values[~missing].tolist()]
-    info = _describe_values(name, title, "number", shown, [show_value(value) for value in shown])
-    return SqlColumn("BIGINT" if is_integer else "DOUBLE", numbers, info.model_copy(update={
-        "unit": typed.unit, "empty": typed.empty, "untyped": typed.untyped, "note": typed.note}))
-
-
-def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, empty: int = 0, untyped: int = 0,
-                units: tuple[str, ...] = (), note: str = "") -> SqlColumn:
-    """Return a column of values that are typed already; None stands for no value."""
+    `about` are other fields of its description. Numbers are BIGINT if all are `integers` that floats have exactly.
+    """
     filled = [value for value in values if value is not None]
-    sql_type = _SQL_TYPES.get(kind, "VARCHAR")
-    if kind == "date":
-        has_times = any(_to_comparable(value).time() != datetime.time() for value in filled)
-        sql_type = "TIMESTAMP" if has_times else "DATE"
-    items = [item for value in filled for item in value] if kind == "list" else filled
-    shown = [str(item) for item in items]
-    if kind == "date":
-        moments = [_to_comparable(item) for item in items]
-        shown = [str(moment if sql_type == "TIMESTAMP" else moment.date()) for moment in moments]
-        array = np.array([np.datetime64("NaT", "us") if value is None else np.datetime64(_to_comparable(value), "us")
-                          for value in values], "datetime64[us]")
+    array: NDArray[Any]
+    if kind == "number":
+        integers = integers and all(abs(value) <= _LARGEST_INTEGER for value in filled)
+        sql_type = "BIGINT" if integers else "DOUBLE"
+        filled = [int(value) if integers else float(value) for value in filled]
+        array = np.ma.masked_array([value or 0 for value in values], [value is None for value in values],
+                                   np.int64 if integers else np.float64)
+        comparable, shown = filled, list(map(show_value, filled))
+    elif kind == "date":
+        comparable = list(map(_to_comparable, filled))
+        sql_type = "TIMESTAMP" if any(moment.time() != datetime.time() for moment in comparable) else "DATE"
+        array = np.array([np.datetime64("NaT" if value is None else _to_comparable(value), "us") for value in values],
+                         "datetime64[us]")
+        shown = [str(moment if sql_type == "TIMESTAMP" else moment.date()) for moment in comparable]
     else:
+        sql_type = _SQL_TYPES.get(kind, "VARCHAR")
         array = np.empty(len(values), object)
-        for row, value in enumerate(values):
+        for row, value in enumerate(values):  # numpy would make a table of lists of equal length
             array[row] = list(value) if kind == "list" and value is not None else value
-    info = _describe_values(name, title, kind, items, shown)
-    return SqlColumn(sql_type, array, info.model_copy(update={
-        "empty": empty, "untyped": untyped, "units": units, "note": note}))
-
-
-def _describe_values(name: str, title: str, kind: ColumnKind, items: Sequence[Any], shown: Sequence[str]) -> ColumnInfo:
-    """Return what is said of a column's values, or of the members of its lists."""
+        comparable, shown = [], [str(item) for item in (chain.from_iterable(filled) if kind == "list" else filled)]
     counts = Counter(text[:LONGEST_SHOWN] for text in shown)
     most = nsmallest(MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
-    ends = ("", "")
-    if kind in ("number", "date") and items:
-        comparable = items if kind == "number" else list(map(_to_comparable, items))
-        ends = (shown[comparable.index(min(comparable))], shown[comparable.index(max(comparable))])
-    return ColumnInfo(name=name, title=title, kind=kind, distinct=len(set(shown)), smallest=ends[0], largest=ends[1],
-                      frequent=tuple(most) if most and most[0][1] > 1 else ())
+    ends = [shown[comparable.index(end(comparable))] for end in (min, max)] if comparable else ["", ""]
+    return SqlColumn(sql_type, array, ColumnInfo(
+        name=name, title=title, kind=kind, distinct=len(set(shown)), smallest=ends[0], largest=ends[1],
+        frequent=tuple(most) if most and most[0][1] > 1 else (), **about))
 
 
 def _to_comparable(value: Any) -> Any:

@@ -18,8 +18,7 @@ import numpy as np
 from ...graph_store.bounding.words import words
 from ...graph_store.graph_index import GraphIndex
 from ...schemas.retrieval import EVERYTHING, Route, Switches
-from ..query import Query, best_rows
-from .chunk_scores import SHARPNESS, Scores, chunk_scores
+from .chunk_scores import SHARPNESS, Query, Scores, best_rows, chunk_scores
 
 # All values here, and in chunk_scores.py were chosen on questions of our own
 # (benchmarks/questions), where benchmarks/fusion_sweep.py varies each by itself.

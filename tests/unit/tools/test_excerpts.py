@@ -4,8 +4,7 @@ import pytest
 from banyan.prompts import passage_text
 from banyan.schemas.lookups import PassageLookup
 from banyan.schemas.retrieval import Passage
-from banyan.tools.excerpts import Excerpts
-from banyan.tools.passages import look_up_passages
+from banyan.tools.passages import Excerpts, look_up_passages
 from banyan.tools.retriever import Retriever
 
 from ... import small_base as base

@@ -1,0 +1,267 @@
+"""Lookups of facts: the card of an entity, chains of facts [Y eq. 10], and the rows of a relation or an attribute."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from ..graph_store.graph_index import GraphIndex
+from ..schemas.inquiry import Block
+from ..schemas.lookups import EntityLookup, PathLookup, TripleLookup
+from ..schemas.naming import canonical_name, label_key
+from ..schemas.retrieval import Passage
+from ..text.times import read_day
+from .entity_names import find_entities, unknown_name
+from .fact_rows import (
+    PER_LINE,
+    FactRow,
+    graph_item,
+    head_of,
+    holding_at,
+    row_items,
+    sides_by_repetition,
+    split_shared_note,
+    tail_of,
+    triple_rows,
+    value_rows,
+)
+from .field_rows import FieldRows, field_rows, named_by, read_rows
+from .schema_names import LabelledTerms, Term
+
+_MOST_NAMES = 4
+_MOST_FACTS = 2000
+"""How many facts of an entity are read for its card: more than any budget shows. The note counts the rest."""
+_MAX_HOPS, _OPEN_HOPS = 4, 2
+"""The most facts of a chain between two entities, where longer ones connect anything with anything; of an open one."""
+_MOST_PATHS = 30
+_MOST_LINKS = 200
+"""How many facts of one entity are followed: through a hub, everything is connected."""
+_MOST_STEPS = 20_000
+"""How many facts one search follows. If a bound ends it, the note says that there may be more chains."""
+_MOST_ROWS = 400
+"""How many rows are read in full, with their places: more than a budget shows."""
+_MOST_TIMED = 5000
+"""How many rows are filtered by time or document; a note gives the number of the others."""
+_DIGITS = re.compile(r"(\d{1,18})")
+_Path = tuple[int, ...]
+"""A chain, as the rows of its triples in the index."""
+
+
+def look_up_entity(index: GraphIndex, lookup: EntityLookup) -> list[Block]:
+    """Return the cards of the entities that have a name.
+
+    Raises:
+        DateError: the lookup's `at` is no date with a year.
+    """
+    found = find_entities(index, lookup.entity)
+    if not found.entities:
+        return [Block(title=lookup.entity, note=unknown_name(lookup.entity, found))]
+    return [entity_card(index, entity, relations=lookup.relations, at=lookup.at) for entity in found.entities]
+
+
+def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = (), at: str = "",
+                order: Callable[[str], float] | None = None, asked: Collection[str] = ()) -> Block:
+    """Return the card of one entity, limited to some relations and attributes and to what holds at a date, if given.
+
+    `order` tells how near a relation or attribute is to the question. It ranks the lines, the first line of each before
+    those that continue a list; without it, they are in the order of `_card_lines`. The lines of relations that are
+    `asked` for come first, whole.
+    """
+    wanted = {label_key(name) for name in relations}
+    incident = index.triples_of(entity)
+    rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()), *value_rows(index, entity)], at)
+    rows, shared_note = split_shared_note([row for row in rows if row.places])
+    lines = _card_lines(entity, rows)
+    chosen = [line for line in lines if label_key(line.label) in wanted] if wanted else lines
+    if order:
+        chosen = sorted(chosen, key=lambda line: (line.label not in asked, line.is_continued, -order(line.label)))
+    limits = [f"only {', '.join(relations)}"] if relations else []
+    limits += [f"at {at}"] if at else []
+    row = index.entity_at(entity)
+    name, entity_type, other_names = index.labels_of(row) if row is not None else (entity, "", ())
+    others = [*{canonical_name(other): other for other in other_names if canonical_name(other) != canonical_name(name)
+                }.values()]  # those that differ in more than case
+    also = f"; also: {', '.join(others[:_MOST_NAMES])}" if others else ""
+    title = ", ".join(filter(None, [f"{name} ({entity_type}{also})", shared_note, *limits]))
+    notes = []
+    if len(incident) > _MOST_FACTS:
+        notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
+    if wanted and not chosen:
+        other_labels = ", ".join(dict.fromkeys(line.label for line in lines))
+        notes.append(f"nothing of these relations; it has: {other_labels}" if other_labels
+                     else "the graph has no fact of it")
+    elif not lines:
+        notes.append(f"the graph has no fact of it{' at this date' if at else ''}")
+    items = tuple(line.item.model_copy(update={"heading": name}) for line in chosen)  # which its lines do not repeat
+    return Block(title=title, items=items, note="; ".join(notes))
+
+
+class _CardLine(NamedTuple):
+    label: str
+    item: Passage
+    is_continued: bool
+
+
+def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[_CardLine]:
+    """Return the lines of a card; a list of several lines says how many rows it has."""
+    as_head, as_tail, as_value = range(3)  # what the entity is of a row, or that it has a value: the order of the lines
+
+    def line_of(row: FactRow) -> tuple[int, str]:
+        """Return what the rows of one line have in common; a value has no entity as its second end."""
+        role = as_value if not row.ends[1] else as_head if row.ends[0] == entity else as_tail
+        return role, row.relation
+
+    lines = list[_CardLine]()
+    for (role, relation), group in groupby(sorted(rows, key=lambda row: (*line_of(row), row.head, row.tail)), line_of):
+        of_line = list(group)
+        count = f" ({len(of_line)} in all)" if len(of_line) > PER_LINE else ""
+        label = f"{relation.replace('_', ' ')}{count}"
+        lead, side = {as_head: (f"{label} -> ", tail_of), as_tail: (f"<- {label}: ", head_of),
+                      as_value: (f"{label}: ", tail_of)}[role]
+        items = row_items(of_line, lead, side)
+        lines.extend(_CardLine(relation, item, is_continued=number > 0) for number, item in enumerate(items))
+    return lines
+
+
+def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
+    """Return the shortest chains of facts between two entities, or all short ones from one entity."""
+    start = find_entities(index, lookup.start)
+    end = find_entities(index, lookup.end) if lookup.end else None
+    title = f"{lookup.start} … {lookup.end}" if lookup.end else f"{lookup.start} …"
+    if lookup.along:
+        title = f"{title} along {', '.join(lookup.along)}"
+    unknown = [(name, entities) for name, entities in ((lookup.start, start), (lookup.end, end))
+               if entities is not None and not entities.entities]
+    if unknown:
+        return [Block(title=title, note="; ".join(unknown_name(*item) for item in unknown))]
+    along = frozenset(map(label_key, lookup.along))
+    paths, is_cut = _find_paths(index, start.entities, end.entities if end else None, along)
+    notes = ["" if paths else f"no chain of at most {_MAX_HOPS if end else _OPEN_HOPS} facts",
+             "the search ended at its bounds, so there may be more" if is_cut else ""]
+    return [Block(title=title, items=tuple(_chain_item(index, entity, path) for entity, path in paths),
+                  note="; ".join(filter(None, notes)))]
+
+
+def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
+                ) -> tuple[list[tuple[str, _Path]], bool]:
+    """Search for chains breadth first; no chain visits an entity twice."""
+    # Unfinished chains: (start, last entity, all entities, path).
+    unfinished: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
+    paths = list[tuple[str, _Path]]()
+    step_count, is_cut = 0, False
+    for _ in range(_MAX_HOPS if ends is not None else _OPEN_HOPS):
+        longer = []
+        for start, last, visited, path in unfinished:
+            incident = index.triples_of(last)
+            is_cut = is_cut or len(incident) > _MOST_LINKS
+            for row in incident[:_MOST_LINKS].tolist():
+                head, relation, tail = index.edge(row)
+                if along and label_key(relation) not in along:
+                    continue
+                other = tail if head == last else head
+                if step_count == _MOST_STEPS:
+                    return paths, True
+                step_count += 1
+                if other in visited:
+                    continue
+                longer.append((start, other, (*visited, other), (*path, row)))
+                if ends is None or other in ends:
+                    if len(paths) == _MOST_PATHS:
+                        return paths, True
+                    paths.append((start, (*path, row)))
+        if paths and ends is not None:
+            break
+        unfinished = longer
+    return paths, is_cut
+
+
+def _chain_item(index: GraphIndex, start: str, path: _Path) -> Passage:
+    """Return a chain as a citable line: "A -works at-> B <-owns- C (a.md, b.md)"."""
+    rows = list(triple_rows(index, path))
+    last, chain = start, index.name(start)
+    for row in rows:
+        is_forward = row.ends[0] == last
+        link = row.validity.with_note(row.relation.replace("_", " "))
+        chain += f" -{link}-> {row.tail}" if is_forward else f" <-{link}- {row.head}"
+        last = row.ends[1] if is_forward else row.ends[0]
+    places = [place.model_copy(update={"member": f"{row.head} {row.tail}"}) for row in rows for place in row.places[:1]]
+    documents = ", ".join(dict.fromkeys(place.document for place in places))
+    return graph_item(places, f"{chain} ({documents})")
+
+
+def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLookup) -> list[Block]:
+    """Return the rows that a lookup asks for as blocks of citable lines, one for each term that the lookup names.
+
+    Relations may be several, A|B. If there is no such relation or attribute, the note names others.
+
+    Raises:
+        DateError: `at` is no date with a year.
+    """
+    if lookup.at:
+        read_day(lookup.at)  # a wrong date is an error even if no row fits
+    blocks = list[Block]()
+    for label in filter(str.strip, lookup.relation.split("|")):
+        found = terms.find(label)
+        blocks += [_rows_block(index, term, lookup) for term in found.terms]
+        if not found.terms:
+            known = f"There are: {', '.join(found.near)}." if found.near else "The graph has no rows at all."
+            blocks.append(Block(title=label, note=f"No relation or attribute has this name. {known}"))
+    return blocks
+
+
+def _rows_block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
+    """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing."""
+    rows, unread = _fitting_rows(index, term, lookup)
+    total = len(rows.heads)
+    named = {name: getattr(lookup, name) for name in ("head", "tail", "document", "at")}
+    filters = ", ".join(f"{name} {value}" for name, value in named.items() if value)
+    # Rows are in the order of their heads' names, then of what they lead to.
+    texts = index.columns.texts
+    heads = {row: natural_key(index.labels_of(row).name) for row in np.unique(rows.heads).tolist()}
+    ends = {text: natural_key(texts[text]) for text in np.unique(rows.texts).tolist()}
+    keys = [(heads[head], ends[text]) for head, text in zip(rows.heads.tolist(), rows.texts.tolist(), strict=True)]
+    order = sorted(range(total), key=keys.__getitem__)[:_MOST_ROWS]
+    first = rows.select(np.array(order, np.intp))
+    facts, shared_note = split_shared_note([row for row in read_rows(index, first) if row.places])
+    description = "; ".join(filter(None, [f"{total} rows", filters, shared_note]))
+    unread += max(0, total - _MOST_ROWS)
+    note = f"{unread} more rows were not read: narrow by head or tail" if unread else ""
+    if not total and not unread:
+        note = f"no row has {filters}; without it there are {term.rows}" if filters else "no rows"
+    return Block(title=f"{term.name.replace('_', ' ')} ({description})", items=tuple(_row_lines(facts)), note=note,
+                 table=lookup)
+
+
+def _fitting_rows(index: GraphIndex, term: Term, lookup: TripleLookup) -> tuple[FieldRows, int]:
+    """Return the rows that fit a lookup, and how many were not read for their date and document."""
+    rows = field_rows(index, term.name)
+    for part, heads in ((lookup.head, True), (lookup.tail, False)):
+        if part:
+            rows = rows.select(named_by(index, rows, part, heads=heads))
+    if not (lookup.at or lookup.document):
+        return rows, 0
+    allowed = index.documents_with([lookup.document]) if lookup.document else None
+    fitting = []
+    for number in range(min(len(rows.heads), _MOST_TIMED)):
+        holding = holding_at(read_rows(index, rows.select(np.array([number]))), lookup.at)
+        if holding and (allowed is None or not allowed.isdisjoint(holding[0].documents)):
+            fitting.append(number)
+    return rows.select(np.array(fitting, np.intp)), max(0, len(rows.heads) - _MOST_TIMED)
+
+
+def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a sort key that compares the numbers in names as numbers, so that EIP-20 comes before EIP-100."""
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
+
+
+def _row_lines(rows: Sequence[FactRow]) -> Iterator[Passage]:
+    """Yield rows as lines, one or more for each name at the end that has fewer different names."""
+    if not rows:
+        return
+    shared_end, other_end = sides_by_repetition(rows)
+    arrow = " <- " if shared_end is tail_of else " -> "
+    ordered = sorted(rows, key=lambda row: (natural_key(shared_end(row)), natural_key(other_end(row))))
+    for name, group in groupby(ordered, shared_end):
+        yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other_end)
