@@ -3,7 +3,7 @@
 When either changes, the stored extractions are bounded again; no model is asked.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ...prompts import schema_block
@@ -64,29 +64,23 @@ class SchemaControl:
         """Store the policy."""
         self._db.note("settings", schema_policy=policy)
 
-    # Bounding.
-
     def note(self, chunk_ids: Sequence[str]) -> None:
         """Record the elements that the extractions of chunks ask the base schema to add (see `Ask`)."""
-        self.asks.replace(self._bound_chunks(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids),
-                                             self._history.base()))
+        self.asks.replace([(chunk, base) for chunk, _, base in self.bound_again(chunk_ids)])
 
     def write(self, chunk_ids: Sequence[str]) -> None:
         """Bound the extractions of chunks and write the results; content that waits as a revision is left out."""
         # Bound before the transaction begins, so model answers can be stored meanwhile.
-        self._write(list(self.bound_again(self._documents.in_service(chunk_ids))))
-
-    def _write(self, bounded: Sequence[tuple[Chunk, BoundedExtraction, BoundedExtraction]]) -> None:
+        bounded = list(self.bound_again(self._documents.in_service(chunk_ids)))
         with self._db.transaction():
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
     def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction, call: str = "") -> None:
         """Replace a chunk's extraction, and the facts admitted from it, in one transaction; `call` as in `save_all`."""
-        bounded = list(self.bound_again([chunk_id], {chunk_id: extraction}))
         with self._db.transaction():
             self._extractions.save(chunk_id, fingerprint, extraction, call)
-            self._write(bounded)
+            self.write([chunk_id])
 
     def put_revisions_in_service(self) -> None:
         """Replace each changed document, in one transaction, once its new content is extracted."""
@@ -100,22 +94,15 @@ class SchemaControl:
         for start in range(0, len(done), _BOUNDED_AT_ONCE):
             self.write(done[start:start + _BOUNDED_AT_ONCE])
 
-    def bound_again(self, chunk_ids: Sequence[str], extractions: Mapping[str, Extraction] | None = None,
-                    ) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
-        """Yield each chunk with its extraction, stored or given, bounded by the schema in force and by the base."""
-        chunks = self._documents.chunks(chunk_ids)
-        extractions = self._extractions.get_many(chunk_ids) if extractions is None else extractions
+    def bound_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
+        """Yield each chunk with its extraction bounded by the schema in force, and by the base."""
+        extractions, types = self._extractions.get_many(chunk_ids), decided_types(self._edits.in_force())
         base, current = self._history.base(), self._history.current()
-        by_base = dict(self._bound_chunks(chunks, extractions, base)) if base != current else {}
-        for chunk, bounded in self._bound_chunks(chunks, extractions, current):
-            yield chunk, bounded, by_base.get(chunk, bounded)
-
-    def _bound_chunks(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction], schema: GraphSchema,
-                      ) -> list[tuple[Chunk, BoundedExtraction]]:
-        bounds = Bounds(schema, decided_types(self._edits.in_force()))
-        return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
-
-    # Change.
+        by_base, by_current = Bounds(base, types), Bounds(current, types)
+        for chunk in self._documents.chunks(chunk_ids):
+            if (extraction := extractions.get(chunk.id)) is not None:
+                bounded = bound(extraction, chunk, by_current)
+                yield chunk, bounded, bound(extraction, chunk, by_base) if base != current else bounded
 
     def list_candidates(self, support: int, most: int | None = None) -> list[Candidate]:
         """Return the candidates for elements that the schema lacks, strongest support first.

@@ -57,8 +57,11 @@ class _Group:
         self.counts = counts
         self.documents = {count.document for count in counts}
         self.occurrences = sum(count.occurrences for count in counts)
-        self.rows = sum(count.rows for count in counts)
-        self.confidence = sum(count.confidence for count in counts) / self.occurrences  # a mean of sums
+        # Each pair of types with the documents that show it, each with the most rows of one of its counts, or 1.
+        self.rows_by_pair: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        for count in counts:
+            weights = self.rows_by_pair[_types_of(count)]
+            weights[count.document] = max(weights.get(count.document, 1), count.rows)
 
     def name(self) -> str:
         """Return the label with most documents, then most occurrences."""
@@ -75,24 +78,7 @@ class _Group:
 
     def supported_pairs(self, support: int) -> list[tuple[str, str]]:
         """Return the pairs of subject and object type that at least `support` documents show."""
-        documents = self._rows_by_pair()
-        return sorted(pair for pair, weights in documents.items() if sum(weights.values()) >= support)
-
-    def observed_types(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the subject and the object types of the pairs with enough support, else of the strongest pair."""
-        documents = self._rows_by_pair()
-        most_shown = min(documents, key=lambda pair: (-len(documents[pair]), pair))
-        observed_pairs = self.supported_pairs(support) or [most_shown]
-        return (tuple(sorted({subject for subject, _ in observed_pairs if subject})),
-                tuple(sorted({target for _, target in observed_pairs if target})))
-
-    def _rows_by_pair(self) -> dict[tuple[str, str], dict[str, int]]:
-        """Map each pair of types to the documents that show it, each with the most rows of one of its counts, or 1."""
-        documents: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-        for count in self.counts:
-            weights = documents[_types_of(count)]
-            weights[count.document] = max(weights.get(count.document, 1), count.rows)
-        return documents
+        return sorted(pair for pair, weights in self.rows_by_pair.items() if sum(weights.values()) >= support)
 
     def value_kind(self) -> str:
         """Return the kind of an attribute's values: date or number if at least 80% are, else text."""
@@ -137,7 +123,10 @@ def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, support: 
 
 def _make_candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> Candidate:
     """Return the candidate of a group of asks; `widens` is the name of the element that it widens, or ""."""
-    subjects, objects = group.observed_types(support)
+    # The types of the pairs with enough support, else of the strongest pair.
+    strongest = min(group.rows_by_pair, key=lambda pair: (-len(group.rows_by_pair[pair]), pair))
+    observed = group.supported_pairs(support) or [strongest]
+    subjects, objects = (tuple(sorted({*ends} - {""})) for ends in zip(*observed, strict=True))
     name = group.name()
     if widens:
         # The name differs from the element's, so declining the candidate leaves the element unchanged.
@@ -147,7 +136,8 @@ def _make_candidate(kind: ElementKind, group: _Group, widens: str, support: int)
     return Candidate(
         kind=kind, name=name, labels=group.asked_labels(backward=False),
         inverse_labels=group.asked_labels(backward=True), widens=widens, documents=len(group.documents),
-        occurrences=group.occurrences, rows=group.rows, confidence=round(group.confidence, 6), subject_types=subjects,
+        occurrences=group.occurrences, rows=sum(count.rows for count in group.counts), subject_types=subjects,
+        confidence=round(sum(count.confidence for count in group.counts) / group.occurrences, 6),  # a mean of sums
         object_types=(group.value_kind(),) if kind == "attribute" else objects)
 
 

@@ -120,20 +120,15 @@ def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Do
     facts: list[tuple[object, ...]] = []
     for link in distinct:
         if link.stated_in in chunks:
-            chunk_id, *place = _find_quote(link, chunks[link.stated_in])
+            own = chunks[link.stated_in]
+            chunk_id, place = own[0].id, (0, len(own[0].text.partition("\n")[0]))
+            if (chunk := next((one for one in own if one.start <= link.start < one.end), None)) is not None:
+                chunk_id, place = chunk.id, (link.start - chunk.start, min(link.end, chunk.end) - chunk.start)
             head, tail = ((names[document], types.get(names[document], default_type))
                           for document in (link.head, link.tail))
             mentions += [(chunk_id, 0, *entity, *place) for entity in (head, tail)]
             facts.append((chunk_id, 0, *head, link.relation, *tail, "", *place, 1.0))
     return rows._replace(mentions=chain(rows.mentions, mentions), facts=chain(rows.facts, facts))
-
-
-def _find_quote(link: DocumentLink, chunks: Sequence[Chunk]) -> tuple[str, int, int]:
-    """Return which of a document's chunks, in order, is quoted for a link, with start and end of the quote in it."""
-    for chunk in chunks:
-        if chunk.start <= link.start < chunk.end:
-            return chunk.id, link.start - chunk.start, min(link.end, chunk.end) - chunk.start
-    return chunks[0].id, 0, len(chunks[0].text.partition("\n")[0])
 
 
 def find_citations(documents: Documents) -> Iterator[DocumentLink]:

@@ -4,9 +4,7 @@
 field's name. A value that is nobody's key stays one. This is derived from all values together, and never stored.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +15,6 @@ from .graph_columns import (
     Numbers,
     SupportTable,
     TripleTimeTable,
-    ValueKey,
-    ValueTable,
-    ValueTimeTable,
     distinct_rows,
     distinct_triples,
     find_firsts,
@@ -151,22 +146,15 @@ def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:
     old_support = columns.support._replace(triple=old_triple[columns.support.triple])
     link_support = SupportTable(link_triple, links.chunk, links.start, links.end, np.ones(len(link_triple)))
     # The times of the values that are links become times of their triples.
-    triple_of = dict(zip(_value_keys(links), link_triple.tolist(), strict=True))
-    time_triple = np.array([triple_of.get(key, -1) for key in _value_keys(columns.value_times)], np.int32)
-    link_times = select_rows(columns.value_times, time_triple >= 0)
+    value_times = columns.value_times
+    linked, timed = (zip(*(column.tolist() for column in table[:3]), strict=True) for table in (links, value_times))
+    triple_of = dict(zip(linked, link_triple.tolist(), strict=True))
+    time_triple = np.array([triple_of.get(key, -1) for key in timed], np.int32)
+    link_times = select_rows(value_times, time_triple >= 0)
     old_times = columns.triple_times._replace(triple=old_triple[columns.triple_times.triple])
-    new_times = TripleTimeTable(time_triple[time_triple >= 0], link_times.words, link_times.chunk, link_times.start,
-                                link_times.end)
-    return replace(columns, triples=triples,
-                   support=keep_surest_rows(SupportTable(*_concatenate_columns(old_support, link_support))),
-                   triple_times=distinct_rows(TripleTimeTable(*_concatenate_columns(old_times, new_times)), keys=3),
-                   values=select_rows(columns.values, target < 0),
-                   value_times=select_rows(columns.value_times, time_triple < 0))
-
-
-def _value_keys(table: ValueTable | ValueTimeTable) -> list[ValueKey]:
-    return list(zip(*(column.tolist() for column in table[:3]), strict=True))
-
-
-def _concatenate_columns(*tables: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
-    return [np.concatenate(columns) for columns in zip(*tables, strict=True)]
+    new_times = (time_triple[time_triple >= 0], *link_times[3:])
+    support = SupportTable(*map(np.concatenate, zip(old_support, link_support, strict=True)))
+    times = TripleTimeTable(*map(np.concatenate, zip(old_times, new_times, strict=True)))
+    return replace(columns, triples=triples, support=keep_surest_rows(support),
+                   triple_times=distinct_rows(times, keys=3), values=select_rows(columns.values, target < 0),
+                   value_times=select_rows(value_times, time_triple < 0))

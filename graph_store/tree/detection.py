@@ -6,22 +6,16 @@ members fit both about equally well. The equations are read as follows; `benchma
 alternatives:
 
 - Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`compute_features`).
-- Eq. 6, S_r: the paper calls Psi the multiset of incident relation types, and S_r the overlap of "relation-specific
-  neighborhoods"; its code computes the overlap of neighbours. Here Psi has each relation together with the entity at
-  its other end; being mentioned by a passage is a relation, too. A relation type alone is no part of Psi, because all
-  who work for any company would be one community. Half of Psi names the other ends. The other half names the
-  communities of these ends at this iteration. Both halves are frequencies p: S_r = sum min(p_e, p_C) /
-  sum max(p_e, p_C). The overlap of plain sets would go to 0 as a community grows.
-- Eq. 5: the circled plus is a sum. Weighting the two terms by how well each distinguishes entities was better on
-  planted communities with much noise. On real documents it dropped the relational term, because K-means has just
-  clustered similar names, and the other term confirms that.
+- Eq. 6, S_r: the paper calls Psi the multiset of incident relation types; its code computes the overlap of neighbours.
+  Here Psi has each relation together with the entity at its other end, and being mentioned by a passage; a relation
+  type alone would make one community of all who work for any company. The other half of Psi names the communities of
+  these ends. Both halves are frequencies p: S_r = sum min(p_e, p_C) / sum max(p_e, p_C).
+- Eq. 5: the circled plus is a sum.
 - Eq. 7: the divergence of a and b is the mean of phi(e, a) - phi(e, b) over the members e of a, averaged with the same
-  for b and a. An entity is not counted as a member of the community that it is compared with. Otherwise a small
-  community always seems to fit its own members, and nothing merges. Read literally, as the difference of two
-  expectations, the divergence is near 0 for any two coherent communities, and all merge.
-- The paper goes directly from clusters to fusion. Clusters have entities of similar names, and half of all entities
-  left theirs in the first rounds. Moving them by links first costs little, and fusion then ends with a higher phi and a
-  higher modularity (benchmarks/README.md).
+  for b and a. An entity is not counted as a member of the community that it is compared with; otherwise nothing merges.
+  Read literally, as the difference of two expectations, the divergence is near 0 for any two coherent communities.
+- The paper goes directly from clusters to fusion. Moving entities by their links first costs little, and ends with a
+  higher phi and a higher modularity (benchmarks/README.md), because clusters have entities of similar names.
 - If a level has too many communities, they become the entities of the next level, by the same method.
 """
 
@@ -66,7 +60,7 @@ def pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
     order = np.lexsort((column, -strength, row))  # by community, those with most links to it first
     order = order[row[order] != column[order]]  # without the links inside a community
     order = order[numbers_in_groups(row[order]) < _MOST_ADJACENT]
-    return _sort_distinct(np.concatenate([near, np.stack([row[order], column[order]], axis=1)]), k)
+    return np.unique(np.concatenate([near, np.stack([row[order], column[order]], axis=1)]), axis=0)
 
 
 def _find_nearest(centroids: Vectors, count: int) -> Labels:
@@ -81,12 +75,6 @@ def _find_nearest(centroids: Vectors, count: int) -> Labels:
             block[:, place] = cosine.argmax(axis=1)
             cosine[rows, block[:, place]] = -np.inf
     return nearest
-
-
-def _sort_distinct(pairs: Pairs, k: int) -> Pairs:
-    """Return the distinct pairs of numbers below k, sorted."""
-    keys = np.unique(pairs[:, 0] * k + pairs[:, 1])  # one number for each pair
-    return np.stack([keys // k, keys % k], axis=1)
 
 
 def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
@@ -157,7 +145,7 @@ def merge_communities(perception: Perception, pairs: Pairs, semantic_weight: flo
 
     A community merges at most once. Returns the labels, numbered without gaps, and how many pairs merged.
     """
-    pairs = _sort_distinct(np.sort(pairs, axis=1), len(perception.sizes))
+    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
     pairs = pairs[(perception.sizes[pairs] > 0).all(axis=1) & (perception.sizes[pairs].sum(axis=1) <= max_members)]
     divergence = np.round(_compute_divergence(perception, pairs, semantic_weight), DECIMALS)
     order = np.argsort(divergence, kind="stable")
@@ -193,34 +181,19 @@ def _compute_divergence(perception: Perception, pairs: Pairs, semantic_weight: f
 
 @dataclass(frozen=True)
 class CommunitySettings:
-    """The paper's constants ([Y] section 3.2: beta, eta; lambda and epsilon as its authors suggest), and ours.
+    """The paper's constants ([Y] section 3.2; lambda and epsilon as its authors suggest), and ours."""
 
-    Attributes:
-        semantic_weight: lambda of eq. 5.
-        merge_below: epsilon of eq. 7.
-        entities_per_cluster: beta, the number of entities in an initial cluster.
-        max_clusters: eta, the maximum number of clusters of one run of K-means, and of communities on the top level.
-        max_iterations: the maximum number of rounds of moving and merging.
-        moves: the number of sweeps of moving in a round; in each, every other entity may move.
-        max_members: the maximum number of entities in a community, so that one prompt can summarise it.
-        max_children: the maximum number of communities in one of the next level, which is summarised from their
-            summaries of about 100 tokens each.
-        keywords: the number of entities that represent a community.
-        update_above: the number of entities above which a changed graph is clustered anew only around the changes.
-        drift: the share of the entities that may be added or removed in this way before all are clustered anew.
-    """
-
-    semantic_weight: float = 0.5
-    merge_below: float = 0.2
-    entities_per_cluster: int = 10
-    max_clusters: int = 200
-    max_iterations: int = 10
-    moves: int = 2
-    max_members: int = 200
-    max_children: int = 20
-    keywords: int = 5
-    update_above: int = 5000
-    drift: float = 0.1
+    semantic_weight: float = 0.5  # lambda of eq. 5
+    merge_below: float = 0.2  # epsilon of eq. 7
+    entities_per_cluster: int = 10  # beta
+    max_clusters: int = 200  # eta: clusters of one run of K-means, and communities on the top level
+    max_iterations: int = 10  # rounds of moving and merging
+    moves: int = 2  # sweeps of moving in a round; in each, every other entity may move
+    max_members: int = 200  # entities in a community, so that one prompt can summarise it
+    max_children: int = 20  # communities in one of the next level, which is summarised from summaries of 100 tokens
+    keywords: int = 5  # entities that represent a community
+    update_above: int = 5000  # entities above which a changed graph is clustered anew only around the changes
+    drift: float = 0.1  # the share of entities that may come or go in this way before all are clustered anew
 
 
 def detect_communities(data: EntityFeatures, settings: CommunitySettings) -> Labels:
@@ -248,36 +221,28 @@ def _move_and_merge(data: EntityFeatures, labels: Labels, active: NDArray[np.boo
                     ) -> Labels:
     """Move entities and merge communities until little changes; return the labels, numbered without gaps."""
     for _ in range(settings.max_iterations):
-        labels, active, moved, merged = _run_round(data, labels, active, settings)
-        if moved + merged <= SETTLED * len(labels):
+        perception = Perception(data, labels)
+        pairs = pair_adjacent(data, perception)
+        count, moves = len(perception.sizes), 0
+        for sweep in range(settings.moves):
+            # Only every other entity at once, because two that move towards each other would swap places.
+            every_other = np.arange(len(labels)) % 2 == sweep % 2
+            new_labels, moved = move_entities(perception, active & every_other, pairs, settings.semantic_weight,
+                                              settings.max_members)
+            if moved:
+                perception, moves = Perception(data, new_labels, count), moves + moved
+        has_moved = perception.labels != labels
+        # Only communities whose members may have changed are compared again.
+        may_merge = np.zeros(count, bool)
+        may_merge[perception.labels[active]] = True
+        may_merge[labels[has_moved]] = True
+        labels, merged = merge_communities(perception, pairs[may_merge[pairs].any(axis=1)], settings.semantic_weight,
+                                           settings.merge_below, settings.max_members)
+        changed = has_moved | (np.bincount(labels)[labels] != perception.sizes[perception.labels])
+        active = changed | data.mark_linked(changed)
+        if moves + merged <= SETTLED * len(labels):
             break
     return renumber(labels)
-
-
-def _run_round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
-               ) -> tuple[Labels, NDArray[np.bool_], int, int]:
-    """Return new labels, the entities that may move in the next round, and how many moved and how many pairs merged."""
-    perception = Perception(data, labels)
-    pairs = pair_adjacent(data, perception)
-    count = len(perception.sizes)
-    moves = 0
-    for sweep in range(settings.moves):
-        # Only every other entity at once, because two that move towards each other would swap places.
-        every_other = np.arange(len(labels)) % 2 == sweep % 2
-        new_labels, moved = move_entities(perception, active & every_other, pairs, settings.semantic_weight,
-                                          settings.max_members)
-        if moved:
-            perception, moves = Perception(data, new_labels, count), moves + moved
-    has_moved = perception.labels != labels
-    # Only communities whose members may have changed are compared again.
-    may_merge = np.zeros(count, bool)
-    may_merge[perception.labels[active]] = True
-    may_merge[labels[has_moved]] = True
-    labels, merged = merge_communities(perception, pairs[may_merge[pairs].any(axis=1)], settings.semantic_weight,
-                                       settings.merge_below, settings.max_members)
-    is_in_merged = np.bincount(labels)[labels] != perception.sizes[perception.labels]
-    changed = has_moved | is_in_merged
-    return labels, changed | data.mark_linked(changed), moves, merged
 
 
 def detect_hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:
@@ -294,11 +259,6 @@ def detect_hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[
             break  # nothing was grouped
         levels.append(renumber(labels[levels[-1]]))
     return levels
-
-
-def score_members(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> Scores:
-    """Compute phi(e, C) of every entity and its own community (Youtu-GraphRAG eq. 5), shape (n,)."""
-    return Perception(data, labels).phi(np.arange(len(labels)), labels, settings.semantic_weight)
 
 
 def _join_features(data: EntityFeatures, labels: Labels) -> EntityFeatures:

@@ -24,8 +24,8 @@ from ..ledger.database import Database
 from ..ledger.notes import TreeState, ledger_state, note_state
 from ..vectors.vector_store import VectorStore
 from .clusters import Labels, members_by_community
-from .detection import CommunitySettings, adapt_partition, detect_hierarchy, score_members
-from .features import EntityFeatures, compute_features
+from .detection import CommunitySettings, adapt_partition, detect_hierarchy
+from .features import EntityFeatures, Perception, compute_features
 
 _DECIMALS = 4
 _SAMPLE = 1000
@@ -83,7 +83,7 @@ def make_communities(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeat
     """Return the communities of a partition on a level, with keywords, cohesion and id; sorted by id."""
     if not len(labels):
         return []
-    scores = score_members(data, labels, settings)
+    scores = Perception(data, labels).phi(np.arange(len(labels)), labels, settings.semantic_weight)
     communities = []
     for group in members_by_community(labels):
         fit = {ids[row]: float(scores[row]) for row in group.tolist()}
