@@ -122,8 +122,9 @@ def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Do
         if link.stated_in in chunks:
             own = chunks[link.stated_in]
             chunk_id, place = own[0].id, (0, len(own[0].text.partition("\n")[0]))
-            if (chunk := next((one for one in own if one.start <= link.start < one.end), None)) is not None:
-                chunk_id, place = chunk.id, (link.start - chunk.start, min(link.end, chunk.end) - chunk.start)
+            for one in own:
+                if one.start <= link.start < one.end:
+                    chunk_id, place = one.id, (link.start - one.start, min(link.end, one.end) - one.start)
             head, tail = ((names[document], types.get(names[document], default_type))
                           for document in (link.head, link.tail))
             mentions += [(chunk_id, 0, *entity, *place) for entity in (head, tail)]

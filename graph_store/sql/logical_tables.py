@@ -274,7 +274,7 @@ def _type_column(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> 
     """Yield a column as it is typed, then the columns beside it, as `make_typed_columns` says."""
     name, title = column.name, column.title
     texts = [cell if cell.strip() else None for cell in column.cells]
-    missing = {"empty": typed.empty, "untyped": typed.untyped}
+    missing: dict[str, Any] = {"empty": typed.empty, "untyped": typed.untyped}
     if typed.units is not None:  # one column of numbers would add kilograms to pounds
         units = tuple(sorted({unit for unit in typed.units if unit}))
         yield make_column(name, title, "text", texts, empty=typed.empty, units=units)
