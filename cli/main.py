@@ -12,8 +12,9 @@ from typer.core import TyperGroup
 from ..runtime.libraries import collect_rarely
 from .console import CommandError, explain_errors
 
-_LISTED: dict[str, dict[str, str]] = tomllib.loads((Path(__file__).parent / "commands.toml").read_text("utf-8"))
-EXAMPLES = {name: listed["examples"].splitlines() for name, listed in _LISTED.items()}
+_LISTED: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "commands.toml").read_text("utf-8"))
+_SHARED_OPTIONS = _LISTED.pop("options")
+EXAMPLES: dict[str, list[str]] = {name: listed["examples"].splitlines() for name, listed in _LISTED.items()}
 """Examples by the command's name, with its group's name before it; those of `banyan` itself under its own name."""
 COMMANDS = {name: listed for name, listed in _LISTED.items() if "module" in listed}
 """The module, the panel and the short help of each command."""
@@ -23,6 +24,17 @@ def _epilogue(command: str) -> str:
     """Return the examples of a command as the last part of its help."""
     escaped = [example.replace("[", r"\[") for example in EXAMPLES[command]]  # brackets would be markup
     return "\n\n".join(["Examples:", *escaped])  # as paragraphs, because Typer joins the lines of one
+
+
+def _describe(chosen: Any, name: str) -> None:
+    """Add examples and the help of options to a command; its flags have no `--no-` form."""
+    chosen.epilog = _epilogue(name)
+    own = _LISTED[name].get("options", {})
+    for parameter in chosen.params:
+        parameter.help = own.get(parameter.name) or _SHARED_OPTIONS.get(parameter.name) or parameter.help
+        parameter.secondary_opts = []
+    for subcommand_name, subcommand in getattr(chosen, "commands", {}).items():
+        _describe(subcommand, f"{name} {subcommand_name}")
 
 
 class _Commands(TyperGroup):
@@ -40,7 +52,7 @@ app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pre
 
 
 def command(name: str) -> Any:
-    """Import a command from its module, and add examples to its help and to that of its subcommands.
+    """Import a command from its module, and add what `commands.toml` says of it and of its subcommands.
 
     Raises:
         CommandError: packages that the command needs are not installed.
@@ -54,9 +66,7 @@ def command(name: str) -> Any:
                            "`pip install 'banyan-graphrag[server]'`") from error
     # A module with only one command is that command rather than a group.
     chosen = commands.commands[name] if isinstance(commands, TyperGroup) else commands
-    chosen.epilog = _epilogue(name)
-    for subcommand_name, subcommand in getattr(chosen, "commands", {}).items():
-        subcommand.epilog = _epilogue(f"{name} {subcommand_name}")
+    _describe(chosen, name)
     return chosen
 
 

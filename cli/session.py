@@ -1,4 +1,4 @@
-"""Shared parts of the commands: common options, and the resources that commands open."""
+"""Shared parts of the commands: common options (their help is in `commands.toml`), and the resources that they open."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +9,6 @@ import typer
 from ..agents.resources import Resources
 from ..config import Settings
 from ..graph_store.layout import knowledge_bases
-from ..schemas.retrieval import Mode
 from ..text.times import DateError, read_day
 from .console import CommandError, note_missing_model, set_up_logs
 
@@ -36,28 +35,16 @@ def configured_kb() -> str:
     return name
 
 
-Kb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=default_kb,
-                                 show_default="BANYAN_KB, or the only one")]
-Kbs = Annotated[list[str], typer.Option("--kb", help="Name of the knowledge base; repeat it to read several as one.",
-                                        default_factory=lambda: [default_kb()],
-                                        show_default="BANYAN_KB, or the only one")]
-NewKb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=configured_kb,
-                                    show_default="BANYAN_KB")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-MaxTokens = Annotated[int | None, typer.Option(min=0, help="Stop cleanly once this many tokens are paid for.")]
-MaxCost = Annotated[float | None, typer.Option(min=0, help="Stop cleanly once this much is paid, by the prices in the "
-                                                           "file that BANYAN_PRICES names.")]
-At = Annotated[str, typer.Option(metavar="DATE", help="Only what holds at this date: year, month or day.")]
-AnswerMode = Annotated[Mode, typer.Option(help="strict: no inferred answers; open: own knowledge allowed, and "
-                                               "marked.")]
-Documents = Annotated[list[str] | None, typer.Option(
-    "--in", metavar="DOCUMENT", help="Answer from this document alone: its id, title or path, or a pattern such as "
-                                     "'reports/*.pdf'. May be repeated.")]
-Where = Annotated[list[str] | None, typer.Option(
-    "--where", metavar="KEY=VALUE", help="Answer only from documents with this metadata, such as author='Ana Ruiz' or "
-                                         "date='2024-*'. May be repeated.")]
-NoAgent = Annotated[bool, typer.Option("--no-agent", help="Look things up once at most, without judging the findings.")]
-NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="Search for the question as it is.")]
+_DEFAULT = "BANYAN_KB, or the only one"
+Kb = Annotated[str, typer.Option("--kb", default_factory=default_kb, show_default=_DEFAULT)]
+Kbs = Annotated[list[str], typer.Option("--kb", default_factory=lambda: [default_kb()], show_default=_DEFAULT)]
+NewKb = Annotated[str, typer.Option("--kb", default_factory=configured_kb, show_default="BANYAN_KB")]
+AsJson = Annotated[bool, typer.Option("--json")]
+MaxTokens = Annotated[int | None, typer.Option(min=0)]
+MaxCost = Annotated[float | None, typer.Option(min=0)]
+Limit = Annotated[int | None, typer.Option(min=1)]
+Documents = Annotated[list[str] | None, typer.Option("--in", metavar="DOCUMENT")]
+Where = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE")]
 
 
 def where_of(given: Sequence[str] | None) -> dict[str, str]:

@@ -13,9 +13,10 @@ from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
 from ...runtime.event_loop import iterate
 from ...schemas.inquiry import TraceStep
+from ...schemas.retrieval import Mode
 from ...subagent.tool import search as find_passages
 from ..console import err, on_a_line, out, print_json
-from ..session import AnswerMode, AsJson, Documents, Kbs, NoAgent, NoDecompose, Where, open_resources, where_of
+from ..session import AsJson, Documents, Kbs, Where, open_resources, where_of
 
 app = typer.Typer()
 
@@ -24,23 +25,12 @@ _GRADES = {"inferred": "[yellow]Inferred: the documents do not state every link 
            "found": "[dim]Found: passages that may hold the answer.[/dim]"}
 _OUTPUT_KEYS = ["answer", "abstained", "short", "confidence", "grade", "citations", "sub_queries", "iterations"]
 _WITHDRAWN = "[yellow]The lines above are withdrawn; the answer follows.[/yellow]"
-Instructions = Annotated[str, typer.Option("--instructions", help="How a model is to word the answer: tone, length, "
-                                                            "format, language.")]
 
 
 @app.command()
 def ask(  # noqa: PLR0913  (its options)
-    question: Annotated[str, typer.Argument(help="The question.")],
-    kb: Kbs,
-    mode: AnswerMode = "reject",
-    *,
-    documents: Documents = None,
-    where: Where = None,
-    no_agent: NoAgent = False,
-    no_decompose: NoDecompose = False,
-    instructions: Instructions = "",
-    trace: Annotated[bool, typer.Option("--trace", help="Show every step: each lookup with what it found, and the "
-                                                        "thoughts that led to it.")] = False,
+    question: str, kb: Kbs, mode: Mode = "reject", *, documents: Documents = None, where: Where = None,
+    no_agent: bool = False, no_decompose: bool = False, instructions: str = "", trace: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from one or more knowledge bases, with citations, or abstain."""
@@ -59,8 +49,8 @@ def ask(  # noqa: PLR0913  (its options)
 
 
 @app.command()
-def chat(kb: Kbs, mode: AnswerMode = "reject", *, documents: Documents = None, where: Where = None,
-         instructions: Instructions = "") -> None:
+def chat(kb: Kbs, mode: Mode = "reject", *, documents: Documents = None, where: Where = None,
+         instructions: str = "") -> None:
     """Ask one question after another, including follow-ups. End with an empty line, Ctrl-C or Ctrl-D."""
     messages: list[tuple[str, str]] = []
     context = AskContext(mode=mode, instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
@@ -81,12 +71,8 @@ def chat(kb: Kbs, mode: AnswerMode = "reject", *, documents: Documents = None, w
 
 
 @app.command()
-def search(
-    query: Annotated[str, typer.Argument(help="A question, or keywords.")],
-    kb: Kbs,
-    k: Annotated[int, typer.Option("-k", min=1, max=100, help="The most passages to print.")] = 5,
-    *, documents: Documents = None, where: Where = None, as_json: AsJson = False,
-) -> None:
+def search(query: str, kb: Kbs, k: Annotated[int, typer.Option("-k", min=1, max=100)] = 5, *,
+           documents: Documents = None, where: Where = None, as_json: AsJson = False) -> None:
     """List the passages that are most relevant to a query, best first, without calling a model."""
     context = AskContext(documents=tuple(documents or ()), where=where_of(where))
     with open_resources(reasons=False) as resources:

@@ -27,20 +27,13 @@ from ..session import AsJson, Kb, NewKb, open_resources
 app = typer.Typer()
 
 _STANDARD_OUTPUT = Path("-")
-Force = Annotated[bool, typer.Option("--force", help="Replace what has that name.")]
+Output = Annotated[Path, typer.Option("--output", "-o")]
 
 
 @app.command()
 def documents(
-    kb: Kb,
-    *,
-    supersedes: Annotated[tuple[str, str] | None, typer.Option("--supersedes", metavar="NEWER OLDER", help=(
-        "State that a document takes the place of another one, both by id; `banyan entities undo` takes it "
-        "back."))] = None,
-    trust: Annotated[tuple[str, int] | None, typer.Option("--trust", metavar="PATTERN RANK", help=(
-        'Rank the documents whose ids match a pattern, such as "wiki/*" -1. Others have the rank 0; where documents '
-        "differ, the higher rank counts. `banyan entities undo` takes it back."))] = None,
-    as_json: AsJson = False,
+    kb: Kb, *, supersedes: Annotated[tuple[str, str] | None, typer.Option(metavar="NEWER OLDER")] = None,
+    trust: Annotated[tuple[str, int] | None, typer.Option(metavar="PATTERN RANK")] = None, as_json: AsJson = False,
 ) -> None:
     """List the documents of a knowledge base, or state which one supersedes another or is trusted more."""
     if supersedes:
@@ -68,8 +61,7 @@ def _edit(kb: str, description: str, change: Callable[[GraphEditor], int]) -> No
 
 
 @app.command()
-def verify(kb: Kb, *, repair: Annotated[bool, typer.Option("--repair", help=(
-        "Derive again what can be derived from the ledger."))] = False, as_json: AsJson = False) -> None:
+def verify(kb: Kb, *, repair: bool = False, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
     problems, repaired = _find_problems(kb), list[Problem]()
     if repair and any(problem.fix != RESTORE for problem in problems):
@@ -100,7 +92,7 @@ def _find_problems(kb: str) -> list[Problem]:
 
 
 @app.command()
-def delete(documents: Annotated[list[str], typer.Argument(help="The documents' ids.")], kb: Kb) -> None:
+def delete(documents: list[str], kb: Kb) -> None:
     """Delete documents, and everything that no other document supports."""
     with open_resources(reasons=False) as resources:
         resources.delete_documents(kb, list(dict.fromkeys(documents)))
@@ -109,9 +101,7 @@ def delete(documents: Annotated[list[str], typer.Argument(help="The documents' i
 
 
 @app.command()
-def reindex(kb: Kb, *, fresh_verdicts: Annotated[bool, typer.Option("--fresh-verdicts", help=(
-        "Let the model judge again which labels and which entities are the same, as if all documents had come at "
-        "once."))] = False) -> None:
+def reindex(kb: Kb, *, fresh_verdicts: bool = False) -> None:
     """Rebuild graph, vectors and tree from the ledger, with the embedding model that the settings name.
 
     With `BANYAN_EMBEDDING_MODEL=auto` it is chosen again, by the languages of the documents as they are now.
@@ -122,14 +112,8 @@ def reindex(kb: Kb, *, fresh_verdicts: Annotated[bool, typer.Option("--fresh-ver
 
 
 @app.command()
-def instructions(
-    kb: Kb,
-    text: Annotated[str | None, typer.Argument(help="The new instructions; omit to show the current ones.")] = None,
-    *,
-    purpose: Annotated[Purpose, typer.Option("--for", help=(
-        "What they are for: the wording of answers, or extraction from documents."))] = "answers",
-    clear: Annotated[bool, typer.Option("--clear", help="Remove the instructions.")] = False,
-) -> None:
+def instructions(kb: Kb, text: Annotated[str | None, typer.Argument()] = None, *,
+                 purpose: Annotated[Purpose, typer.Option("--for")] = "answers", clear: bool = False) -> None:
     """Show or set what a model is to heed when it words answers, or when it extracts from documents.
 
     For answers: tone, length, format, language. Citations are checked all the same.
@@ -154,13 +138,7 @@ def instructions(
 
 
 @app.command()
-def export(
-    kb: Kb,
-    form: Annotated[ExportFormat, typer.Option("--format", help="html: one page that works offline; wiki: a folder of "
-                                                                "Markdown pages, for Obsidian and others.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file, of a wiki to this folder or .zip "
-                                                                "file; -: to standard output.")],
-) -> None:
+def export(kb: Kb, form: Annotated[ExportFormat, typer.Option("--format")], output: Output) -> None:
     """Write a knowledge base as GraphML, JSON, Cypher statements, an HTML page or a wiki of Markdown pages.
 
     An existing file is replaced only once everything is written; a wiki needs a new or empty folder.
@@ -195,8 +173,7 @@ def _write_wiki(folder: Path, pages: Iterable[Page]) -> None:
 
 
 @app.command()
-def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")], *,
-           force: Force = False, as_json: AsJson = False) -> None:
+def backup(kb: Kb, output: Output, *, force: bool = False, as_json: AsJson = False) -> None:
     """Write a knowledge base to one file, even while a build runs.
 
     The file is a zip of its ledger (documents, extractions, schema, decisions, LLM responses, accounts) with a
@@ -215,8 +192,7 @@ def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="
 
 
 @app.command()
-def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backup` wrote.")], kb: NewKb, *,
-            force: Force = False, as_json: AsJson = False) -> None:
+def restore(file: Path, kb: NewKb, *, force: bool = False, as_json: AsJson = False) -> None:
     """Create a knowledge base from a backup, under any name, without calling an LLM.
 
     The format, sizes, checksum and every row of the file are checked before anything is changed. If the command is

@@ -32,40 +32,20 @@ from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 
 app = typer.Typer()
 
-Schema = Annotated[str, typer.Option(help="`auto` (a model infers it, the default with a model), a seed such as "
-                                          "`general` (the default without), `open`, or a file; only at the first "
-                                          "build.")]
 _SHOWN = 10
 """The most new, deleted or partly read documents that are listed; of the others only the number is printed."""
 _REST_MILLISECONDS = 2000
 """How long a watched folder must rest before it is read: editors and copies write in several steps."""
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
 """The numbers of a build's report that are printed as a table."""
-NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name as a separate entity.")]
 
 
 @app.command()
 def build(  # noqa: PLR0913  (its options)
-    kb: NewKb,
-    paths: Annotated[list[str] | None, typer.Argument(show_default=False, help=(
-        "Files and folders to read; addresses if BANYAN_FETCH allows them. Not needed with --retry-failed and "
-        "--reread."))] = None,
-    schema: Schema = "",
-    *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate calls and tokens without building.")] = False,
-    max_tokens: MaxTokens = None, max_cost: MaxCost = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Extract failed chunks again.")] = False,
-    reread: Annotated[bool, typer.Option("--reread", help=(
-        "Let the model read again every chunk of the knowledge base that the rules or another model read, "
-        "or the model itself with other instructions."))] = False,
-    review: Annotated[bool, typer.Option("--review", help="Let schema candidates wait for your review.")] = False,
-    no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
-    no_resolve: NoResolve = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if any file could not be read.")] = False,
-    ray: Annotated[str, typer.Option(metavar="ADDRESS", show_default=False, help=(
-        "Let the workers of a Ray cluster read, extract and embed: `auto` or HOST:PORT; `local` starts Ray on this "
-        "machine for this build."))] = "",
-    as_json: AsJson = False,
+    kb: NewKb, paths: Annotated[list[str] | None, typer.Argument(show_default=False)] = None, schema: str = "", *,
+    dry_run: bool = False, max_tokens: MaxTokens = None, max_cost: MaxCost = None, retry_failed: bool = False,
+    reread: bool = False, review: bool = False, no_evolve: bool = False, no_resolve: bool = False, strict: bool = False,
+    ray: Annotated[str, typer.Option(metavar="ADDRESS")] = "", as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; unchanged documents cost nothing."""
     if not (paths or retry_failed or reread):
@@ -95,11 +75,8 @@ def build(  # noqa: PLR0913  (its options)
 
 @app.command(name="import")
 def import_triples(
-    file: Annotated[Path, typer.Argument(help="File with recorded triples.")],
-    form: Annotated[Literal["hipporag", "triples"], typer.Option("--format", help="How the file is written.")],
-    kb: NewKb,
-    schema: Schema = "",
-    *, no_resolve: NoResolve = False, as_json: AsJson = False,
+    file: Path, form: Annotated[Literal["hipporag", "triples"], typer.Option("--format")], kb: NewKb, schema: str = "",
+    *, no_resolve: bool = False, as_json: AsJson = False,
 ) -> None:
     """Import triples that an LLM extracted earlier, with their passages; no LLM is asked."""
     build_input: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
@@ -203,15 +180,7 @@ def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Addres
 
 @app.command()
 def sync(  # noqa: PLR0913  (its options)
-    folder: Annotated[str, typer.Argument(help="The folder.")],
-    kb: NewKb,
-    schema: Schema = "",
-    *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be added and deleted; change "
-                                                            "nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete documents whose files are gone without asking.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C: sync whenever a file changes; implies "
-                                                        "--yes.")] = False,
+    folder: str, kb: NewKb, schema: str = "", *, dry_run: bool = False, yes: bool = False, watch: bool = False,
     max_tokens: MaxTokens = None, max_cost: MaxCost = None, as_json: AsJson = False,
 ) -> None:
     """Let a knowledge base follow a folder: add new files, read changed ones again, delete what is gone."""

@@ -12,32 +12,20 @@ from ...schemas.edits import in_words
 from ...schemas.naming import canonical_name
 from ...tools.schema_names import find_type
 from ..console import CommandError, err, out, print_json, print_left_out, print_table
-from ..session import AsJson, Kb, default_kb, open_resources
+from ..session import AsJson, Kb, Limit, default_kb, open_resources
 
 app = typer.Typer()
 entities_app = typer.Typer(
     help="List entities, or the names that were merged and why; change entities and their facts.")
 app.add_typer(entities_app, name="entities")
 
-Name = Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")]
-Why = Annotated[str, typer.Option(help="The reason, for others to read.")]
-Relation = Annotated[str, typer.Argument(help="The fact's relation, or the attribute of a value.")]
-Object = Annotated[str, typer.Argument(help="The entity at the fact's other end, or the value.")]
-
 _SHOWN = 50
 
 
 @entities_app.callback(invoke_without_command=True)
 def entities(
-    context: typer.Context,
-    kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
-    search: Annotated[str, typer.Option(help="Only entities with a name that contains these words.")] = "",
-    of_type: Annotated[str, typer.Option("--type", metavar="TYPE", help="Only entities of this type.")] = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="How many to list.",
-                                              show_default=f"{_SHOWN}; all with --json")] = None,
-    *, merged: Annotated[bool, typer.Option("--merged", help="Only entities with several names, and why each name was "
-                                            "merged.")] = False,
-    as_json: AsJson = False,
+    context: typer.Context, kb: str = "", search: str = "", of_type: Annotated[str, typer.Option("--type")] = "",
+    limit: Limit = None, *, merged: bool = False, as_json: AsJson = False,
 ) -> None:
     """List the entities, those that most documents mention first."""
     if context.invoked_subcommand is not None:
@@ -83,43 +71,40 @@ def _change(kb: str, change: Callable[[ManualEdits], int | None], done: str = ""
 
 
 @entities_app.command()
-def merge(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
+def merge(first: str, second: str, kb: Kb, why: str = "") -> None:
     """Merge two entities into one, even if their names differ."""
     _change(kb, lambda edits: edits.merge(first, second, why=why), f"merged: {first}, {second}")
 
 
 @entities_app.command()
-def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
+def split(first: str, second: str, kb: Kb, why: str = "") -> None:
     """Split entities that were merged; each gets its own facts back."""
     _change(kb, lambda edits: edits.split(first, second, why=why), f"split: {first}, {second}")
 
 
 @entities_app.command()
-def rename(entity: Name, name: Annotated[str, typer.Argument(help="The new name.")], kb: Kb, why: Why = "") -> None:
+def rename(entity: str, name: str, kb: Kb, why: str = "") -> None:
     """Show an entity under another name; questions still find it by its old names."""
     _change(kb, lambda edits: edits.rename(entity, name, why=why))
 
 
 @entities_app.command()
-def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE", help="A type of the schema.")],
-           kb: Kb, why: Why = "") -> None:
+def retype(entity: str, type_name: Annotated[str, typer.Argument(metavar="TYPE")], kb: Kb, why: str = "") -> None:
     """Give an entity another type; facts that do not fit that type are rejected, others may now fit."""
     _change(kb, lambda edits: edits.retype(entity, type_name, why=why))
 
 
 @entities_app.command()
-def reject(subject: Name, relation: Relation, object_: Object, kb: Kb, why: Why = "") -> None:
+def reject(subject: str, relation: str, object_: str, kb: Kb, why: str = "") -> None:
     """Mark a fact as wrong, even if a document states it."""
     _change(kb, lambda edits: edits.reject((subject, relation, object_), why=why))
 
 
 @entities_app.command()
 def correct(
-    subject: Name, relation: Relation, object_: Object, kb: Kb,
-    new_subject: Annotated[str, typer.Option("--subject", help="The correct subject.")] = "",
-    new_relation: Annotated[str, typer.Option("--relation", help="The correct relation.")] = "",
-    new_object: Annotated[str, typer.Option("--object", help="The correct object or value.")] = "",
-    why: Why = "",
+    subject: str, relation: str, object_: str, kb: Kb, new_subject: Annotated[str, typer.Option("--subject")] = "",
+    new_relation: Annotated[str, typer.Option("--relation")] = "",
+    new_object: Annotated[str, typer.Option("--object")] = "", why: str = "",
 ) -> None:
     """Replace a wrong fact with another; its source stays the same."""
     _change(kb, lambda edits: edits.correct((subject, relation, object_), subject=new_subject, relation=new_relation,
@@ -127,7 +112,7 @@ def correct(
 
 
 @entities_app.command()
-def undo(number: Annotated[int, typer.Argument(min=1, help="Number in `banyan entities decisions`.")], kb: Kb) -> None:
+def undo(number: int, kb: Kb) -> None:
     """Undo a rename, retyping, rejection or correction; `merge` and `split` undo each other."""
     _change(kb, lambda edits: edits.undo(number), f"decision {number} undone")
 

@@ -31,27 +31,22 @@ from ...graph_store.bounding.labels import Bounds
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema
+from ...schemas.retrieval import Mode
 from ..console import CommandError, err, out, print_json, print_table, write_file
-from ..session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, open_resources
+from ..session import AsJson, Kb, Limit, MaxTokens, open_resources
 
 app = typer.Typer()
 evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge base, or the extraction of facts.")
 app.add_typer(evaluation_app, name="eval")
 
-Questions = Annotated[Path, typer.Option(help="Question file.")]
-Form = Annotated[QuestionFormat, typer.Option("--format", help="How the file is written.")]
+Questions = Annotated[Path, typer.Option()]
+Form = Annotated[QuestionFormat, typer.Option("--format")]
 
 
 @evaluation_app.command("retrieval")
 def eval_retrieval(
-    kb: Kb,
-    questions: Questions,
-    form: Form = "generic",
-    k: Annotated[str, typer.Option("--k", help="Cut-offs.")] = "2,5,10,20",
-    records: Annotated[Path | None, typer.Option(
-        help="Write a JSON line for each question, with the ranks of its gold passages and its time.")] = None,
-    *,
-    as_json: AsJson = False,
+    kb: Kb, questions: Questions, form: Form = "generic", k: Annotated[str, typer.Option("--k")] = "2,5,10,20",
+    records: Path | None = None, *, as_json: AsJson = False,
 ) -> None:
     """Measure the recall of gold passages among the first passages.
 
@@ -97,16 +92,8 @@ def _print_recall(report: RetrievalReport) -> None:
 
 @evaluation_app.command("qa")
 def eval_qa(  # noqa: PLR0913  (its options)
-    kb: Kb,
-    questions: Questions,
-    form: Form = "generic",
-    mode: AnswerMode = "reject",
-    limit: Annotated[int | None, typer.Option(min=1, help="Ask only this many questions, spread evenly.")] = None,
-    records: Annotated[Path | None, typer.Option(help="Write a JSON line for each question.")] = None,
-    *,
-    no_agent: NoAgent = False,
-    no_decompose: NoDecompose = False,
-    as_json: AsJson = False,
+    kb: Kb, questions: Questions, form: Form = "generic", mode: Mode = "reject", limit: Limit = None,
+    records: Path | None = None, *, no_agent: bool = False, no_decompose: bool = False, as_json: AsJson = False,
 ) -> None:
     """Measure answers: exact match, F1, citations, and abstention."""
     loaded = pick_evenly(load_answered_questions(questions, form), limit)
@@ -126,13 +113,8 @@ def eval_qa(  # noqa: PLR0913  (its options)
 
 @evaluation_app.command("extraction")
 def eval_extraction(
-    ontology: Annotated[Path, typer.Option(help="The schema, in any form that `build --schema` reads.")],
-    gold: Annotated[Path, typer.Option(help="JSON lines {id, sent, triples: [{sub, rel, obj}]}.")],
-    recorded: Annotated[Path | None, typer.Option(
-        help="A model's answers, JSON lines {id, triples}, each triple a list of head, relation and tail: scored "
-             "before and after bounding. Without it the configured model reads the sentences.")] = None,
-    max_tokens: MaxTokens = None,
-    *, as_json: AsJson = False,
+    ontology: Annotated[Path, typer.Option()], gold: Annotated[Path, typer.Option()], recorded: Path | None = None,
+    max_tokens: MaxTokens = None, *, as_json: AsJson = False,
 ) -> None:
     """Score extraction under a schema, as Text2KGBench does: facts found, conformance, hallucination."""
     schema, cases = load_schema(str(ontology)), load_gold(gold)

@@ -26,7 +26,7 @@ from ...tools.schema_names import LabelledTerms, terms_of
 from ...tools.surveys import survey_along, survey_by
 from ...tools.table_query import basis_text
 from ..console import CommandError, err, on_a_line, out, print_json, print_left_out, print_table
-from ..session import AsJson, At, Documents, Kb, Kbs, day_of, open_resources
+from ..session import AsJson, Documents, Kb, Kbs, Limit, day_of, open_resources
 
 app = typer.Typer()
 
@@ -46,14 +46,9 @@ _COLUMN_KEYS = {"name", "kind", "distinct", "empty", "untyped"}
 
 @app.command("facts")
 def facts(
-    *, kb: Kb,
-    of: Annotated[str, typer.Option(metavar="ENTITY", help="Only facts of this entity.")] = "",
-    relation: Annotated[str, typer.Option(metavar="NAME", help="Only of this relation or attribute. Without --of and "
-                                                               "this: how many facts each of them has.")] = "",
-    at: At = "",
-    limit: Annotated[int | None, typer.Option(min=1, help="How many facts to print.",
-                                              show_default=f"{_SHOWN}; all with --json")] = None,
-    as_json: AsJson = False,
+    *, kb: Kb, of: Annotated[str, typer.Option(metavar="ENTITY")] = "",
+    relation: Annotated[str, typer.Option(metavar="NAME")] = "", at: Annotated[str, typer.Option(metavar="DATE")] = "",
+    limit: Limit = None, as_json: AsJson = False,
 ) -> None:
     """List the facts of an entity, a relation or an attribute; `banyan sql` filters, counts and groups them."""
     most = limit if as_json else limit or _SHOWN
@@ -119,17 +114,10 @@ def _print_terms(kb: str, limit: int | None, *, as_json: bool) -> None:
 
 @app.command()
 def tree(
-    kb: Kb,
-    by: Annotated[str, typer.Option(metavar="FIELD", help="Instead: groups by a field, or by a period of it: "
-                                                          "FIELD.year, FIELD.month, FIELD.decade.")] = "",
-    alpha: Annotated[float | None, typer.Option(min=0, max=1, metavar="0..1", help=(
-        "With --by: groups of what facts link, too; 0: by facts alone, 1: by the field alone."))] = None,
-    along: Annotated[str, typer.Option(metavar="PATH", help="Instead: what relations reach from --root: "
-                                                            "'requires -> *', '<requires -> changes'.")] = "",
-    root: Annotated[str, typer.Option(metavar="ENTITY", help="The entity where --along begins.")] = "",
-    limit: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first.")] = 20,
-    level: Annotated[int, typer.Option(min=0, help="0: the finest communities; above: communities of them.")] = 0,
-    *,
+    kb: Kb, by: Annotated[str, typer.Option(metavar="FIELD")] = "",
+    alpha: Annotated[float | None, typer.Option(min=0, max=1, metavar="0..1")] = None,
+    along: Annotated[str, typer.Option(metavar="PATH")] = "", root: Annotated[str, typer.Option(metavar="ENTITY")] = "",
+    limit: Annotated[int, typer.Option(min=1)] = 20, level: Annotated[int, typer.Option(min=0)] = 0, *,
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
@@ -200,11 +188,8 @@ def _add_keyword(branch: Tree, graph: KnowledgeGraph, keyword: str, members: set
 
 
 @app.command("tables")
-def tables(
-    *, kb: Kbs,
-    table: Annotated[str, typer.Argument(help="A table to show with all its columns; none: list all tables.")] = "",
-    documents: Documents = None, as_json: AsJson = False,
-) -> None:
+def tables(*, kb: Kbs, table: Annotated[str, typer.Argument()] = "", documents: Documents = None,
+           as_json: AsJson = False) -> None:
     """List the tables that SQL can read, or the columns of one."""
     with (open_resources(reasons=False) as resources,
           resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
@@ -250,14 +235,8 @@ def _values_text(column: ColumnInfo) -> str:
 
 
 @app.command("sql")
-def sql(
-    *, kb: Kbs, query: Annotated[str, typer.Argument(help="One SELECT; `banyan tables` lists what it can read.")],
-    documents: Documents = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="The most rows to print.",
-                                              show_default=f"{_SHOWN}; {_MOST_DATA} with --json or --csv")] = None,
-    as_json: AsJson = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV and nothing else.")] = False,
-) -> None:
+def sql(*, kb: Kbs, query: Annotated[str, typer.Argument()], documents: Documents = None, limit: Limit = None,
+        as_json: AsJson = False, as_csv: Annotated[bool, typer.Option("--csv")] = False) -> None:
     """Run a SELECT over the records, documents and facts, with the records that the result rests on."""
     if as_json and as_csv:
         raise CommandError("--json and --csv exclude each other: use one of them")

@@ -41,8 +41,6 @@ _REASONS = {"unknown_entity_type": "of a type that the schema does not have",
 
 _READERS = {RULES: "the rules", IMPORTED: "imported triples"}
 
-Name = Annotated[str, typer.Argument(help="The knowledge base's name.")]
-
 
 @app.command(name="list")
 def list_bases(*, as_json: AsJson = False) -> None:
@@ -72,7 +70,7 @@ def _count_contents(settings: Settings, name: str) -> dict[str, Any]:
 
 
 @app.command()
-def rename(old: Name, new: Annotated[str, typer.Argument(help="The new name.")]) -> None:
+def rename(old: str, new: str) -> None:
     """Give a knowledge base another name."""
     settings = Settings()
     moving.rename(Layout.by(settings, old), new)
@@ -81,7 +79,7 @@ def rename(old: Name, new: Annotated[str, typer.Argument(help="The new name.")])
 
 
 @app.command()
-def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
+def drop(name: str, *, yes: Annotated[bool, typer.Option("--yes", "-y")] = False) -> None:
     """Delete a knowledge base and everything stored in it; asks first."""
     settings = Settings()
     layout = Layout.by(settings, name)
@@ -95,8 +93,7 @@ def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
 
 
 @app.command()
-def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this knowledge base.")] = "", *,
-          as_json: AsJson = False) -> None:
+def audit(kb: str = "", *, as_json: AsJson = False) -> None:
     """List who changed which knowledge base, and who created and revoked keys."""
     home = Settings().home
     listed = [entry for entry in (entries(home) if home.is_dir() else ()) if kb in {"", entry.knowledge_base}]

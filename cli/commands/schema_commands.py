@@ -26,18 +26,14 @@ schema_app = typer.Typer(no_args_is_help=True,
                          help="Show the schema and its history, decide on candidates, or infer a seed schema.")
 app.add_typer(schema_app, name="schema")
 
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o")]
 
 _MARKS = {"added": "[green]+[/green]", "removed": "[red]-[/red]", "changed": "[yellow]~[/yellow]"}
 
 
 @schema_app.command()
-def show(
-    schema: Annotated[str, typer.Argument(help="A seed schema or a file, instead of --kb.")] = "",
-    kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
-    version: Annotated[int, typer.Option(min=0, help="Version of the schema; 0: the current one.")] = 0,
-    output: Output = None, *, as_json: AsJson = False,
-) -> None:
+def show(schema: Annotated[str, typer.Argument()] = "", kb: str = "",
+         version: Annotated[int, typer.Option(min=0)] = 0, output: Output = None, *, as_json: AsJson = False) -> None:
     """Show the schema in force, an earlier version, a seed, or a file."""
     if bool(schema) == bool(kb):
         raise CommandError("which schema? Name a knowledge base (--kb NAME), or else a seed schema or file")
@@ -110,11 +106,7 @@ def history(kb: Kb, *, as_json: AsJson = False) -> None:
 
 
 @schema_app.command("set")
-def set_schema(
-    schema: Annotated[str, typer.Argument(help="A seed schema, or a file from `schema show -o`.")], kb: Kb,
-    by: Annotated[str, typer.Option(help="Who decides; none: your user name.")] = "",
-    *, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the changes.")] = False,
-) -> None:
+def set_schema(schema: str, kb: Kb, by: str = "", *, dry_run: bool = False) -> None:
     """Replace the schema in force, and bound the facts by it again without calling an LLM."""
     wanted = load_schema(schema)
     with open_resources(reasons=not dry_run) as resources:
@@ -133,14 +125,9 @@ def set_schema(
 
 @schema_app.command()
 def review(
-    kb: Kb,
-    decisions: Annotated[Path | None, typer.Option(help="Read the decisions from this file (JSON).")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write all candidates with their evidence to this file.")] = None,
-    accept: Annotated[list[str] | None, typer.Option(help="Accept the candidate of this name; repeat it.")] = None,
-    reject: Annotated[list[str] | None, typer.Option(help="Reject the candidate of this name; repeat it.")] = None,
-    everything: Annotated[Literal["accept", "reject"] | None,
-                          typer.Option("--all", help="Make this decision for every other candidate.")] = None,
-    by: Annotated[str, typer.Option(help="Who decides; none: your user name.")] = "",
+    kb: Kb, decisions: Path | None = None, save: Path | None = None, accept: list[str] | None = None,
+    reject: list[str] | None = None,
+    everything: Annotated[Literal["accept", "reject"] | None, typer.Option("--all")] = None, by: str = "",
 ) -> None:
     """List the schema candidates, or decide on them by name, all at once, or in a file (rename, merge, edit)."""
     with open_resources() as resources:
@@ -215,12 +202,7 @@ def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:
 
 
 @schema_app.command()
-def infer(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders to sample.")],
-    output: Output = None,
-    name: Annotated[str, typer.Option(help="Name of the schema.")] = "inferred",
-    max_tokens: MaxTokens = None,
-) -> None:
+def infer(paths: list[Path], output: Output = None, name: str = "inferred", max_tokens: MaxTokens = None) -> None:
     """Let a model propose a compact seed schema from a sample of documents, for you to edit; responses are cached."""
 
     def report_failure(failed: LoadFailure) -> None:

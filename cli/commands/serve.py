@@ -58,14 +58,8 @@ because a build may block all of Python while it parses something large."""
 
 
 @app.command()
-def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; other machines can connect only with API keys or an "
-                                          "OIDC issuer.")]
-    = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
-    workers: Annotated[int, typer.Option(min=1, help="Number of processes; one per core is fastest.")] = 1,
-    *, no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page in the browser.")] = False,
-) -> None:
+def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+          workers: Annotated[int, typer.Option(min=1)] = 1, *, no_browser: bool = False) -> None:
     """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
     from ...server.security.gate import Hosts, is_for_others  # noqa: PLC0415  (`banyan key` does without this second)
 
@@ -270,14 +264,8 @@ def _worker_app(settings: Settings, hosts: "Hosts", *, needs_keys: bool, workers
 
 @app.command()
 def key(
-    name: Annotated[str, typer.Argument(help="The client's name; without one, list the keys.")] = "",
-    scope: Annotated[list[str] | None, typer.Option(help="Permission: read, ask, write (build, delete), review "
-                                                         "(decide on the schema) or metrics. May be repeated.")] = None,
-    kb: Annotated[list[str] | None, typer.Option(help="A knowledge base that the key can access; it cannot see others. "
-                                                      "May be repeated; none: all.")] = None,
-    per_minute: Annotated[int | None, typer.Option(min=1, help="The most requests per minute; none: "
-                                                               "BANYAN_REQUESTS_PER_MINUTE.")] = None,
-    *, revoke: Annotated[bool, typer.Option("--revoke", help="Revoke the key.")] = False,
+    name: Annotated[str, typer.Argument()] = "", scope: list[str] | None = None, kb: list[str] | None = None,
+    per_minute: Annotated[int | None, typer.Option(min=1)] = None, *, revoke: bool = False,
 ) -> None:
     """Create, list or revoke API keys of the server.
 
@@ -320,12 +308,7 @@ def _revoke_key(settings: Settings, keys: Keys, name: str) -> None:
 
 
 @app.command()
-def mcp(
-    kb: Annotated[str, typer.Option("--kb", help="The one knowledge base to serve; without it all are.")] = "",
-    *,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Offer only tools that change nothing.")] = False,
-    decisions: Annotated[bool, typer.Option("--decisions", help="Let the agent decide on schema candidates.")] = False,
-) -> None:
+def mcp(kb: str = "", *, read_only: bool = False, decisions: bool = False) -> None:
     """Serve search, ask, documents and schema to an agent over MCP, on standard input and output."""
     # Imported here, because they take seconds, which `serve` with several workers and `key` save.
     from ...subagent.mcp_tools import mcp_server  # noqa: PLC0415

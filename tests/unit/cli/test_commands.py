@@ -45,6 +45,13 @@ def _every_command():
         yield from ((f"{name} {part}", of_group) for part, of_group in getattr(found, "commands", {}).items())
 
 
+def test_every_option_has_help_and_no_flag_a_negative_form():
+    for name, command in _every_command():
+        for parameter in command.params:
+            assert parameter.help, (name, parameter.name)
+            assert not parameter.secondary_opts, (name, parameter.name)
+
+
 def test_every_command_has_examples_that_it_takes(monkeypatch):
     commands = dict(_every_command())
     assert set(EXAMPLES) == {*commands, "banyan"}
