@@ -1,15 +1,15 @@
 """What a knowledge base holds, in Python, and manual changes of its graph (`kb.edit`)."""
 
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from ..agents.introduction import Introduction, introduce
 from ..agents.resources import Resources
 from ..agents.snapshots import Snapshot
 from ..graph_store.graph.graph_file import TreeGraph
-from ..graph_store.graph_edits import Said
+from ..graph_store.graph_edits import GraphEditor, Said
 from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.ledger.document_rows import DocumentEntry
 from ..schemas.documents import Scope
@@ -43,11 +43,8 @@ class BaseContents:
         words = normalise(name)
         with self._snapshot() as snapshot:
             kb, graph = snapshot.kb, snapshot.kb.graph
-            nodes = list[str]()
-            for node in graph.entity_ids():
-                has_words = not words or any(words in normalise(known) for known in graph.names(node))
-                if has_words and (not type or graph.type(node) == type):
-                    nodes.append(node)
+            nodes = [node for node in graph.entity_ids() if type in {"", graph.type(node)}
+                     and any(words in normalise(known) for known in graph.names(node))]
             nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
             document_of_chunk = kb.documents.of_chunks()
             return [entity_of(kb, node, document_of_chunk) for node in nodes]
@@ -70,12 +67,9 @@ class BaseContents:
             kb, graph = snapshot.kb, snapshot.kb.graph
             name, day = normalise(entity), read_day(at) if at else None
             nodes = {node for node in graph.entity_ids()
-                     if node == entity or any(normalise(known) == name for known in graph.names(node))}
-            keys = [(head, label, tail) for head, label, tail in graph.edges()
-                    if (not relation or label == relation) and (not entity or head in nodes or tail in nodes)]
-            if day is not None:
-                keys = [key for key in keys if graph.validity(key).holds(*day)]
-            return list(facts_of(kb, graph, keys))
+                     if not entity or node == entity or name in map(normalise, graph.names(node))}
+            keys = [key for key in graph.edges() if relation in {"", key[1]} and not nodes.isdisjoint((key[0], key[2]))]
+            return list(facts_of(kb, graph, [key for key in keys if day is None or graph.validity(key).holds(*day)]))
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:
@@ -145,51 +139,48 @@ class ManualEdits:
 
     def merge(self, first: str, second: str, *, why: str = "", who: str = "") -> None:
         """Merge two entities into one; `split` undoes it."""
-        self._decide_pair("merge", first, second, why, who)
+        self._resources.decide_entities(self._name, "merge", (first, second), who or getpass.getuser(), why)
 
     def split(self, first: str, second: str, *, why: str = "", who: str = "") -> None:
         """Split an entity that was merged from two; each gets its own facts back. `merge` undoes it."""
-        self._decide_pair("split", first, second, why, who)
+        self._resources.decide_entities(self._name, "split", (first, second), who or getpass.getuser(), why)
 
-    def _decide_pair(self, verdict: Literal["merge", "split"], first: str, second: str, why: str, who: str) -> None:
-        self._resources.decide_entities(self._name, verdict, (first, second), who or getpass.getuser(), why)
+    def _edit(self, who: str, change: Callable[[GraphEditor, str], int]) -> int:
+        return self._resources.edit(self._name, lambda edits: change(edits, who or getpass.getuser()))
 
     def rename(self, entity: str, name: str, *, why: str = "", who: str = "") -> int:
         """Show an entity under another name; its old names still find it. Return the decision's number."""
-        return self._resources.edit(self._name, lambda edits: edits.rename(entity, name, who or getpass.getuser(), why))
+        return self._edit(who, lambda edits, user: edits.rename(entity, name, user, why))
 
     def retype(self, entity: str, type: str, *, why: str = "", who: str = "") -> int:  # noqa: A002  (as entities have it)
         """Give an entity another type of the schema, which decides what facts it may have."""
-        return self._resources.edit(self._name, lambda edits: edits.retype(entity, type, who or getpass.getuser(), why))
+        return self._edit(who, lambda edits, user: edits.retype(entity, type, user, why))
 
     def reject(self, fact: AnyFact, *, why: str = "", who: str = "") -> int:
         """Mark a fact or a value as wrong, even if a document states it."""
-        return self._resources.edit(self._name, lambda edits: edits.change_fact(
-            _as_stated(fact), None, who or getpass.getuser(), why))
+        return self._edit(who, lambda edits, user: edits.change_fact(_as_stated(fact), None, user, why))
 
     def correct(self, fact: AnyFact, *, subject: str = "", relation: str = "", object: str = "",  # noqa: A002  (as facts have it)
                 why: str = "", who: str = "") -> int:
         """Replace a wrong fact or value; its source stays the same. What is right about it need not be given."""
         wrong = _as_stated(fact)
         right = Said(subject or wrong.subject, relation or wrong.relation, object or wrong.object)
-        return self._resources.edit(self._name, lambda edits: edits.change_fact(
-            wrong, right, who or getpass.getuser(), why))
+        return self._edit(who, lambda edits, user: edits.change_fact(wrong, right, user, why))
 
     def supersede(self, newer: str, older: str, *, why: str = "", who: str = "") -> int:
         """State that a document takes the place of an older one, both by id."""
-        who = who or getpass.getuser()
-        return self._resources.edit(self._name, lambda edits: edits.supersede(newer, older, who, why))
+        return self._edit(who, lambda edits, user: edits.supersede(newer, older, user, why))
 
     def trust(self, pattern: str, rank: int, *, why: str = "", who: str = "") -> int:
         """Rank the documents whose ids match a pattern such as "wiki/*"; others have the rank 0, and higher is better.
 
         Where documents differ and neither supersedes the other, answers prefer the one of the higher rank.
         """
-        return self._resources.edit(self._name, lambda edits: edits.trust(pattern, rank, who or getpass.getuser(), why))
+        return self._edit(who, lambda edits, user: edits.trust(pattern, rank, user, why))
 
     def undo(self, number: int, *, who: str = "") -> None:
         """Undo a decision, as if it had never been made."""
-        self._resources.edit(self._name, lambda edits: edits.undo(number, who or getpass.getuser()))
+        self._edit(who, lambda edits, user: edits.undo(number, user))
 
     def decisions(self) -> list[EditDecision]:
         """Return all changes but merges and splits, oldest first, including undone ones."""

@@ -1,10 +1,10 @@
 """Questions, searches and SQL in Python, over one knowledge base or over several that are read as one."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import Any, Self, TypedDict, Unpack, cast
+from functools import cached_property, partial, wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypedDict, TypeVar, Unpack, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.tools import BaseTool
@@ -26,6 +26,7 @@ from .base_contents import Where
 from .python_results import MOST_ROWS, SQL_SECONDS, Answer, SqlRows, Step, answer_of
 
 STREAMED: list[StreamMode] = ["custom", "values"]
+_P, _S, _T = ParamSpec("_P"), TypeVar("_S"), TypeVar("_T")
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
 
 
@@ -47,6 +48,16 @@ class AskOptions(TypedDict, total=False):
     """Metadata of the documents to answer from, such as {"author": "Ana Ruiz", "date": "2024-*"}."""
     context: AskContext | None
     """Every option of a question, instead of `mode` and `instructions`."""
+
+
+def in_thread_version(method: Callable[Concatenate[_S, _P], _T],
+                      ) -> Callable[Concatenate[_S, _P], Coroutine[Any, Any, _T]]:
+    """Return the async version of a method, which calls it in a thread."""
+    @wraps(method)
+    async def call(self: _S, *arguments: _P.args, **named: _P.kwargs) -> _T:
+        return await asyncio.to_thread(method, self, *arguments, **named)
+
+    return call
 
 
 class JoinedBases:
@@ -157,26 +168,16 @@ class JoinedBases:
         context = _with_scope(context or AskContext(), documents, where)
         return search(self.resources, self.name, query, k, context)
 
-    async def asearch(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
-                      context: AskContext | None = None) -> list[RetrievedPassage]:
-        """Search like `search`, in a thread."""
-        return await asyncio.to_thread(lambda: self.search(query, k, documents=documents, where=where, context=context))
+    asearch = in_thread_version(search)
 
     # Tables.
 
     def tables(self, *, documents: Sequence[str] | str = (), where: Where = None) -> tuple[TableInfo, ...]:
-        """Return the tables that `sql` reads: those of the documents' records, `documents`, then those of the graph.
-
-        Args:
-            documents: only rows of these documents; given as in `ask`.
-            where: only rows of documents with this metadata; given as in `ask`.
-        """
+        """Return the tables that `sql` reads: those of the documents' records, `documents`, then those of the graph."""
         with self.resources.tables_of(self.name, Scope.of(documents, where)) as engine:
             return engine.tables()
 
-    async def atables(self, *, documents: Sequence[str] | str = (), where: Where = None) -> tuple[TableInfo, ...]:
-        """Return the tables like `tables`, in a thread."""
-        return await asyncio.to_thread(lambda: self.tables(documents=documents, where=where))
+    atables = in_thread_version(tables)
 
     def sql(self, query: str, *, documents: Sequence[str] | str = (), where: Where = None, limit: int = MOST_ROWS,
             seconds: float = SQL_SECONDS) -> SqlRows:
@@ -184,8 +185,8 @@ class JoinedBases:
 
         Args:
             query: one SELECT in DuckDB's SQL; `tables` lists what it can read.
-            documents: only rows of these documents; given as in `ask`.
-            where: only rows of documents with this metadata; given as in `ask`.
+            documents: only rows of these documents; given as in `ask`, like `where`.
+            where: only rows of documents with this metadata.
             limit: the most rows to return; `total` counts all.
             seconds: the time after which the query is stopped.
 
@@ -195,11 +196,7 @@ class JoinedBases:
         with self.resources.tables_of(self.name, Scope.of(documents, where)) as engine:
             return SqlRows(**vars(engine.run(query, most_rows=limit, seconds=seconds)))
 
-    async def asql(self, query: str, *, documents: Sequence[str] | str = (), where: Where = None,
-                   limit: int = MOST_ROWS, seconds: float = SQL_SECONDS) -> SqlRows:
-        """Run a SELECT like `sql`, in a thread."""
-        return await asyncio.to_thread(
-            lambda: self.sql(query, documents=documents, where=where, limit=limit, seconds=seconds))
+    asql = in_thread_version(sql)
 
     # For your own agents and chains.
 

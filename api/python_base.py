@@ -1,10 +1,9 @@
 """One knowledge base in Python: open, add documents, ask, explore. Command line and servers run the same code."""
 
-import asyncio
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict, Unpack, cast, overload
@@ -27,7 +26,7 @@ from ..schemas.naming import content_id
 from ..subagent.tool import resources_for
 from ..text.cleaning import clean_text
 from .base_contents import BaseContents
-from .joined_bases import STREAMED, JoinedBases
+from .joined_bases import STREAMED, JoinedBases, in_thread_version
 from .progress import Progress, log_failures, show_progress
 from .python_results import Answer, Community, Entity, Fact, Step
 
@@ -129,12 +128,9 @@ class KnowledgeBase(JoinedBases, BaseContents):
         Raises:
             BanyanError: the folder cannot be read, or all of its files are gone, as if its disk were not mounted.
         """
-        local_folder = Path(folder).expanduser()
-        if self.name in knowledge_bases(self.resources.settings):
-            with self._snapshot() as snapshot:
-                changes = compare_folder(snapshot.kb.documents, local_folder, self.resources.limits)
-        else:
-            changes = compare_folder(None, local_folder, self.resources.limits)
+        local_folder, is_new = Path(folder).expanduser(), self.name not in knowledge_bases(self.resources.settings)
+        with nullcontext() if is_new else self._snapshot() as snapshot:
+            changes = compare_folder(snapshot and snapshot.kb.documents, local_folder, self.resources.limits)
         report = None
         if not dry_run and (changes.new or changes.known):
             report = self.add(local_folder, context=context, progress=progress)
@@ -147,9 +143,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
         """Delete documents, and everything that no other document supports; UnknownDocumentError: none is deleted."""
         self.resources.delete_documents(self.name, list(dict.fromkeys(documents)))
 
-    async def adelete(self, *documents: str) -> None:
-        """Delete documents like `delete`, in a thread."""
-        await asyncio.to_thread(self.delete, *documents)
+    adelete = in_thread_version(delete)
 
     @property
     def instructions(self) -> str:
@@ -230,11 +224,8 @@ def rename_base(old: str, new: str, **settings: Any) -> None:
 
 
 def _resources(settings: dict[str, Any]) -> Resources:
-    for name in settings:
-        if name not in Settings.model_fields:
-            similar = get_close_matches(name, Settings.model_fields, n=1)
-            hint = f"did you mean {similar[0]!r}?" if similar else "docs/settings.md lists all"
-            raise SettingsError(f"there is no setting {name!r}; {hint}")
+    if unknown := settings.keys() - Settings.model_fields.keys():
+        raise SettingsError(f"there is no setting {min(unknown)!r}; docs/settings.md lists all")
     return resources_for(Settings(**settings)) if settings else default_resources()
 
 
@@ -284,13 +275,9 @@ def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
         return [_make_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
     if isinstance(item, Document):
         return [_make_document(name or item.id, title or item.title, item.text, item.metadata, item.tables)]
-    if isinstance(item, Mapping):
-        document = dict(item)  # its keys are not checked here, because the build checks them
-        if name:
-            document["id"] = name
-        if title:
-            document["title"] = title
-        return [cast("GivenDocument", document)]
+    if isinstance(item, Mapping):  # its keys are not checked here, because the build checks them
+        own = {"id": name} if name else {}
+        return [cast("GivenDocument", {**item, **own, **({"title": title} if title else {})})]
     if hasattr(item, "page_content"):  # LangChain's Document
         loaded, metadata = cast("Any", item), dict(cast("Any", item).metadata)
         own_id = loaded.id or metadata.pop("source", "") or f"text-{content_id('text', loaded.page_content)[:12]}"
@@ -304,14 +291,8 @@ def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
 
 def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None,
                    tables: Sequence[SourceTable] = ()) -> GivenDocument:
-    document = GivenDocument(id=name, text=text)
-    if title:
-        document["title"] = title
-    if metadata:
-        document["metadata"] = dict(metadata)
-    if tables:
-        document["tables"] = [table.model_dump() for table in tables]
-    return document
+    parts = {"title": title, "metadata": dict(metadata or {}), "tables": [table.model_dump() for table in tables]}
+    return cast("GivenDocument", {"id": name, "text": text, **{key: part for key, part in parts.items() if part}})
 
 
 def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
@@ -324,15 +305,10 @@ def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
             lines = table_lines(columns, rows, title or name)
             text, placed = place_tables(clean_text("\n".join(lines)), tables)
         return [_make_document(name, title or name, text, tables=placed)]
-    documents = []
-    for number, row in enumerate(rows):
-        record = dict(zip(columns, row, strict=True))
-        text = record.pop("text")
-        document_id = record.pop("id", "") or f"{name}#{number}"
-        own_title = record.pop("title", "") or title
-        metadata = {field: value for field, value in record.items() if value}
-        documents.append(_make_document(document_id, own_title, text, metadata))
-    return documents
+    records = [dict(zip(columns, row, strict=True)) for row in rows]
+    return [_make_document(record.pop("id", "") or f"{name}#{number}", record.pop("title", "") or title,
+                           record.pop("text"), {field: value for field, value in record.items() if value})
+            for number, record in enumerate(records)]
 
 
 def _cell_text(value: Any) -> str:

@@ -1,6 +1,6 @@
 """What model calls cost: prices from the user's file, budgets, and the accounts that calls are charged to."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,7 +17,6 @@ from ..schemas.errors import BanyanError
 PER = 1_000_000
 """The number of tokens that a price is for."""
 _EXAMPLE = '{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, "completion": 0.6}}'
-_SHOWN_ERRORS = 3
 
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -69,9 +68,9 @@ def load_prices(path: Path | None) -> Prices:
         raise PricesError(f"the price file {path} cannot be read ({error.strerror}): set BANYAN_PRICES to a file such "
                           f"as {_EXAMPLE}, prices per million tokens") from error
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'the file'}: {problem['msg']}"
-                         for problem in error.errors(include_url=False, include_context=False)[:_SHOWN_ERRORS])
-        raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used ({problems}): it should look like "
+        first = error.errors()[0]
+        raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used "
+                          f"({'.'.join(map(str, first['loc'])) or 'the file'}: {first['msg']}): it should look like "
                           f"{_EXAMPLE}, prices per million tokens") from error
 
 
@@ -106,20 +105,15 @@ class Budget:
     def __init__(self, max_tokens: int | None = None, max_cost: float | None = None,
                  prices: Prices | None = None) -> None:
         """Start with nothing spent; None means unlimited, and a limit of costs needs the prices of all models."""
-        self._max_tokens = max_tokens
-        self._max_cost = max_cost
-        self._prices = prices or Prices({})
-        self._prompt: Counter[str] = Counter()  # tokens by model, as below
-        self._cached: Counter[str] = Counter()
-        self._completion: Counter[str] = Counter()
+        self._max_tokens, self._max_cost, self._prices = max_tokens, max_cost, prices or Prices({})
+        self._spent = defaultdict[str, list[int]](lambda: [0, 0, 0])  # prompt, completion and cached tokens by model
         self._lock = Lock()
 
     def add(self, model: str, prompt: int, completion: int, cached: int = 0) -> None:
         """Count the tokens of a paid call to a model."""
         with self._lock:
-            self._prompt[model] += prompt
-            self._completion[model] += completion
-            self._cached[model] += cached
+            self._spent[model] = [spent + new for spent, new in zip(
+                self._spent[model], (prompt, completion, cached), strict=True)]
 
     def check(self) -> None:
         """Check that the budget is not reached yet.
@@ -145,10 +139,9 @@ class Budget:
     def _amounts_spent(self) -> tuple[int, list[float | None]]:
         """Return the number of tokens spent, and the cost of each model's; None for a model without a known price."""
         with self._lock:
-            tokens = self._prompt.total() + self._completion.total()
-            costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])
-                     for model in sorted(self._prompt)]
-        return tokens, costs
+            spent = sorted(self._spent.items())
+        return (sum(prompt + completion for _, (prompt, completion, _) in spent),
+                [self._prices.cost(model, *tokens) for model, tokens in spent])
 
 
 class Usage:
