@@ -67,7 +67,7 @@ def test_every_file_of_the_packages_is_in_it(names):
     top = {folder.parts[0] for folder in _packages() if folder.parts}
     expected = {path.relative_to(PROJECT) for folder in top for path in (PROJECT / folder).rglob("*")
                 if path.is_file() and "__pycache__" not in path.parts}
-    expected |= {path.relative_to(PROJECT) for path in PROJECT.glob("*.py")} | {Path("py.typed")}
+    expected |= {path.relative_to(PROJECT) for path in PROJECT.glob("*.py")} | {Path("py.typed"), Path("settings.toml")}
     expected |= {path.relative_to(PROJECT) for path in (PROJECT / "examples").glob("[ez]*/*.md")}  # the page's sample
     assert {name for name in names if name.startswith("banyan/")} == {f"banyan/{path.as_posix()}" for path in expected}
     assert {f"banyan/schemas/seeds/{seed}.json" for seed in SEEDS} <= names
