@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
-import numpy as np
-
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.shown_text import without_marks
@@ -54,11 +52,7 @@ def f1(answer: str, expected: Sequence[str]) -> float:
 def contains_answer(answer: str, expected: Sequence[str]) -> bool:
     """Return True if the answer contains an expected answer as whole tokens (words, or single Chinese characters)."""
     answer_tokens = f" {' '.join(_tokens_of(answer))} "  # spaces at both ends keep "art" from being found in "part"
-    for accepted in expected:
-        tokens = _tokens_of(accepted)
-        if tokens and f" {' '.join(tokens)} " in answer_tokens:
-            return True
-    return False
+    return any(f" {' '.join(tokens)} " in answer_tokens for tokens in map(_tokens_of, expected) if tokens)
 
 
 def _tokens_of(text: str) -> list[str]:
@@ -66,10 +60,9 @@ def _tokens_of(text: str) -> list[str]:
 
 
 class AnswerRecord(Frozen):
-    """The answer to one question without a threshold; scores are 0 to 1.
+    """The answer to one question; scores are 0 to 1, those of citations None without gold passages.
 
-    `declined`: the current threshold, or the reasoner itself, withholds the answer. `correct`: the answer contains an
-    expected answer. Citation scores are over documents, and None without gold passages.
+    `declined`: the current threshold, or the reasoner itself, withholds the answer.
     """
 
     id: str
@@ -111,19 +104,11 @@ def percent(part: float, whole: int) -> float:
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, mode: Mode = "reject",
              agent: bool = True, decompose: bool = True,
              progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
-    """Ask every question and score the answers.
+    """Ask a knowledge base every question and score the answers; the options are those of `AskContext`.
 
     Each question is asked once, with the abstention threshold at 0: the confidence of the answers shows what any
-    threshold would withhold. In mode "open" the threshold declines nothing.
-
-    Args:
-        resources: models and knowledge bases; the setting `abstain_below` is the current threshold.
-        name: the knowledge base.
-        questions: questions with their expected answers and gold passages.
-        mode: what an answer may rest on.
-        agent: let the model judge the evidence and look up more; otherwise there is one round of lookups.
-        decompose: let the model choose the first lookups; otherwise the question itself is searched.
-        progress: called after each question with the number of answered questions and of all questions.
+    threshold would withhold. In mode "open" the current threshold, `abstain_below`, declines nothing. `progress` gets
+    the numbers of answered and of all questions.
     """
     threshold = 0.0 if mode == "open" else resources.settings.abstain_below
     graph = cast("Any", build_graph(resources))
@@ -143,7 +128,9 @@ def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Do
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
-    recall, precision = _citation_scores(question.gold, reply["citations"], documents)
+    recall = precision = None
+    if question.gold:
+        recall, precision = _citation_scores(question.gold, reply["citations"], documents)
     return AnswerRecord(
         id=question.id, question=question.question, unanswerable=question.unanswerable, answer=answer, short=short,
         confidence=reply["confidence"], declined=reply["abstained"] or reply["confidence"] < threshold,
@@ -153,14 +140,11 @@ def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Do
 
 
 def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
-                     ) -> tuple[float | None, float | None]:
-    """Return the recall of the gold passages among the citations, and the precision of the cited documents.
+                     ) -> tuple[float, float | None]:
+    """Return the recall of the gold passages among the citations, and the precision of the cited documents, if any.
 
-    Both are None without gold passages, precision also without citations. A document counts as right if one of its
-    citations is from a gold passage.
+    A document counts as right if one of its citations is from a gold passage.
     """
-    if not gold:
-        return None, None
     cited_gold: set[GoldPassage] = set()
     is_right: dict[str, bool] = {}  # by document
     for citation in citations:
@@ -177,21 +161,13 @@ def _summarise_records(records: Sequence[AnswerRecord]) -> AnswerReport:
     answerable = [record for record in records if not record.unanswerable]
     unanswerable = [record for record in records if record.unanswerable]
     answered = [record for record in answerable if not record.declined]
-    scores = {
-        "exact_match": percent(sum(record.exact_match for record in answered), len(answerable)),
-        "f1": percent(sum(record.f1 for record in answered), len(answerable)),
-        "correct": percent(sum(record.correct for record in answered), len(answerable)),
-    }
-    citations = {"recall": _mean_percent([record.citation_recall for record in answered]),
-                 "precision": _mean_percent([record.citation_precision for record in answered]),
-                 "all_gold": _mean_percent([float(record.citation_recall == 1.0) for record in answered])}
+    precisions = [record.citation_precision for record in answered if record.citation_precision is not None]
     return AnswerReport(
-        questions=len(records), unanswerable=len(unanswerable), answered=len(answered), answers=scores,
-        citations=citations, records=tuple(records),
+        questions=len(records), unanswerable=len(unanswerable), answered=len(answered), records=tuple(records),
+        answers={score: percent(sum(getattr(record, score) for record in answered), len(answerable))
+                 for score in ("exact_match", "f1", "correct")},
+        citations={"recall": percent(sum(record.citation_recall or 0.0 for record in answered), len(answered)),
+                   "precision": percent(sum(precisions), len(precisions)),
+                   "all_gold": percent(sum(record.citation_recall == 1.0 for record in answered), len(answered))},
         abstention={"declined": percent(sum(record.declined for record in unanswerable), len(unanswerable)),
                     "answered": percent(len(answered), len(answerable))})
-
-
-def _mean_percent(values: Sequence[float | None]) -> float:
-    known = [value for value in values if value is not None]
-    return round(100 * float(np.mean(known)), 2) if known else 0.0

@@ -120,8 +120,7 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
                      progress: Progress = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
     """Let a reasoner extract triples from each sentence, and return those that a build would admit, by sentence id.
 
-    Attribute values are triples, too. `on_failure` gets a message for each sentence on which the reasoner failed; it
-    has no answer. `progress` gets the number of finished sentences and of all sentences.
+    Attribute values are triples, too. `on_failure` gets a message for each sentence on which the reasoner failed.
     """
     extractions: dict[str, Extraction] = {}
 
@@ -155,15 +154,14 @@ def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once
 
 def _admit_extraction(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:
     """Check an extraction against the schema and the sentence; return the admitted facts and values, sorted."""
-    chunk = Chunk(id=content_id(case.id, case.text), document_id=case.id, ordinal=0, start=0, end=len(case.text),
-                  text=case.text, title="")
-    admitted = bound(extraction, chunk, bounds)
+    admitted = bound(extraction, Chunk(id=content_id(case.id, case.text), document_id=case.id, ordinal=0, start=0,
+                                       end=len(case.text), text=case.text, title=""), bounds)
     facts = [(fact.head, fact.relation, fact.tail) for fact in admitted.facts]
     return tuple(sorted({*facts, *[(value.entity, value.attribute, value.value) for value in admitted.attributes]}))
 
 
 class Hallucination(Frozen):
-    """Shares of the triples with a hallucinated part, 0 to 1."""
+    """Shares of the triples with a hallucinated part, 0 to 1; 0 without triples."""
 
     subject: float
     relation: float
@@ -216,16 +214,12 @@ def _score_agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tupl
 
 
 def _score_hallucination(sentence: str, relations: frozenset[str], answered: Sequence[Triple]) -> Hallucination:
-    """Return the shares of one sentence's triples that have a hallucinated part; 0 without triples."""
-    if not answered:
-        return Hallucination(subject=0.0, relation=0.0, object=0.0)
-    source = _stem_text(sentence)
-    share = 1 / len(answered)
+    """Return the shares of one sentence's triples that have a hallucinated part."""
+    source, share = _stem_text(sentence), 1 / max(1, len(answered))
     return Hallucination(
-        subject=share * sum(_stem_name(head) not in source for head, _, _ in answered),
-        # Not the sum of the others: the benchmark subtracts, which rounds differently.
-        relation=1 - share * sum(_relation_label(relation) in relations for _, relation, _ in answered),
-        object=share * sum(_stem_name(tail) not in source for _, _, tail in answered))
+        subject=share * sum(_stem_text(head).replace(_UNKNOWN_DAY, "") not in source for head, _, _ in answered),
+        relation=share * sum(_relation_label(relation) not in relations for _, relation, _ in answered),
+        object=share * sum(_stem_text(tail).replace(_UNKNOWN_DAY, "") not in source for _, _, tail in answered))
 
 
 def _relation_label(relation: str) -> str:
@@ -234,10 +228,6 @@ def _relation_label(relation: str) -> str:
 
 def _triple_text(triple: Triple) -> str:
     return _GAPS.sub("", "".join(triple)).lower()
-
-
-def _stem_name(name: str) -> str:
-    return _stem_text(name).replace(_UNKNOWN_DAY, "")
 
 
 def _stem_text(text: str) -> str:

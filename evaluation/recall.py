@@ -5,7 +5,8 @@ Recall@k of a question is the share of its gold passages whose document is among
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -66,14 +67,11 @@ class DatasetQuestion(Frozen):
 
 
 def load_questions(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
-    """Read a question file, without the questions that have no gold passages (unanswerable ones).
+    """Read a question file (a JSON array or JSON lines), without the questions that have no gold passages.
 
-    The file is a JSON array or JSON lines. Its form: "musique" (gold by title and text), "hotpotqa" and "2wiki" (gold
-    by title: `evidence` or `supporting_facts`), or "generic" (`{id, question, gold: [document ids]}`, optionally with
-    `type` and `decomposition`).
-
-    Raises:
-        DatasetError: the file is missing, has another form (the message names the record), or nothing to measure.
+    Its form: "musique" (gold by title and text), "hotpotqa" and "2wiki" (gold by title: `evidence` or
+    `supporting_facts`), or "generic" (`{id, question, gold: [document ids]}`, optionally with `type` and
+    `decomposition`). A DatasetError names what cannot be used.
     """
     usable = [question for question in _read(path, form) if question.gold]
     if not usable:
@@ -85,10 +83,7 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[DatasetQue
     """Read a question file with its answers, including unanswerable questions.
 
     A question is unanswerable if its record says so (`unanswerable`; MuSiQue: `answerable`) or has no gold passages.
-    Expected answers are `answers` (generic), or `answer` and `answer_aliases`.
-
-    Raises:
-        DatasetError: the file is missing or has another form (the message names the record), or it has no question.
+    Expected answers are `answers` or `answer`, and `answer_aliases`. A DatasetError names what cannot be used.
     """
     questions: list[DatasetQuestion] = []
     for number, question in enumerate(_read(path, form)):
@@ -196,13 +191,8 @@ def is_of_gold_passage(gold: GoldPassage, document: str, title: str, text: str) 
 def intervals(values: Values) -> Values:
     """Return bootstrap intervals of column means: percentiles of the means of rows drawn with replacement (Efron 1979).
 
-    For a paired comparison pass the differences of the pairs.
-
-    Args:
-        values: shape (n, k), n at least 1; each row is one question and is drawn as a whole.
-
-    Returns:
-        Shape (k, 2): the lower and upper end for each column; 95 % of the resampled means are between them.
+    `values` has the shape (n, k), a row for each question, n at least 1; the result (k, 2), the lower and upper end for
+    each column, between which are 95 % of the resampled means. For a paired comparison pass the pairs' differences.
     """
     rows, random = len(values), np.random.default_rng(_SEED)
     # How often each row was drawn is enough, because the order of the draws does not matter.
@@ -271,26 +261,16 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
              progress: Progress = lambda *_: None) -> RetrievalReport:
     """Measure the recall of gold passages in a knowledge base at the cut-offs `ks`.
 
-    `progress` gets the number of finished questions and of all.
-
-    Raises:
-        DatasetError: the questions are about other documents.
+    A DatasetError says that the questions are about other documents.
     """
     with resources.snapshot(name) as snapshot:
-        retriever = snapshot.retriever
         chunks = {chunk.id: chunk for chunk in snapshot.index.chunks}
-        absent = _count_absent_gold(questions, chunks)
-        depth = max(*ks, _LEAST_RANKED)
-
-        def search(question: str) -> list[Chunk]:
-            return [chunks[key] for key, _ in retriever.rank_passages(question, depth)]
-
-        # A first search, for any text, fills the caches, and is not measured.
-        search(next(iter(chunks.values())).titled_text()[:200])
+        absent, depth = _count_absent_gold(questions, chunks.values()), max(*ks, _LEAST_RANKED)
+        snapshot.retriever.rank_passages(name, depth)  # any text fills the caches; this is not measured
         records = []
         for number, question in enumerate(questions, 1):
             started = time.perf_counter()
-            ranked = search(question.question)
+            ranked = [chunks[key] for key, _ in snapshot.retriever.rank_passages(question.question, depth)]
             milliseconds = (time.perf_counter() - started) * 1000
             records.append(QuestionRecord(
                 id=question.id, question=question.question, type=question.group, milliseconds=round(milliseconds, 2),
@@ -299,19 +279,14 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
     return summarise(records, ks).model_copy(update={"gold_absent": absent})
 
 
-def _count_absent_gold(questions: Sequence[DatasetQuestion], chunks: Mapping[str, Chunk]) -> int:
+def _count_absent_gold(questions: Sequence[DatasetQuestion], chunks: Iterable[Chunk]) -> int:
     """Return how many gold passages are not in the knowledge base; raise DatasetError if all of them are absent."""
-    chunks_by_key: dict[str, list[Chunk]] = {}  # finds the few chunks to compare a gold passage with
-    for chunk in chunks.values():
-        chunks_by_key.setdefault(f"id {chunk.document_id}", []).append(chunk)
-        chunks_by_key.setdefault(f"title {chunk.title}", []).append(chunk)
-
-    def is_present(gold: GoldPassage) -> bool:
-        key = f"id {gold.id}" if gold.id else f"title {gold.title}"
-        return any(is_gold(gold, chunk) for chunk in chunks_by_key.get(key, ()))
-
+    candidates = defaultdict[tuple[str, str], list[GoldPassage]](list)  # the few gold passages to compare a chunk with
     all_gold = {gold for question in questions for gold in question.gold}
-    present = {gold for gold in all_gold if is_present(gold)}
+    for gold in all_gold:
+        candidates[gold.id, "" if gold.id else gold.title].append(gold)
+    present = {gold for chunk in chunks for key in ((chunk.document_id, ""), ("", chunk.title))
+               for gold in candidates.get(key, ()) if is_gold(gold, chunk)}
     if not present:
         raise DatasetError("none of the gold passages is in the knowledge base: name the one that holds the "
                            "questions' documents (--kb), and the file's form (--format)")
@@ -319,14 +294,6 @@ def _count_absent_gold(questions: Sequence[DatasetQuestion], chunks: Mapping[str
 
 
 def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
-    """Return the rank, from 1, of the document that contains a gold passage; None if it was not ranked.
-
-    Documents are ranked by their first chunk.
-    """
-    documents: list[str] = []
-    for chunk in ranked:
-        if chunk.document_id not in documents:
-            documents.append(chunk.document_id)
-        if is_gold(gold, chunk):
-            return documents.index(chunk.document_id) + 1
-    return None
+    """Return the rank, from 1, of the document that contains a gold passage, by its first chunk; None: not ranked."""
+    documents = list(dict.fromkeys(chunk.document_id for chunk in ranked))
+    return next((documents.index(chunk.document_id) + 1 for chunk in ranked if is_gold(gold, chunk)), None)

@@ -74,7 +74,7 @@ GOLD_LINE = '{"id": "1", "sent": "s", "triples": []}\n'
     (load_gold, GOLD_LINE + "\n{,}", "line 3, column 2: not JSON: Expecting property name"),
     (load_gold, '{"id": "1", "sent": "s", "triples": [{"sub": "a", "rel": "b"}]}',
      r"line 1, triples\.0\.obj: Field required"),
-    (load_gold, GOLD_LINE * 2, "line 2, id: '1' occurs already in .*: line 1"),
+    (load_gold, GOLD_LINE * 2, "line 2, id: '1' occurs already"),
     (load_recorded, '{"id": "1", "triples": [["a", "b", 3]]}',
      r"line 1, triples\.0\.2: Input should be a valid string")])
 def test_a_broken_file_is_an_error_that_names_the_place(tmp_path, load, text, message):
