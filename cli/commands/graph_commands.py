@@ -51,12 +51,6 @@ def facts(
     limit: Limit = None, as_json: AsJson = False,
 ) -> None:
     """List the facts of an entity, a relation or an attribute; `banyan sql` filters, counts and groups them."""
-    most = limit if as_json else limit or _SHOWN
-    if not of and not relation:
-        if at:
-            raise CommandError("--at needs --of or --relation: name an entity, a relation or an attribute")
-        _print_terms(kb, most, as_json=as_json)
-        return
     day = day_of(at)
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
         names = [term.name for term in terms_of(snapshot.index)] if relation else []
@@ -66,29 +60,25 @@ def facts(
                                f"{', '.join(names) or 'none'}")
         fitting = [(fact, validity) for fact, validity in _facts_of(snapshot.kb.graph, of)
                    if (not name or fact.relation == name) and (day is None or validity.holds(*day))]
-    _print_facts(fitting, most, as_json=as_json)
-
-
-def _print_facts(facts: Sequence[tuple[Said, Validity]], limit: int | None, *, as_json: bool) -> None:
-    shown = facts[:limit]
+    shown = fitting[:limit if as_json else limit or _SHOWN]
     if as_json:
         print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in shown])
         return
     for fact, validity in shown:
         time = f" ({validity.note()})" if validity.note() else ""
         out.say("{} [dim]|[/dim] {} [dim]|[/dim] {}[dim]{}[/dim]", *fact, time)
-    print_left_out(len(facts) - len(shown))
+    print_left_out(len(fitting) - len(shown))
 
 
 def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[Said, Validity]]:
     """Yield the values of an entity, or of all, then the facts, each with the time in which it holds."""
-    node = match_node(graph, entity) if entity else ""
-    names = graph.name
-    if node:
-        owners, edges = [node], list(graph.incident(node))
+    names, owners, edges = graph.name, graph.entity_ids(), graph.edges()
+    if entity:
+        owners = [match_node(graph, entity)]
+        edges = graph.incident(owners[0])
     else:
-        owners = sorted(graph.entity_ids(), key=lambda owner: (names(owner), owner))
-        edges = sorted(graph.edges(), key=lambda edge: (names(edge[0]), edge[1], names(edge[2]), edge))
+        owners = sorted(owners, key=lambda owner: (names(owner), owner))
+        edges = sorted(edges, key=lambda edge: (names(edge[0]), edge[1], names(edge[2]), edge))
     for owner in owners:
         validities = graph.validities(owner)  # by attribute and value; values without a time are not in it
         for name, values in graph.descriptive_values(owner).items():
@@ -97,19 +87,6 @@ def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[Said, Validit
     for edge in edges:
         head, relation, tail = edge
         yield Said(names(head), relation, names(tail)), graph.validity(edge)
-
-
-def _print_terms(kb: str, limit: int | None, *, as_json: bool) -> None:
-    """Print the relations and attributes with the number of their facts."""
-    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        terms = terms_of(snapshot.index)
-    shown = terms[:limit]
-    if as_json:
-        print_json([term._asdict() for term in shown])
-        return
-    print_table(("name", "rows", "kind"), [
-        (term.name, term.rows, "attribute" if term.is_attribute else "relation") for term in shown])
-    print_left_out(len(terms) - len(shown))
 
 
 @app.command()
@@ -205,16 +182,11 @@ def tables(*, kb: Kbs, table: Annotated[str, typer.Argument()] = "", documents: 
     elif table:
         _print_columns(listed[0])
     else:
-        _print_tables(listed)
-
-
-def _print_tables(tables: Sequence[TableInfo]) -> None:
-    print_table(("table", "rows", "documents", "columns"), [
-        (table.name, table.rows, table.documents, ", ".join(column.name for column in table.columns))
-        for table in tables if table.kind != "relation"])
-    relations = [f"{table.name} ({table.rows:,})" for table in tables if table.kind == "relation"]
-    if relations:
-        out.say("[dim]relations and attributes, a table each: {}[/dim]", ", ".join(relations))
+        print_table(("table", "rows", "documents", "columns"), [
+            (one.name, one.rows, one.documents, ", ".join(column.name for column in one.columns))
+            for one in listed if one.kind != "relation"])
+        relations = ", ".join(f"{one.name} ({one.rows:,})" for one in listed if one.kind == "relation")
+        out.say("[dim]relations and attributes, a table each: {}[/dim]", relations or "none")
 
 
 def _print_columns(table: TableInfo) -> None:
@@ -262,7 +234,12 @@ def sql(*, kb: Kbs, query: Annotated[str, typer.Argument()], documents: Document
         out.print("no row fits")
     for note in notes:
         out.say("[dim]{}[/dim]", note)
-    _print_citations(result)
+    shown = result.citations[:_CITATIONS_SHOWN]
+    for citation in shown:
+        quote = " ".join(citation.quote.split())
+        out.say("[dim]{}:[/dim] {}", citation.document, quote[:_LONGEST_CITATION])
+    if result.records and result.records > _CITATIONS_SHOWN:
+        out.print(f"[dim]and {format_count(result.records - len(shown), 'more record')}[/dim]")
 
 
 def _write_data(result: SqlRows, *, as_csv: bool) -> None:
@@ -276,14 +253,3 @@ def _write_data(result: SqlRows, *, as_csv: bool) -> None:
         text = visible(text)  # text of documents must not control the terminal
     sys.stdout.buffer.write(text.encode())
     sys.stdout.flush()
-
-
-def _print_citations(result: SqlRows) -> None:
-    """Print the first records that a result rests on, and how many more there are."""
-    shown = result.citations[:_CITATIONS_SHOWN]
-    for citation in shown:
-        quote = " ".join(citation.quote.split())
-        cut = quote if len(quote) <= _LONGEST_CITATION else f"{quote[:_LONGEST_CITATION]}…"
-        out.say("[dim]{}:[/dim] {}", citation.document, cut)
-    if result.records and result.records > _CITATIONS_SHOWN:
-        out.print(f"[dim]and {format_count(result.records - len(shown), 'more record')}[/dim]")

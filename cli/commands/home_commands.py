@@ -174,16 +174,11 @@ def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
 
 def _documents_text(report: Status) -> str:
     """Return how many documents and chunks there are, and how many of them are not read."""
-    unread = []
-    if report.chunks_waiting:
-        unread.append(f"{report.chunks_waiting:,} waiting")
-    if report.chunks_failed:
-        unread.append(f"{report.chunks_failed:,} failed")
-    text = f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}"
-    text += f", of which {' and '.join(unread)}" if unread else ", all read"
-    if report.partly_read:
-        text += f"; {format_count(len(report.partly_read), 'document')} only in part"
-    return text
+    unread = [f"{number:,} {state}" for number, state in (
+        (report.chunks_waiting, "waiting"), (report.chunks_failed, "failed")) if number]
+    text = (f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}, "
+            + (f"of which {' and '.join(unread)}" if unread else "all read"))
+    return f"{text}; {format_count(len(report.partly_read), 'document')} only in part" if report.partly_read else text
 
 
 def _counts_text(counts: Mapping[str, int], texts: Mapping[str, str]) -> str:

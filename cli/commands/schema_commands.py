@@ -12,9 +12,8 @@ from ...agents.resources import Resources
 from ...agents.schema_proposal import REVIEWED_AT_ONCE, infer_schema
 from ...graph_store.derive import support_in
 from ...graph_store.layout import Layout
-from ...ingest.reading import LoadFailure
 from ...models.llm.llm_reasoner import SchemaWriter
-from ...schemas.delta import Candidate, Decision, Review, Verdict, load_review
+from ...schemas.delta import Candidate, Decision, Review, load_review
 from ...schemas.formats.schema_loading import dump_schema, load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaElement, compare_schemas
 from ...schemas.naming import label_key
@@ -43,10 +42,8 @@ def show(schema: Annotated[str, typer.Argument()] = "", kb: str = "",
         with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
             history = snapshot.kb.schemas
             shown = history.get(version or history.version())
-    if output is not None:
+    if output is not None or as_json:
         _write_schema(shown, output)
-    elif as_json:
-        out.file.write(dump_schema(shown))
     else:
         _print_schema(shown)
 
@@ -56,13 +53,13 @@ def _count(schema: GraphSchema) -> str:
             f"{len(schema.attribute_types)} attributes")
 
 
-def _value_text(value: Any) -> str:
-    return "|".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _write_schema(schema: GraphSchema, path: Path) -> None:
-    path.write_text(dump_schema(schema), "utf-8")
-    err.say("written to {}", path)
+def _write_schema(schema: GraphSchema, path: Path | None) -> None:
+    """Write a schema as JSON to a file, or else to standard output."""
+    if path is None:
+        out.file.write(dump_schema(schema))
+    else:
+        path.write_text(dump_schema(schema), "utf-8")
+        err.say("written to {}", path)
 
 
 def _print_schema(schema: GraphSchema) -> None:
@@ -113,7 +110,7 @@ def set_schema(schema: str, kb: Kb, by: str = "", *, dry_run: bool = False) -> N
         with resources.snapshot(kb) as snapshot:
             current = snapshot.kb.schemas.current()
         for change in compare_schemas(current, wanted):
-            fields = ", ".join(f"{field.field}: {_value_text(field.after)}" for field in change.fields)
+            fields = ", ".join(f"{field.field}: {field.after}" for field in change.fields)
             out.say(f"{_MARKS[change.change]} {{}} {{}}  [dim]{{}}[/dim]", change.kind, change.name, fields)
         if dry_run:
             return
@@ -132,42 +129,42 @@ def review(
     """List the schema candidates, or decide on them by name, all at once, or in a file (rename, merge, edit)."""
     with open_resources() as resources:
         Layout.by(resources.settings, kb).require()
+        is_listing = decisions is None and everything is None and not accept and not reject
+        with resources.snapshot(kb) as snapshot:
+            candidates = snapshot.kb.schema_control.list_candidates(
+                support_in(snapshot.kb, resources.settings), REVIEWED_AT_ONCE if is_listing and not save else None)
         if save is not None:
-            listed = _list_candidates(resources, kb, None)
-            data = {"candidates": [candidate.model_dump(mode="json") for candidate in listed], "decisions": []}
+            data = {"candidates": [candidate.model_dump(mode="json") for candidate in candidates], "decisions": []}
             save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", "utf-8")
-            out.say("{} candidates written to {}; fill in 'decisions' and pass it with --decisions", len(listed), save)
-            return
-        if decisions is None and everything is None and not accept and not reject:
-            _print_candidates(_list_candidates(resources, kb, REVIEWED_AT_ONCE))
-            return
-        candidates = _list_candidates(resources, kb, None)
-        named = [*_decide_named(candidates, accept or (), "accept"), *_decide_named(candidates, reject or (), "reject")]
-        review = load_review(decisions) if decisions is not None else Review()
-        review = review.model_copy(update={"decisions": (*review.decisions, *named), "all": everything or review.all})
-        # "reviewer" is the default of a file that names nobody.
-        decider = review.who if review.who != "reviewer" else by or getpass.getuser()
-        decided = review.on(candidates)
-        try:
-            changed = resources.decide(kb, decided, decider)
-        finally:  # also if a decision is refused: an earlier command may have been killed before it updated the tree
-            with err.status("updating the tree"):
-                resources.update_tree(kb)
-        out.print(f"{len(decided)} decisions; ", end="")
-        _print_version(resources, kb, changed=changed)
+            out.say("{} candidates written to {}; fill in 'decisions' and pass it with --decisions", len(candidates),
+                    save)
+        elif is_listing:
+            for candidate in candidates:
+                out.say("\n[bold]{} {}[/bold]", candidate.kind.replace("_", " "), candidate.name)
+                _print_evidence(candidate)
+            out.print("\ndecide with --accept NAME, --reject NAME, --all, or in a file with --save and --decisions"
+                      if candidates else "nothing is pending")
+        else:
+            review = load_review(decisions) if decisions is not None else Review()
+            named = [decision for verdict, names in (("accept", accept), ("reject", reject))
+                     for decision in _decide_named(candidates, names or (), verdict)]
+            _decide(resources, kb, candidates, by, review.model_copy(update={
+                "decisions": (*review.decisions, *named), "all": everything or review.all}))
 
 
-def _print_candidates(candidates: Sequence[Candidate]) -> None:
-    if not candidates:
-        out.print("nothing is pending")
-        return
-    for candidate in candidates:
-        out.say("\n[bold]{} {}[/bold]", candidate.kind.replace("_", " "), candidate.name)
-        _print_evidence(candidate)
-    out.print("\ndecide with --accept NAME, --reject NAME, --all, or in a file with --save and --decisions")
+def _decide(resources: Resources, kb: str, candidates: Sequence[Candidate], by: str, review: Review) -> None:
+    # "reviewer" is the default of a file that names nobody.
+    decider, decided = review.who if review.who != "reviewer" else by or getpass.getuser(), review.on(candidates)
+    try:
+        changed = resources.decide(kb, decided, decider)
+    finally:  # also if a decision is refused: an earlier command may have been killed before it updated the tree
+        with err.status("updating the tree"):
+            resources.update_tree(kb)
+    out.print(f"{len(decided)} decisions; ", end="")
+    _print_version(resources, kb, changed=changed)
 
 
-def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict: Verdict) -> list[Decision]:
+def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict: Any) -> list[Decision]:
     """Return a decision for each candidate that has one of some names; a name may be that of several kinds."""
     decisions = []
     for name in names:
@@ -190,12 +187,6 @@ def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
         out.say(f"{indent}[dim]{{}}[/dim]", line)
 
 
-def _list_candidates(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
-    """Return the candidates that wait for a decision, the strongest first; None means all of them."""
-    with resources.snapshot(kb) as snapshot:
-        return snapshot.kb.schema_control.list_candidates(support_in(snapshot.kb, resources.settings), most)
-
-
 def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:
     with resources.snapshot(kb) as snapshot:
         out.print(f"the schema {'is now version' if changed else 'stays version'} {snapshot.kb.schemas.version()}")
@@ -204,24 +195,18 @@ def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:
 @schema_app.command()
 def infer(paths: list[Path], output: Output = None, name: str = "inferred", max_tokens: MaxTokens = None) -> None:
     """Let a model propose a compact seed schema from a sample of documents, for you to edit; responses are cached."""
-
-    def report_failure(failed: LoadFailure) -> None:
-        err.say("[yellow]not read:[/yellow] {}: {}", failed.path, failed.reason)
-
     with open_resources() as resources, resources.standalone_calls(max_tokens) as calls:
         settings = resources.settings
         if not settings.uses_llm:
             raise CommandError("only a model proposes a schema, and none is set: set BANYAN_LLM_BASE_URL and "
                                "BANYAN_LLM_MODEL, or edit a seed schema: banyan schema show general -o schema.json")
         before = calls.total()
-        inferred = infer_schema(SchemaWriter(settings, calls), paths, resources.limits, settings.chunk_tokens,
-                                report_failure)
+        inferred = infer_schema(
+            SchemaWriter(settings, calls), paths, resources.limits, settings.chunk_tokens,
+            lambda failed: err.say("[yellow]not read:[/yellow] {}: {}", failed.path, failed.reason))
         after = calls.total()
     schema = inferred.graph_schema.model_copy(update={"name": name})
-    tokens = after.prompt + after.completion - before.prompt - before.completion
     err.say("from {} excerpts of {} documents: {}; {} calls, {} tokens", inferred.excerpts, inferred.documents,
-            _count(schema), after.calls - before.calls, tokens)
-    if output is not None:
-        _write_schema(schema, output)
-    else:
-        out.file.write(dump_schema(schema))
+            _count(schema), after.calls - before.calls,
+            after.prompt + after.completion - before.prompt - before.completion)
+    _write_schema(schema, output)

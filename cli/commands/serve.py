@@ -64,16 +64,13 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
     from ...server.security.gate import Hosts, is_for_others  # noqa: PLC0415  (`banyan key` does without this second)
 
     settings = Settings()
-    has_public_names = is_for_others(settings.server_hosts)
-    is_reachable = has_public_names or not is_loopback(host)
+    is_reachable = is_for_others(settings.server_hosts) or not is_loopback(host)
     if is_reachable and not settings.oidc_issuer and not Keys.of(settings).all():
-        if is_loopback(host):
-            reached = f"BANYAN_SERVER_HOSTS names this server for others ({settings.server_hosts})"
-        else:
-            reached = f"{host} can be reached from other machines"
-        cause = "BANYAN_SERVER_HOSTS" if has_public_names else "--host"
-        raise CommandError(f"{reached}, and no API key is set: make one with `banyan key NAME --scope read --scope "
-                           f"ask`, set BANYAN_OIDC_ISSUER, or omit {cause}")
+        cause = (f"BANYAN_SERVER_HOSTS ({settings.server_hosts}) names it for others" if is_loopback(host)
+                 else f"it listens on {host}")
+        raise CommandError(f"the server can be reached from other machines, as {cause}, and no API key is set: make "
+                           "one with `banyan key NAME --scope read --scope ask`, set BANYAN_OIDC_ISSUER, or omit "
+                           "BANYAN_SERVER_HOSTS and --host")
     hosts = Hosts.bound(host, settings.server_hosts)
     url_host = f"[{host}]" if ":" in host else host  # an IPv6 address
     address = f"http://{url_host}:{port}"

@@ -80,5 +80,5 @@ def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):
     named = (("BANYAN_SERVER_HOSTS", "localhost, kb.example.org"),)
     refused = serving.command_line.CommandLine(tmp_path, named)("serve")
     assert refused.code == 1
-    assert "BANYAN_SERVER_HOSTS names this server for others" in refused.err
+    assert "from other machines, as BANYAN_SERVER_HOSTS" in refused.err
     assert "banyan key NAME" in refused.err
