@@ -150,7 +150,7 @@ def test_a_new_one_is_named_before_it_is_there(tmp_path):
         assert repr(new) == "banyan.open('papers')"
     with pytest.raises(KnowledgeBaseNameError):
         banyan.open("../papers")
-    with pytest.raises(banyan.BanyanError, match="no setting 'llm_modle'; docs/settings.md lists all"):
+    with pytest.raises(banyan.BanyanError, match="no setting 'llm_modle'"):
         banyan.open("papers", llm_modle="x")
 
 
