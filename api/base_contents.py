@@ -180,7 +180,7 @@ class ManualEdits:
 
     def undo(self, number: int, *, who: str = "") -> None:
         """Undo a decision, as if it had never been made."""
-        self._edit(who, lambda edits, user: edits.undo(number, user))
+        self._resources.edit(self._name, lambda edits: edits.undo(number, who or getpass.getuser()))
 
     def decisions(self) -> list[EditDecision]:
         """Return all changes but merges and splits, oldest first, including undone ones."""

@@ -26,7 +26,9 @@ from .base_contents import Where
 from .python_results import MOST_ROWS, SQL_SECONDS, Answer, SqlRows, Step, answer_of
 
 STREAMED: list[StreamMode] = ["custom", "values"]
-_P, _S, _T = ParamSpec("_P"), TypeVar("_S"), TypeVar("_T")
+_P = ParamSpec("_P")
+_S = TypeVar("_S")
+_T = TypeVar("_T")
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
 
 

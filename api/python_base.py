@@ -130,7 +130,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
         """
         local_folder, is_new = Path(folder).expanduser(), self.name not in knowledge_bases(self.resources.settings)
         with nullcontext() if is_new else self._snapshot() as snapshot:
-            changes = compare_folder(snapshot and snapshot.kb.documents, local_folder, self.resources.limits)
+            changes = compare_folder(snapshot.kb.documents if snapshot else None, local_folder, self.resources.limits)
         report = None
         if not dry_run and (changes.new or changes.known):
             report = self.add(local_folder, context=context, progress=progress)
