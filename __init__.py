@@ -44,20 +44,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "CitationMiddleware", "Community",
-    "Document", "Entity", "Fact", "JoinedBases", "KnowledgeBase", "Resources", "Settings", "Step",
-    "as_subagent", "as_tool", "drop", "list", "open", "rename",
+    "Document", "Entity", "Fact", "JoinedBases", "KnowledgeBase", "Resources", "Settings", "Step", "as_subagent",
+    "as_tool", "drop", "list", "open", "rename",
 ]
-
-_FOUND_IN = {
-    "Answer": "api.python_results", "AskContext": "agents.retrieval.state", "BanyanError": "schemas.errors",
-    "BanyanRetriever": "subagent.tool", "BuildContext": "agents.construction.state",
-    "CitationMiddleware": "subagent.citation_middleware", "Community": "api.python_results",
-    "Document": "schemas.documents", "Entity": "api.python_results", "Fact": "api.python_results",
-    "JoinedBases": "api.joined_bases", "KnowledgeBase": "api.python_base",
-    "Resources": "agents.resources", "Settings": "config", "Step": "api.python_results",
-    "as_subagent": "subagent.tool", "as_tool": "subagent.tool",
-    "drop": "api.python_base", "list": "api.python_base", "open": "api.python_base", "rename": "api.python_base",
-}
+_MODULES = {
+    "agents.construction.state": "BuildContext", "agents.resources": "Resources",
+    "agents.retrieval.state": "AskContext",
+    "api.joined_bases": "JoinedBases", "api.python_base": "KnowledgeBase drop list open rename",
+    "api.python_results": "Answer Community Entity Fact Step", "config": "Settings", "schemas.documents": "Document",
+    "schemas.errors": "BanyanError", "subagent.citation_middleware": "CitationMiddleware",
+    "subagent.tool": "BanyanRetriever as_subagent as_tool"}
+"""The public names of each module."""
 _CALLED = {"drop": "drop_base", "list": "list_bases", "open": "open_base", "rename": "rename_base"}
 """What would hide a builtin in its own module has another name there."""
 
@@ -66,9 +63,10 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: importing all of them takes seconds."""
     if name == "__version__":
         return version("banyan-graphrag")
-    if name not in _FOUND_IN:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_FOUND_IN[name]}", __name__), _CALLED.get(name, name))
+    for module, names in _MODULES.items():
+        if name in names.split():
+            return getattr(import_module(f".{module}", __name__), _CALLED.get(name, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> Iterable[str]:

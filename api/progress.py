@@ -68,14 +68,13 @@ def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
 
 def log_failures(report: dict[str, Any]) -> BuildReport:
     """Log what a build could not read or finish as warnings, files read in part as information; return the report."""
-    for line in report["files_failed"]:
-        _LOG.warning("not read: %s", line)
-    for line in report["files_partly_read"]:
-        _LOG.info("partly read: %s", line)
-    for line in report["files_moved"]:
-        _LOG.warning("moved: %s; delete the old document", line)
-    if report["records_gone"]:
-        _LOG.info("deleted, as their files have them no more: %s", ", ".join(report["records_gone"]))
+    for level, message, lines in (
+            (logging.WARNING, "not read: %s", report["files_failed"]),
+            (logging.INFO, "partly read: %s", report["files_partly_read"]),
+            (logging.WARNING, "moved: %s; delete the old document", report["files_moved"]),
+            (logging.INFO, "deleted, as its file has it no more: %s", report["records_gone"])):
+        for line in lines:
+            _LOG.log(level, message, line)
     if report["chunks_failed"]:
         _LOG.warning("%d chunks failed; add again with BuildContext(retry_failed=True)", report["chunks_failed"])
     if report["stopped"]:

@@ -17,7 +17,7 @@ from ..graph_store.graph_index import GraphIndex
 from ..graph_store.joined_documents import joined_id, split_id
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import communities as ledger
-from ..schemas.documents import Chunk, Citation, Frozen, Span
+from ..schemas.documents import Citation, Frozen, Span
 from ..schemas.errors import BanyanError
 from ..schemas.inquiry import TraceStep
 from ..schemas.naming import triple_id
@@ -121,11 +121,8 @@ def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput)
         with lease as snapshots:
             for base, retriever in snapshots.retrievers.items():
                 facts += _facts_of_base(base, retriever.index, citations)
-    return Answer(
-        text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
-        citations=citations, facts=tuple(facts),
-        trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
-        iterations=output["iterations"], grade=output["grade"])
+    own = {name: output[name] for name in Answer.model_fields if name in output}  # type: ignore[literal-required]
+    return Answer.model_validate({**own, "text": output["answer"], "citations": citations, "facts": facts})
 
 
 def _facts_of_base(base: str, index: GraphIndex, cited: Sequence[Citation]) -> Iterator[Fact]:
@@ -158,20 +155,14 @@ def find_stated(index: GraphIndex, cited: Sequence[Cited]) -> tuple[list[EdgeKey
     for citation in cited:
         cited_in.setdefault(citation.document, []).append(citation)
     for chunk in index.store.documents.chunks_of(cited_in):
-        places = cited_in[chunk.document_id]
-        for fact, start, end in index.stated_in(chunk.id):
-            if _overlaps_citation(chunk, start, end, places):
-                facts.add(fact)
-        for entity, _, start, end in index.mentioned_in(chunk.id):
-            if _overlaps_citation(chunk, start, end, places):
-                entities.add(entity)
+        places = [(cited.start - chunk.start, cited.end - chunk.start) for cited in cited_in[chunk.document_id]]
+
+        def is_cited(start: int, end: int, places: Sequence[tuple[int, int]] = places) -> bool:
+            return any(first < end and last > start for first, last in places)
+
+        facts.update(fact for fact, start, end in index.stated_in(chunk.id) if is_cited(start, end))
+        entities.update(entity for entity, _, start, end in index.mentioned_in(chunk.id) if is_cited(start, end))
     return sorted(facts), entities
-
-
-def _overlaps_citation(chunk: Chunk, start: int, end: int, cited: Iterable[Cited]) -> bool:
-    """Return True if the characters `start` to `end` of a chunk overlap cited text of its document."""
-    begin, finish = chunk.start + start, chunk.start + end
-    return any(citation.start < finish and citation.end > begin for citation in cited)
 
 
 def facts_of(kb: KnowledgeBase, graph: KnowledgeGraph, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:

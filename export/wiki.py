@@ -119,20 +119,17 @@ def _section(title: str, items: Sequence[str]) -> Iterator[str]:
 
 
 def _fact_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iterator[str]:
-    """Yield the facts of an entity: first those in which it is the subject, then the others."""
+    """Yield the facts of an entity, first those in which it is the subject; the other end is a link to its page."""
+    def link(end: str) -> str:
+        name = _plain(graph.nodes[end]["name"])
+        return f"[{name}]({quote(paths[end].rpartition('/')[2])})" if end in paths and end != node else name
+
     incoming = [edge for edge in graph.in_edges(node, data=True) if edge[0] != node]  # a loop is among the outgoing
     for head, tail, fact in [*graph.out_edges(node, data=True), *incoming]:
         if fact["kind"] == "triple":
-            subject, target = (_link(graph, end, paths if end != node else {}) for end in (head, tail))
             relation = _plain(fact["relation"].replace("_", " "))
             time = f" ({_plain(fact['time'])})" if fact.get("time") else ""
-            yield f"- {subject} *{relation}* {target}{time}\n{_quotes(fact['sources'])}"
-
-
-def _link(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> str:
-    """Return an entity's name, as a link if it has a page in the same folder."""
-    name = _plain(graph.nodes[node]["name"])
-    return f"[{name}]({quote(paths[node].rpartition('/')[2])})" if node in paths else name
+            yield f"- {link(head)} *{relation}* {link(tail)}{time}\n{_quotes(fact['sources'])}"
 
 
 def _quotes(sources: Sequence[Mapping[str, Any]]) -> str:

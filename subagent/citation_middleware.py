@@ -33,12 +33,8 @@ class _Source(NamedTuple):
     text: SourceText
 
 
-class _QuotePlace(NamedTuple):
-    """Where a quote is: from character `start` of a document; `words` are the document's own."""
-
-    document: str
-    start: int
-    words: str
+_Place = tuple[str, int, str]
+"""Where a quote is: the document, the first character, and the document's own words."""
 
 
 class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -95,10 +91,8 @@ def _answer_in(response: ModelResponse[Any], sources: Sequence[_Source]) -> AIMe
 def _correction_text(response: ModelResponse[Any], sources: Sequence[_Source]) -> str:
     """Return what to tell the model about an answer whose quotes do not hold; "" if they do."""
     answer = _answer_in(response, sources)
-    if answer is None:
-        return ""
-    quotes = _QUOTE.findall(answer.text)
-    if not quotes:
+    quotes = _QUOTE.findall(answer.text) if answer else []
+    if answer and not quotes:
         return "Your answer quotes nothing: end each statement with the words that support it, in [[ ]]."
     unfounded = "\n".join(f"- {quote[:_LONGEST_QUOTE]}" for quote in quotes if _locate_quote(quote, sources) is None)
     if not unfounded:
@@ -124,12 +118,12 @@ def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> Mo
 
 def _cite_sources(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict[str, Any]]]:
     """Return an answer with marks in the place of its quotes, without lines whose quotes fail, and its citations."""
-    citations: dict[_QuotePlace, int] = {}  # each with its number
+    citations: dict[_Place, int] = {}  # each with its number
     lines, omitted_count = list[str](), 0
     for line in filter(str.strip, text.splitlines()):
         quotes, statement = _QUOTE.findall(line), plain_text(_QUOTE.sub("", line))
         places = [_locate_quote(quote, sources) for quote in quotes]
-        supporting = [place for place in places if place and is_support(place.words, statement)]
+        supporting = [place for place in places if place and is_support(place[2], statement)]
         if quotes and not supporting:
             omitted_count += 1
             continue
@@ -139,19 +133,16 @@ def _cite_sources(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict
         lines.append(left_out_note(omitted_count, lines[0]))
     titles = {source.document: source.title for source in sources}
     answer = "\n".join(lines) if citations else NOT_FOUND
-    return answer, [{"id": number, "document": place.document, "start": place.start,
-                     "end": place.start + len(place.words), "quote": place.words,
-                     "metadata": {"title": titles[place.document]}} for place, number in citations.items()]
+    return answer, [{"id": number, "document": document, "start": start, "end": start + len(words), "quote": words,
+                     "metadata": {"title": titles[document]}}
+                    for (document, start, words), number in citations.items()]
 
 
-def _locate_quote(quote: str, sources: Sequence[_Source]) -> _QuotePlace | None:
+def _locate_quote(quote: str, sources: Sequence[_Source]) -> _Place | None:
     """Return the place of a quote, verbatim or else in another case or spacing; None if no source has it."""
-    if not quote.strip():
-        return None
-    for source in sources:
-        span = source.text.verbatim(quote) or source.text.find(quote)
-        if span:
-            return _QuotePlace(source.document, source.start + span.start, span.quote)
+    for source in sources if quote.strip() else ():
+        if span := source.text.verbatim(quote) or source.text.find(quote):
+            return source.document, source.start + span.start, span.quote
     return None
 
 

@@ -11,10 +11,7 @@ import networkx as nx
 import pytest
 from banyan.agents.retrieval.state import AskContext
 from banyan.api.python_base import read_sources
-from banyan.graph_store.store_errors import (
-    KnowledgeBaseNameError,
-    UnknownKnowledgeBaseError,
-)
+from banyan.graph_store.store_errors import KnowledgeBaseNameError, UnknownKnowledgeBaseError
 from banyan.ingest.reading import IngestError
 from langchain_core.documents import Document as LangChainDocument
 

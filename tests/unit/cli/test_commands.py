@@ -11,13 +11,11 @@ import pytest
 import typer.main
 from banyan.cli import main as cli
 from banyan.cli import start
-from banyan.cli.commands import ask
 from banyan.cli.commands.serve import divide_limits
 from banyan.cli.console import CommandError
 from banyan.cli.main import EXAMPLES
 from banyan.config import Settings
 from banyan.graph_store.layout import Layout
-from typer.testing import CliRunner
 
 from ... import scripted
 from ...copying import copied
@@ -31,11 +29,6 @@ def two(shell):
     shell.copy_built({"a.txt": "Ada:Person --employer--> Acme:Organization."})
     copied(Layout.by(shell.settings, "kb"), Layout.by(shell.settings, "other"))
     return shell
-
-
-def test_a_command_that_does_not_exist_is_refused():
-    result = CliRunner().invoke(cli.app, ["biuld"])
-    assert (result.exit_code, "No such command" in result.output) == (2, True)
 
 
 def _every_command():
@@ -115,13 +108,6 @@ def test_ctrl_c_while_loading_ends_the_program_without_a_traceback(monkeypatch, 
         start.main()
     assert ended.value.code == 130
     assert capsys.readouterr() == ("", "")
-
-
-def test_ctrl_c_at_the_prompt_ends_a_conversation(monkeypatch, tmp_path):
-    monkeypatch.setenv("BANYAN_HOME", str(tmp_path))
-    monkeypatch.setattr(ask.out, "input", interrupt)
-    done = CliRunner().invoke(ask.app, ["chat", "--kb", "any"])
-    assert done.exit_code == 0
 
 
 def test_limits_are_divided_and_what_has_none_stays_so(tmp_path):

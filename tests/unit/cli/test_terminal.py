@@ -5,7 +5,7 @@ import re
 
 import pytest
 from banyan.cli.console import SafeConsole, json_line, on_a_line
-from banyan.schemas.naming import UNSEEN, canonical_name, entity_id
+from banyan.schemas.naming import UNSEEN
 from banyan.schemas.retrieval import CommunitySummary
 from banyan.text.cleaning import visible
 from hypothesis import given
@@ -59,13 +59,6 @@ def _table(cell):
     table.add_column("name", no_wrap=True)
     table.add_row(cell)
     return table
-
-
-def test_names_that_differ_only_in_what_nobody_sees_are_one():
-    assert canonical_name("Ada\u200b By\u00adron\u202c") == canonical_name("ada byron")
-    assert entity_id("Ada\ufeff", "Person") == entity_id("Ada", "Person")
-    assert canonical_name("می\u200cخواهم") != canonical_name("میخواهم"), "a joiner is spelling"
-    assert canonical_name("\u0410da") != canonical_name("Ada"), "another letter is another name"
 
 
 class _EvilReasoner(scripted.ScriptedReasoner):

@@ -25,16 +25,11 @@ def elsewhere(tmp_path, monkeypatch):
     return folder
 
 
-def test_a_file_in_the_current_folder_is_not_read(elsewhere, monkeypatch):
-    monkeypatch.setenv("BANYAN_LLM_API_KEY", "the user's")
-    for home in (None, ".banyan", "./.banyan"):
-        if home:
-            monkeypatch.setenv("BANYAN_HOME", home)
-        assert Settings().llm_base_url is None
-
-
 def test_without_a_home_of_their_own_knowledge_bases_are_in_one_place_per_user(elsewhere, tmp_path, monkeypatch):
-    monkeypatch.delenv("BANYAN_HOME", raising=False)
+    for home in (".banyan", "./.banyan"):
+        monkeypatch.setenv("BANYAN_HOME", home)
+        assert Settings().llm_base_url is None, "files of the current folder are not read"
+    monkeypatch.delenv("BANYAN_HOME")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     assert Settings().home == user_data_path("banyan", appauthor=False) == tmp_path / "data" / "banyan"
     (tmp_path / "data" / "banyan").mkdir(parents=True)
@@ -136,10 +131,6 @@ def test_a_wrong_extra_body_is_named(monkeypatch: pytest.MonkeyPatch, given: str
         Settings(_env_file=None)
 
 
-def settings(**values):
-    return Settings(_env_file=None, **values)
-
-
 @pytest.mark.parametrize(("url", "said"), [
     ("localhost:8000", "such as http://127.0.0.1:8000"), ("ftp://host", "such as"), ("http://", "such as"),
     ("http://host:99999", "such as"), ("http://host:0", "such as"), ("http://ho st", "such as"),
@@ -147,7 +138,7 @@ def settings(**values):
     ("http://host?x=1", "alone"), ("http://host#x", "alone")])
 def test_what_is_no_url_is_refused_without_being_repeated(url, said):
     with pytest.raises(ValidationError) as caught:
-        settings(chroma_url=url)
+        Settings(_env_file=None, chroma_url=url)
     (error,) = caught.value.errors()
     assert error["loc"] == ("chroma_url",)
     assert said in error["msg"]
@@ -160,24 +151,9 @@ def test_the_token_is_sent_and_never_shown():
     assert ChromaServer(url="http://host", token="sesame", token_header="X-Chroma-Token").headers() == {
         "X-Chroma-Token": "sesame"}
     assert ChromaServer(url="http://host").headers() == {}
-    assert "sesame" not in repr(server) + str(settings(chroma_url="http://host", chroma_token="sesame"))
+    assert "sesame" not in repr(server) + str(Settings(_env_file=None, chroma_url="http://host", chroma_token="sesame"))
 
 
-def test_the_table_is_that_of_the_settings():
+def test_the_table_and_the_example_are_those_of_the_settings():
     assert settings_table.found() == settings_table.table(), "run `python tests/settings_table.py`"
-
-
-def test_the_example_is_that_of_the_settings():
     assert settings_table.EXAMPLE.read_text("utf-8") == settings_table.example(), "run `python tests/settings_table.py`"
-
-
-def test_the_example_with_every_line_in_force_is_what_the_settings_are_without_it(tmp_path, monkeypatch):
-    for name in Settings.model_fields:
-        monkeypatch.delenv(f"BANYAN_{name.upper()}", raising=False)
-    default = Settings()
-    lines = settings_table.example().splitlines()
-    given = [line[1:] for line in lines if line.startswith("#BANYAN_") and not line.endswith("=")]
-    assert len(given) > 30
-    (tmp_path / ".env").write_text("\n".join(given), "utf-8")
-    monkeypatch.setenv("BANYAN_ENV_FILE", str(tmp_path / ".env"))
-    assert Settings() == default

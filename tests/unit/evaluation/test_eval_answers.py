@@ -1,14 +1,12 @@
 """`eval qa`: question files with answers, the run, its report and its table."""
 
 import json
+from contextlib import nullcontext
 
 import pytest
 from banyan.cli.commands.evaluation import eval_qa
 from banyan.evaluation.agent_answers import evaluate
-from banyan.evaluation.recall import (
-    DatasetQuestion,
-    GoldPassage,
-)
+from banyan.evaluation.recall import DatasetQuestion, GoldPassage
 from banyan.schemas.inquiry import Judgement
 from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
 
@@ -33,12 +31,6 @@ NONE = DatasetQuestion(id="c", question="Does Ada Byron know Carl?", gold=(), un
 BORN = "She was born in Ulm"
 
 
-def write(folder, records):
-    path = folder / "questions.json"
-    path.write_text(json.dumps(records, ensure_ascii=False), "utf-8")
-    return path
-
-
 def run(resources, question, reply, **options):
     resources.fake.reply = reply
     return evaluate(resources, "kb", [question], **options)
@@ -56,8 +48,6 @@ def test_citations_are_scored_by_document(resources):
     report = run(resources, TWO, quoting("ada", BORN, 0.8))
     assert report.citations == {"recall": 50, "precision": 100, "all_gold": 0}
     assert report.answers["correct"] == 0
-    titled = TWO.model_copy(update={"gold": (GoldPassage(title="Ulm"),)})
-    assert run(resources, titled, quoting("ada", BORN, 0.8)).citations == {"recall": 0, "precision": 0, "all_gold": 0}
 
 
 def test_a_doubtful_answer_counts_as_declined(resources):
@@ -78,18 +68,11 @@ def test_unanswerable_questions_are_declined_or_not(resources):
 @pytest.fixture
 def command(resources, tmp_path, monkeypatch):
     """`eval qa` over three questions, with the reasoner of the test."""
-    path = write(tmp_path, [{"id": n, "question": f"Where was Ada born? {n}", "gold": ["ada"] if n else [],
-                             "answers": ["Ulm"]} for n in range(3)])
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps([{"id": n, "question": f"Where was Ada born? {n}", "gold": ["ada"] if n else [],
+                                 "answers": ["Ulm"]} for n in range(3)]), "utf-8")
     resources.fake.reply = quoting("ada", BORN, 0.8, "Ulm")
-
-    class Opened:
-        def __enter__(self):
-            return resources
-
-        def __exit__(self, *_):
-            return None
-
-    monkeypatch.setattr("banyan.cli.commands.evaluation.open_resources", Opened)
+    monkeypatch.setattr("banyan.cli.commands.evaluation.open_resources", lambda: nullcontext(resources))
     return lambda **options: eval_qa("kb", path, "generic", **options)
 
 

@@ -87,40 +87,34 @@ def test_a_broken_file_is_an_error_that_names_the_place(tmp_path, load, text, me
 KEYS = {"precision", "recall", "f1", "conformance", "hallucination"}
 
 
-class Command:
-    """`banyan eval extraction` on sentences that the scripted reasoner reads."""
+shell = scripted.shell
 
-    def __init__(self, shell) -> None:
-        self.shell = shell
-        self.write("gold.jsonl", [
-            {"id": "1", "sent": "Ada:Person --employer--> Acme:Organization.",
-             "triples": [{"sub": "Ada", "rel": "employer", "obj": "Acme"}]},
-            {"id": "2", "sent": "Bob:Person --employer--> Acme:Organization.",
-             "triples": [{"sub": "Bob", "rel": "employer", "obj": "Bonn"}]}])
 
-    def write(self, name, records) -> None:
-        (self.shell.folder / name).write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
-
-    def __call__(self, *more):
-        return self.shell("eval", "extraction", "--ontology", self.shell.schema, "--gold", "gold.jsonl", *more)
+def write(shell, name, records) -> None:
+    (shell.folder / name).write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
 
 
 @pytest.fixture
-def command(tmp_path, hashed_embedder, monkeypatch, capsys):
-    return Command(scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys))
+def command(shell):
+    """`banyan eval extraction` on sentences that the scripted reasoner reads."""
+    write(shell, "gold.jsonl", [{
+        "id": number, "sent": f"{name}:Person --employer--> Acme:Organization.",
+        "triples": [{"sub": name, "rel": "employer", "obj": employer}]}
+        for number, name, employer in (("1", "Ada", "Acme"), ("2", "Bob", "Bonn"))])
+    return lambda *more: shell("eval", "extraction", "--ontology", shell.schema, "--gold", "gold.jsonl", *more)
 
 
-def test_the_reasoners_own_scores(command):
+def test_the_reasoners_own_scores(command, shell):
     found = json.loads(command("--json").out)
     assert set(found) == KEYS
     assert set(found["hallucination"]) == {"subject", "relation", "object"}
     assert (found["precision"], found["recall"], found["f1"], found["conformance"]) == (0.5, 0.5, 0.5, 1)
-    assert command.shell.kbs() == [], "measuring makes no knowledge base"
+    assert shell.kbs() == [], "measuring makes no knowledge base"
     assert "0.50" in command().out
 
 
-def test_recorded_answers_before_and_after(command):
-    command.write("said.jsonl", [
+def test_recorded_answers_before_and_after(command, shell):
+    write(shell, "said.jsonl", [
         {"id": "1", "triples": [["Ada", "employer", "Acme"], ["Ada", "employer", "Bonn"]]},
         {"id": "2", "triples": [["Bob", "likes", "Acme"]]}])
     found = json.loads(command("--recorded", "said.jsonl", "--json").out)
