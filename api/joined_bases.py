@@ -56,7 +56,7 @@ def in_thread_version(method: Callable[Concatenate[_S, _P], _T],
                       ) -> Callable[Concatenate[_S, _P], Coroutine[Any, Any, _T]]:
     """Return the async version of a method, which calls it in a thread."""
     @wraps(method)
-    async def call(self: _S, *arguments: _P.args, **named: _P.kwargs) -> _T:
+    async def call(self: _S, /, *arguments: _P.args, **named: _P.kwargs) -> _T:
         return await asyncio.to_thread(method, self, *arguments, **named)
 
     return call
