@@ -37,7 +37,7 @@ from banyan.benchmarks.papers.running import BenchError, Plan, Progressed, Watch
 from banyan.cli.console import explain_errors
 from banyan.config import Settings
 from banyan.evaluation.recall import DatasetError
-from banyan.prompts import Language, text_language
+from banyan.prompts.rendering import Language, text_language
 from banyan.runtime.budgets import Budget
 from banyan.schemas.retrieval import Mode
 

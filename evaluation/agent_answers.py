@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, cast
 
 from ..agents.resources import Resources
+from ..agents.retrieval.cited_message import without_marks
 from ..agents.retrieval.graph import build_graph
-from ..agents.retrieval.shown_text import without_marks
 from ..agents.retrieval.state import AskContext
 from ..graph_store.ledger.document_rows import Documents
 from ..runtime.event_loop import run

@@ -160,38 +160,21 @@ class AnswerRow(Frozen):
 
 
 class StructuredAnswer(Frozen):
-    """A checked answer as data, for agents that read `structured_response` of what they call."""
+    """A checked answer as data, for agents that read `structured_response`; its quotes are in their documents."""
 
     answer: str = Field(description="with [1], [2] behind each claim, a claim a line")
     abstained: bool = Field(description="whether the documents do not answer the question")
-    short: str = Field(description="the answer in the fewest words, where it has such")
-    grade: Grade = Field(description="found (passages alone), stated, inferred (the answer says which link is "
-                                    "not stated), or none")
-    citations: tuple[Citation, ...]
-    rows: tuple[AnswerRow, ...] = Field(description="facts and rows of tables that the answer rests on")
-
-
-class Answer(Frozen):
-    """The checked answer: every citation's quote is in its document.
-
-    `confidence` is the probability that the passages answer the question; an answer that abstains has it too. `grade`
-    is that of its least supported claim.
-    """
-
-    answer: str
-    abstained: bool
-    confidence: float = 0.0
-    short: str = ""
-    grade: Grade = "none"
+    short: str = Field(default="", description="the answer in the fewest words, where it has such")
+    grade: Grade = Field(default="none", description="found (passages alone), stated, inferred (the answer says which "
+                                                     "link is not stated), or none: that of its least supported claim")
     citations: tuple[Citation, ...] = ()
-    rows: tuple[AnswerRow, ...] = ()
-    sub_queries: tuple[str, ...] = ()
-    iterations: int = 0
+    rows: tuple[AnswerRow, ...] = Field(default=(), description="facts and rows of tables that the answer rests on")
 
-    def as_structured(self) -> StructuredAnswer:
-        """Return the answer as data for other agents."""
-        return StructuredAnswer(answer=self.answer, abstained=self.abstained, short=self.short, grade=self.grade,
-                                citations=self.citations, rows=self.rows)
+
+class Answer(StructuredAnswer):
+    """The checked answer with the probability that the passages answer the question, which an abstention has, too."""
+
+    confidence: float = 0.0
 
 
 class CommunityDigest(Frozen):

@@ -94,19 +94,19 @@ class NamedEndpoint(Frozen):
     api_key: SecretStr = Field(default=SecretStr("none"))
 
 
-def _read_endpoints(given: Any) -> Any:
-    """Return the endpoints in a setting, which is JSON or empty, or already an object."""
+def _read_object(given: Any, example: str) -> Any:
+    """Return the object in a setting, which is JSON or empty, or already an object."""
     if not isinstance(given, str):
         return given
     try:
         return json.loads(given) if given.strip() else {}
     except ValueError as error:
         # The message does not repeat the text, which may contain keys.
-        raise ValueError(f'it is not JSON ({error}): write an object such as {{"local": {{"base_url": '
-                         '"http://127.0.0.1:11434/v1", "model": "qwen3:8b"}}') from None
+        raise ValueError(f"it is not JSON ({error}): write an object such as {example}") from None
 
 
-NamedEndpoints = Annotated[dict[str, NamedEndpoint], BeforeValidator(_read_endpoints)]
+NamedEndpoints = Annotated[dict[str, NamedEndpoint], BeforeValidator(lambda given: _read_object(
+    given, '{"local": {"base_url": "http://127.0.0.1:11434/v1", "model": "qwen3:8b"}}'))]
 
 
 def is_loopback(host: str) -> bool:
@@ -139,17 +139,15 @@ IssuerUrl = Annotated[str, AfterValidator(_check_issuer)]
 
 def _read_extra_body(given: Any) -> dict[str, Any]:
     """Return the fields in a setting that are added to requests; raise ValueError if Banyan sets one of them itself."""
-    if isinstance(given, str):
-        try:
-            given = json.loads(given) if given.strip() else {}
-        except ValueError as error:
-            raise ValueError(f'it is not JSON ({error}): write an object such as {{"top_k": 20}}') from None
-    if not isinstance(given, dict):
+    body = _read_object(given, '{"top_k": 20}')
+    if not isinstance(body, dict):
         raise ValueError('it is no JSON object: write one such as {"top_k": 20}')  # noqa: TRY004  (for pydantic)
-    if own := [name for name in _SET_BY_BANYAN if name in given]:
-        raise ValueError(f"Banyan sets {', '.join(own)} itself: leave that out" + (
-            ", and name the model in BANYAN_LLM_MODEL" if "model" in own else ""))
-    return given
+    if own := [name for name in _SET_BY_BANYAN if name in body]:
+        raise ValueError(f"Banyan sets {', '.join(own)} itself: leave that out, and name the model in BANYAN_LLM_MODEL")
+    return body
+
+
+ExtraBody = Annotated[dict[str, Any], BeforeValidator(_read_extra_body)]
 
 
 def effort_of(efforts: str, step: str) -> str:
@@ -170,12 +168,5 @@ def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:
 
 def _read_efforts(efforts: str) -> list[tuple[str, str]]:
     """Return the parts of a setting as (step, effort); the step is "" for an effort that is for all steps."""
-    pairs = []
-    for part in efforts.lower().split(","):
-        *step, effort = part.split("=", 1)  # without "=" there is no step
-        if part.strip():
-            pairs.append(("".join(step).strip(), effort.strip()))
-    return pairs
-
-
-ExtraBody = Annotated[dict[str, Any], BeforeValidator(_read_extra_body)]
+    parts = [part.strip().rpartition("=") for part in efforts.lower().split(",") if part.strip()]
+    return [(step.strip(), effort.strip()) for step, _, effort in parts]

@@ -10,9 +10,8 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.constants import TAG_NOSTREAM
 
-from ..agents.retrieval.cited_message import answer_message
+from ..agents.retrieval.cited_message import answer_message, plain_text
 from ..agents.retrieval.citing import NOT_FOUND, is_support, left_out_note
-from ..agents.retrieval.shown_text import plain_text
 from ..graph_store.bounding.grounding import SourceText
 from ..schemas.inquiry import Block
 

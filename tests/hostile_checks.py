@@ -9,7 +9,7 @@ from typing import Any
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval.shown_text import find_marks
+from banyan.agents.retrieval.cited_message import find_marks
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import UNSEEN, normalise
 

@@ -120,24 +120,6 @@ def show_progress(step: Literal["read", "extract", "write", "index"], done: int,
     get_stream_writer()({"step": step, "done": done, "total": total, "file": file})
 
 
-class ReadingProgress:
-    """How many documents a build has read, and the file that it reads."""
-
-    def __init__(self) -> None:
-        self.documents = 0
-        self._file = ""
-
-    def begin_file(self, file: str) -> None:
-        """Show the name of the file that is read from now on."""
-        self._file = file
-        self.add_documents(0)
-
-    def add_documents(self, number: int) -> None:
-        """Show that further documents are read."""
-        self.documents += number
-        show_progress("read", self.documents, None, self._file)
-
-
 class Failures(list[LoadFailure]):
     """The first failures of each kind, and how many more there are; a file of records may have one for each record."""
 
@@ -153,11 +135,7 @@ class Failures(list[LoadFailure]):
 
     def append(self, failure: LoadFailure) -> None:
         """Add a failure."""
-        place = _place_of(failure.path)
-        if failure.reason.startswith(EMPTY):
-            self.emptied.add(place)
-        else:
-            self.sources.add(place)
+        (self.emptied if failure.reason.startswith(EMPTY) else self.sources).add(_place_of(failure.path))
         kind = _DETAILS.sub("", failure.reason)
         self._counts[kind] += 1
         if self._counts[kind] <= self._most:
@@ -165,25 +143,34 @@ class Failures(list[LoadFailure]):
 
     def lines(self) -> list[str]:
         """Return the failures as lines of text, at the end one for each kind of which there are more."""
-        lines = [f"{failure.path}: {failure.reason}" for failure in self]
-        for kind, count in self._counts.items():
-            if count > self._most:
-                lines.append(f"{count - self._most:,} more: {kind}")
-        return lines
+        more = [f"{count - self._most:,} more: {kind}" for kind, count in self._counts.items() if count > self._most]
+        return [*(f"{failure.path}: {failure.reason}" for failure in self), *more]
 
 
 class ReadingNotes:
-    """What is noted while a build reads its documents."""
+    """What is noted while a build reads its documents: how many, which file is read, and what is wrong with it."""
 
     def __init__(self, most_failures: int) -> None:
         """Begin to read; `most_failures` of each kind are listed one by one."""
-        self.failures, self.progress = Failures(most_failures), ReadingProgress()
+        self.failures = Failures(most_failures)
+        self.documents = 0
         self.ids_by_place: dict[str, set[str]] = {}
         """The ids of the documents that were read, by the file or address that they come from."""
         self.partly_read: dict[str, str] = {}
         """What was not read of a document, by its id."""
         self.moved: list[str] = []
         """Documents whose file was probably moved, as "OLD -> NEW"."""
+        self._file = ""
+
+    def begin_file(self, file: str) -> None:
+        """Show the name of the file that is read from now on."""
+        self._file = file
+        self.add_documents(0)
+
+    def add_documents(self, number: int) -> None:
+        """Show that further documents are read."""
+        self.documents += number
+        show_progress("read", self.documents, None, self._file)
 
     def partly_read_lines(self) -> list[str]:
         """Return what was not read of documents as lines, without what the failures say already."""
@@ -270,16 +257,10 @@ def find_gone(stored: Documents, read: Mapping[str, set[str]], failures: Failure
     for document_id, _, source, _ in stored.about():
         place = _place_of(source)
         ids, file = read.get(place, set()), Path(place)
-        if place in failures.sources:
-            continue
-        if not ids:
-            is_gone = place in failures.emptied
-        else:
-            # All ids of a file begin with the same name of the file, so any tells whether the folder is the same.
-            any_id = next(iter(ids))
-            is_of_same_folder = _id_of_file(document_id, file) == _id_of_file(any_id, file)
-            is_gone = is_of_same_folder and document_id not in ids
-        if is_gone:
+        # All ids of a file begin with the same name of the file, so any tells whether the folder is the same.
+        is_of_same_folder = bool(ids) and _id_of_file(document_id, file) == _id_of_file(next(iter(ids)), file)
+        is_gone = document_id not in ids if is_of_same_folder else not ids and place in failures.emptied
+        if is_gone and place not in failures.sources:
             gone.append(document_id)
     return gone
 
@@ -333,13 +314,10 @@ def note_moved_files(stored: Documents, read: Iterator[Document], home: Path, mo
 
 def _missing_files(stored: Documents, home: Path) -> dict[bytes, str]:
     """Return the ids of the documents whose files no longer exist, by the hash of their text (see `_digest`)."""
-    missing: dict[bytes, str] = {}
-    for document_id, _, source, _ in stored.about():
-        file = _file_of(source)
-        is_upload = home.absolute() in file.parents  # the server removes its file once it is read
-        if file.is_absolute() and not is_upload and not file.exists():
-            missing[_digest(stored.get(document_id))] = document_id
-    return missing
+    files = [(document_id, _file_of(source)) for document_id, _, source, _ in stored.about()]
+    return {_digest(stored.get(document_id)): document_id for document_id, file in files
+            if file.is_absolute() and not file.exists()
+            and home.absolute() not in file.parents}  # the server removes the file of an upload once it is read
 
 
 def _file_of(source: str) -> Path:

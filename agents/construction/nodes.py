@@ -98,7 +98,7 @@ class ConstructionNodes(BuildNodes):
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and settings.resolve)
             self._store_documents(kb, documents, notes)
-            count = notes.progress.documents + _store_recorded(kb, records)
+            count = notes.documents + _store_recorded(kb, records)
             gone = self._delete_gone(kb, notes)
             kb.choose_embedding()
             if context.retry_failed:
@@ -120,7 +120,7 @@ class ConstructionNodes(BuildNodes):
         resources, failures, recorded = self._resources, notes.failures, state.get("recorded")
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
-            read = require_any(resources.read(paths, failures.append, notes.progress.begin_file), paths, failures)
+            read = require_any(resources.read(paths, failures.append, notes.begin_file), paths, failures)
             return distinct(given_texts, note_ids(read, notes.ids_by_place), failures), iter(())
         files = [path for path in paths if isinstance(path, Path)]
         records = load_recorded(files, recorded, on_failure=failures.append, limits=resources.limits)
@@ -151,7 +151,7 @@ class ConstructionNodes(BuildNodes):
                         notes.partly_read[document.id] = document.metadata[UNREAD]
             for document in group:
                 kb.printed.keep(document)  # a copy of its PDF file, which the page shows
-            notes.progress.add_documents(len(group))
+            notes.add_documents(len(group))
 
     def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
         with audit.acting(served_client()):

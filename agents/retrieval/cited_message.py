@@ -1,4 +1,7 @@
-"""An answer as a chat message that carries its sources.
+"""An answer as text that is safe to show, its citation marks, and as a chat message that carries its sources.
+
+An answer's citation marks `[n]` are at the ends of its lines, after a space. Brackets anywhere else are a document's
+own, so code that links or strips marks uses `find_marks` or `without_marks`. `server/web/ask/answer.js` does the same.
 
 Many clients read nothing but the message: agent-chat-ui, A2A, deepagents. So the message ends with a list of its
 sources, and has an annotation in LangChain's form for each citation mark. Chat pages show its text as Markdown.
@@ -6,14 +9,15 @@ sources, and has an annotation in LangChain's form for each citation mark. Chat 
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation as CitationAnnotation
 
+from ...schemas.naming import UNSEEN
+from ...text.dates import MEANT
 from ...text.languages import Language, phrase_language
-from .shown_text import find_marks, source_text
 
 _HEADINGS: dict[Language, str] = {"en": "Sources:", "zh": "来源："}
 _SOURCES = re.compile(rf"\n\n(?:{'|'.join(_HEADINGS.values())}) *+\n(?=\[\d++\] )")
@@ -25,6 +29,47 @@ WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
 _ADDRESS = re.compile(r"https?://\S++")
 _ADDRESS_FIELDS = ("url", "source_url", "link")
 """The metadata fields in which documents give their own address."""
+# A model's own marks are passage numbers or invented: an answer's marks are set by `citing`.
+_INVENTED = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
+_BRACKETS = dict.fromkeys(map(ord, "[]［］【】"))
+_NESTED = 8
+"""How many levels of nested marks are removed; if there are more, all brackets are removed."""
+# Where an answer is shown as Markdown, an image would be fetched as soon as it is shown, words and all in its address.
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_LINK = re.compile(r"\](?=[(\[:])")
+_MARKS = re.compile(r"(?<=\S) ((?:\[\d++\])++)$", re.MULTILINE)
+_MARK = re.compile(r"\[(\d++)\]")
+
+
+def source_text(text: str) -> str:
+    """Return a document's words on one line, with HTML tags and Markdown links made harmless.
+
+    A viewer that renders them fetches nothing. Besides white space and invisible characters, only the `<` of tags and
+    the `]` of links are changed.
+    """
+    return _LINK.sub("] ", _TAG.sub("‹", " ".join(UNSEEN.sub("", text).split())))
+
+
+def plain_text(text: str) -> str:
+    """Return a model's words as `source_text` does, and without anything that looks like a citation mark.
+
+    Only `citing` sets citation marks; those that a model writes are invented.
+    """
+    plain = MEANT.sub(r" (\g<meant>)", " ".join(UNSEEN.sub("", text).split()))  # "yesterday [2024-03-04]"
+    for _ in range(_NESTED):  # removing "[1]" from "[[1]2]" leaves another mark, "[2]"
+        plain = _INVENTED.sub("", plain)
+    return source_text(plain.translate(_BRACKETS) if _INVENTED.search(plain) else plain)
+
+
+def find_marks(answer: str, start: int = 0) -> Iterator[re.Match[str]]:
+    """Yield the citation marks of an answer from character `start` on; group 1 is the number of the citation."""
+    for marks in _MARKS.finditer(answer, start):
+        yield from _MARK.finditer(answer, marks.start(1), marks.end(1))
+
+
+def without_marks(answer: str) -> str:
+    """Return an answer without its citation marks."""
+    return _MARKS.sub("", answer)
 
 
 def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: str | None = None,

@@ -14,11 +14,12 @@ from ...text.cleaning import without_markup
 from ...text.content_words import content_words
 from ...text.dates import MEANT
 from ...text.languages import Language, phrase_language
+from ...text.quantities import figures_of, find_numbers, parse_number
+from ...text.relative_dates import relative_dates
 from ...text.scripts import script_of
 from ...text.table_rows import SET_APART
 from ...tools.table_query import basis_text
-from .shown_text import plain_text, source_text
-from .stated_numbers import quoted_items, unstated_number
+from .cited_message import plain_text, source_text
 
 NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
@@ -45,6 +46,16 @@ _BARE_WORDS = frozenset({"yes", "no", "none", "both", "neither", "true", "false"
                          "six", "seven", "eight", "nine", "ten", "是", "是的", "不是", "不", "没有", "否", "对"})
 """Words that answer but occur in no source: a claim of only these and small numbers cannot be checked by words."""
 
+_FIGURES = re.compile(r"\d+(?:[.,]\d+|[\u00a0\u202f'’ ]\d{3}(?!\d))*")
+_FORMS = [(re.compile(rf"\d+(?:{re.escape(group)}\d{{3}})*(?:{re.escape(mark)}\d+)?"), group, mark)
+          for group, mark in ((",", "."), (".", ","))]
+"""The form of figures with a mark between thousands and one before the decimals."""
+_SPACES = re.compile(r"[\u00a0\u202f'’ ]")
+_MOST_COUNTED = 20
+"""Up to this number a claim may count what it lists, or name a day of a month, without its being written anywhere."""
+_SCALES = (1, 100, 1000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)
+"""A share may be written as a percentage, and a large number in thousands, millions, 万, 亿 or billions."""
+
 
 def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocuments, mode: Mode,
          abstain_below: float = 0.0, question: str = "") -> Answer:
@@ -62,7 +73,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
 
     Returns:
         The answer, one claim a line with `[n]` behind it; every citation's quote is `document.text[start:end]`.
-        `shown_text` says which characters of a claim are shown. An inferred claim says which link is not stated.
+        `cited_message` says which characters of a claim are shown. An inferred claim says which link is not stated.
         If claims were left out, a last line says how many.
     """
     citations: list[Citation] = []
@@ -84,7 +95,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     # The grade is the lowest of the claims; that of a model's own knowledge, "none", is the lowest of all.
     is_own = any(line.endswith(OWN_KNOWLEDGE) for line in lines)
     grade: Grade = "none" if is_own else "inferred" if any(map(is_inferred, shown_claims)) else "stated"
-    numbers = dict.fromkeys(quote.item for claim in shown_claims for quote, _ in quoted_items(claim, items))
+    numbers = dict.fromkeys(quote.item for claim in shown_claims for quote, _ in _quoted_items(claim, items))
     quoted_once = [items[number - 1] for number in numbers]
     # A model writes in the language that it was asked to; quotes are in that of their documents.
     language = phrase_language(question if quoted and question else lines[0])
@@ -108,7 +119,7 @@ def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequ
         return ""
     # A claim rests on the words that it quotes of a passage, and on the statement of a fact.
     support = [text for claim in shown_claims for text in (
-        claim.text, *(item.statement or quote.words for quote, item in quoted_items(claim, items)))]
+        claim.text, *(item.statement or quote.words for quote, item in _quoted_items(claim, items)))]
     return plain_text(draft.short) if follows(draft.short, support) else ""
 
 
@@ -132,7 +143,7 @@ def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) 
 
     A claim that nothing supports, and one that names the link that is not stated, stays as it is.
     """
-    number = "" if is_inferred(claim) or not claim.quotes else unstated_number(claim, items, question)
+    number = "" if is_inferred(claim) or not claim.quotes else _unstated_number(claim, items, question)
     return claim.model_copy(update={"unstated": _note("number", number, claim.text)}) if number else claim
 
 
@@ -147,7 +158,7 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
         return ""
     numbers = _cite_claim(claim, items, documents, citations)
     # The status of the claim's documents, if all are superseded or trusted less and the claim does not say so.
-    statuses = [] if quoted else [item.status for _, item in quoted_items(claim, items)]
+    statuses = [] if quoted else [item.status for _, item in _quoted_items(claim, items)]
     says_so = re.search(r"supersed|replac|trusted less|取代|代替|废止|失效", claim.text)
     is_outdated = bool(statuses) and not says_so and all(_IS_BEHIND.search(status) for status in statuses)
     outdated = f" ({'; '.join(dict.fromkeys(statuses))})" if is_outdated else ""
@@ -212,7 +223,7 @@ def _cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocumen
 def _supporting_places(claim: Claim, items: Sequence[Passage], documents: SourceDocuments,
                        ) -> Iterator[tuple[str, int, str]]:
     """Yield (document, start, words) for each quote that is found in its source and can support the claim."""
-    for quote, item in quoted_items(claim, items):
+    for quote, item in _quoted_items(claim, items):
         if item.kind == "passage":
             # A quote without words may be of the longest field of metadata above the passage that the claim repeats.
             claim_words = _content_stems(claim.text)
@@ -332,3 +343,50 @@ def _content_stems(text: str) -> set[str]:
     """Return a text's content words, each cut to its first letters."""
     return {part[:_ROOT_LENGTH] for word in content_words(_THOUSANDS.sub("", text))
             for part in _PUNCTUATION.split(word) if part}
+
+
+def _unstated_number(claim: Claim, items: Sequence[Passage], question: str = "") -> str:
+    """Return the first number of a claim that neither the items that it quotes nor the question has; "" if all do.
+
+    Separators, rounding and scales may differ: 17,630 is 17.630, 17630.04 and 17.63 thousand.
+    """
+    figures = [figure for figure in _FIGURES.findall(claim.text)
+               if not (figure.isdecimal() and int(figure) <= _MOST_COUNTED)]
+    if not figures:
+        return ""
+    texts = [question]
+    for quote, item in _quoted_items(claim, items):  # all that a reader of it sees, and the query of a computed one
+        texts += [quote.words, item.statement, item.text, item.title, item.heading, item.about, item.document,
+                  item.basis.query if item.basis else "", *(place.text for place in item.places),
+                  *(one.meant for one in relative_dates(item.text, item.said_on))]
+    stated = {value for text in texts for figure in _FIGURES.findall(text) for value, _ in _read_figure(figure)}
+    missing = [figure for figure in figures if not _is_stated(figure, stated)]
+    if not missing:
+        return ""
+    # Numbers that are written in words or with a scale: "twenty-three", "1.2 million", "三十".
+    normal_forms = (parse_number(text[start:end]) for text in texts for start, end in find_numbers(text, counts=True))
+    in_words = {float(value) for normal in normal_forms if normal for value in figures_of(normal)[1]}
+    return next((figure for figure in missing if not _is_stated(figure, in_words)), "")
+
+
+def _quoted_items(claim: Claim, items: Sequence[Passage]) -> Iterator[tuple[Quote, Passage]]:
+    """Yield a claim's quotes, each with its item of the evidence; a model may name a number that no item has."""
+    return ((quote, items[quote.item - 1]) for quote in claim.quotes if 1 <= quote.item <= len(items))
+
+
+def _read_figure(figure: str) -> Iterator[tuple[float, int]]:
+    """Yield what figures may be, each with its number of decimals: with a decimal point, then with a comma."""
+    plain, readings = _SPACES.sub("", figure), set[tuple[float, int]]()
+    for form, group, mark in _FORMS:
+        if form.fullmatch(plain):
+            number = plain.replace(group, "").replace(mark, ".")
+            readings.add((float(number), len(number.partition(".")[2])))
+    yield from sorted(readings) or ((float(part), 0) for part in re.findall(r"\d+", plain))
+
+
+def _is_stated(figure: str, stated: Iterable[float]) -> bool:
+    """Return True if one reading of figures is a stated number, as precisely as the figures are given."""
+    stated = tuple(stated)
+    return any(abs(value * scale - other) <= 0.5 * scale * 10.0 ** -decimals or
+               abs(value - other * 100) <= 0.5 * 10.0 ** -decimals
+               for value, decimals in _read_figure(figure) for other in stated for scale in _SCALES)

@@ -37,7 +37,6 @@ from .evidence import (
 from .shown_claims import showing_claims, withdraw_message
 from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupInput, caps_of
 from .wording import (
-    has_model_hint,
     present_quotes,
     present_unanswered,
     read_conversation,
@@ -131,7 +130,7 @@ class RetrievalNodes:
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
         revision = begin_question(self._resources.snapshots, snapshots)
         return {"knowledge_base": ",".join(snapshots.by_name), "revision": revision,
-                "question": question, "respelt": replaced, "hinted": has_model_hint(earlier), "rounds": [],
+                "question": question, "respelt": replaced, "follows": bool(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [], "draft": None,
                 "shown": ("", ""),
                 "steps": [trace_steps.data(TraceStep(step="question", text=trace_steps.short(question)))],
@@ -277,8 +276,8 @@ class RetrievalNodes:
                          or present_quotes(question, closest, items, documents, abstain_below=2.0))  # always
                 checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
         if checked.abstained and not (isinstance(draft, QuotedDraft) and draft.asks_back):
-            # Without a model, say once a process and once a conversation that one would help.
-            hint = not (self._gave_model_hint or state["hinted"] or self._resources.settings.llm_base_url)
+            # Without a model, say once a process that one would help, and not in the middle of a conversation.
+            hint = not (self._gave_model_hint or state["follows"] or self._resources.settings.uses_llm)
             self._gave_model_hint = self._gave_model_hint or hint
             checked = with_notes(checked, question, snapshots.retrievers.values(), hint=hint)
         return with_spelling(checked, state["respelt"], question)
@@ -295,6 +294,6 @@ def _output(state: AskState, context: AskContext, answer: Answer) -> AskState:
     return {"answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
             "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]),
             "citations": [citation.model_dump() for citation in answer.citations],
-            "structured_response": answer.as_structured().model_dump(),
+            "structured_response": answer.model_dump(exclude={"confidence"}),
             "sub_queries": [state["question"], *map(lookup_text, _lookups_of(state))],
             "steps": [step], **trace}  # type: ignore[typeddict-item]

@@ -133,8 +133,8 @@ class AskState(AskInput, AskOutput, total=False):
     """Which of its documents."""
     respelt: list[tuple[str, str]]
     """Misspelt words of the question that were read as others, as (asked, meant)."""
-    hinted: bool
-    """Whether the conversation was already informed that a model would help."""
+    follows: bool
+    """Whether the question follows earlier ones of its conversation."""
     rounds: list[Round]
     """The first look, then each round of lookups with what it found."""
     next_round: Round

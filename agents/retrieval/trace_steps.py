@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from ...prompts import block_note, passage_text
+from ...prompts.schema_text import block_note, passage_text
 from ...schemas.inquiry import Block, Judgement, StepName, TracedFinding, TraceStep
 from ...schemas.lookups import Lookup, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer

@@ -16,9 +16,8 @@ from ...schemas.retrieval import Answer, DraftAnswer, Passage, QuotedDraft
 from ...text.languages import Language, phrase_language
 from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
-from .cited_message import answer_in
+from .cited_message import answer_in, without_marks
 from .citing import NOT_FOUND, cite
-from .shown_text import without_marks
 from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
 
 _WORD = re.compile(r"[^\W\d_]{5,40}")
@@ -158,8 +157,3 @@ def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question:
     template = "“{}”按“{}”理解。" if phrase_language(question) == "zh" else "(“{}” was read as “{}”.)"
     notes = [template.format(asked, meant) for asked, meant in replaced]
     return answer.model_copy(update={"answer": "\n".join([answer.answer, *notes])})
-
-
-def has_model_hint(messages: Sequence[tuple[str, str]]) -> bool:
-    """Return True if a conversation already has the hint that a model would help."""
-    return any(phrases["hint"] in text for phrases in _WORDS.values() for _, text in messages)

@@ -16,7 +16,7 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext, BuildInput
 from banyan.agents.resources import Resources
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
-from banyan.prompts import text_language
+from banyan.prompts.rendering import text_language
 from banyan.runtime.event_loop import run
 from banyan.schemas.documents import Frozen
 from banyan.schemas.errors import BanyanError

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 from banyan.agents.resources import Resources
+from banyan.agents.retrieval.cited_message import without_marks
 from banyan.agents.retrieval.citing import cite
 from banyan.agents.retrieval.evidence import (
     ROUND_SHARE,
@@ -19,7 +20,6 @@ from banyan.agents.retrieval.evidence import (
     items_of,
 )
 from banyan.agents.retrieval.graph import build_graph
-from banyan.agents.retrieval.shown_text import without_marks
 from banyan.agents.retrieval.state import TOOL_NAMES, AskContext, ToolName
 from banyan.agents.snapshots import Snapshot
 from banyan.evaluation.recall import DatasetError, gold_rank, is_gold

@@ -6,8 +6,7 @@ When either changes, the stored extractions are bounded again; no model is asked
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from ...prompts import schema_block
-from ...prompts.schema_text import LETTERED_TOKENS
+from ...prompts.schema_text import LETTERED_TOKENS, schema_block
 from ...runtime.audit import attributed
 from ...schemas.delta import Candidate, Decided, Decision, SameLabel
 from ...schemas.documents import Chunk

@@ -15,7 +15,6 @@ import openai
 from ...config import Settings
 from ...runtime.budgets import charge
 from ...runtime.event_loop import close_with_loop, in_parallel, run
-from ...runtime.threads import once
 from ...text.scripts import estimate_tokens
 from ..reasoner import ReasonerError
 from .endpoint import Reply, name_of, proxy_before, reported_count
@@ -25,8 +24,6 @@ from .limits import LimitedCalls
 MAX_BODY = 32 * 1024 * 1024
 """Bytes of a response: far more than the longest answer, or a batch of embeddings."""
 _STATUS = re.compile(r"[45][0-9][0-9]")
-_load_certificates = once(httpx2.create_ssl_context)
-"""Loads the certificates of all clients, which takes a tenth of a second."""
 
 
 class ResponseRefused(httpx2.DecodingError):
@@ -70,7 +67,7 @@ def open_openai(settings: Settings) -> openai.AsyncOpenAI:
     try:
         # Without a proxy, httpx is not to read the environment: it would open each proxy there at once.
         http_client = openai.DefaultAsyncHttpxClient(
-            timeout=settings.llm_timeout, verify=_load_certificates(), follow_redirects=False, trust_env=bool(proxy),
+            timeout=settings.llm_timeout, follow_redirects=False, trust_env=bool(proxy),
             headers={"Accept-Encoding": "identity"})
     except (ImportError, ValueError) as error:  # a package for SOCKS is missing, or no proxy has such an address
         raise ReasonerError(f"{name_of(settings)}: the proxy cannot be used ({error}); run `pip install socksio` if it "

@@ -6,9 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Self
 
-from ... import prompts
 from ...config import LlmStep, Settings
-from ...prompts import Language, Prompt, number_items, render, schema_block
+from ...prompts.rendering import (
+    Language,
+    Prompt,
+    example,
+    extraction_instructions_block,
+    instructions_line,
+    number_items,
+    question_language,
+    render,
+)
+from ...prompts.schema_text import inquiry_values, schema_block
 from ...schemas.delta import Candidate, ElementKind, SameLabel
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, ValueKind
@@ -39,38 +48,27 @@ def extraction_prompt(requests: Sequence[ExtractionRequest], schema: GraphSchema
     """Return the prompt for the extraction of some chunks, which have the same instructions."""
     language = prompt_language(settings, "\n".join(request.text for request in requests))
     instructions = requests[0].instructions if requests else ""
-    return prompts.render(
-        "extract", language, schema=prompts.schema_block(schema, language),
-        example=prompts.example("extract", language), text=NumberedLines(requests).text(),
-        instructions=prompts.extraction_instructions_block(instructions, language))
+    return render(
+        "extract", language, schema=schema_block(schema, language),
+        example=example("extract", language), text=NumberedLines(requests).text(),
+        instructions=extraction_instructions_block(instructions, language))
 
 
-def extraction_shape(requests: Sequence[ExtractionRequest], schema: GraphSchema) -> wire.Shape[list[Extraction]]:
-    """Return the shape of the answer to that prompt."""
-    return wire.extraction(schema, NumberedLines(requests))
-
-
-def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[CommunityDigest]]:
+def _summary_batches(communities: Sequence[CommunityDigest]) -> list[list[CommunityDigest]]:
     """Split communities into batches for one call each, in order.
 
     A batch has at most `COMMUNITIES_PER_CALL` communities, and at most `SUMMARY_TOKENS` unless it has only one.
     """
-    batches: list[Sequence[CommunityDigest]] = []
-    start, batch_tokens = 0, 0
-    for number, community in enumerate(communities):
+    batches, batch_tokens = list[list[CommunityDigest]](), 0
+    for community in communities:
         tokens = estimate_tokens(_digest_text(community))
-        is_full = number - start == COMMUNITIES_PER_CALL or batch_tokens + tokens > SUMMARY_TOKENS
-        if number > start and is_full:
-            batches.append(communities[start:number])
-            start, batch_tokens = number, 0
+        is_full = batches and (len(batches[-1]) == COMMUNITIES_PER_CALL or batch_tokens + tokens > SUMMARY_TOKENS)
+        if is_full or not batches:
+            batches.append([])
+            batch_tokens = 0
+        batches[-1].append(community)
         batch_tokens += tokens
-    return [*batches, communities[start:]] if communities else []
-
-
-def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -> Prompt:
-    """Return the prompt for the communities of a call."""
-    text = prompts.number_items(_digest_text(community) for community in communities)
-    return prompts.render("summarise", prompt_language(settings, text), communities=text)
+    return batches
 
 
 class LlmReasoner(ModelCalls):
@@ -103,7 +101,7 @@ class LlmReasoner(ModelCalls):
         A label of the model's own keeps the confidence it was proposed with.
         """
         return await self._ask("extract", lambda: (
-            extraction_prompt(requests, schema, self._settings), extraction_shape(requests, schema)))
+            extraction_prompt(requests, schema, self._settings), wire.extraction(schema, NumberedLines(requests))))
 
     async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; None if a filter stops the pair.
@@ -118,10 +116,10 @@ class LlmReasoner(ModelCalls):
                    for start in range(0, len(positions), PAIRS_PER_CALL)]
 
         def make(batch: Sequence[int]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
-            text = prompts.number_items(f"{_card_text(pairs[position].first)}\n{_card_text(pairs[position].second)}"
+            text = number_items(f"{_card_text(pairs[position].first)}\n{_card_text(pairs[position].second)}"
                                         for position in batch)
             language = prompt_language(self._settings, text)
-            return prompts.render("resolve", language, pairs=text), wire.verdicts(len(batch))
+            return render("resolve", language, pairs=text), wire.verdicts(len(batch))
 
         verdicts = await self._ask_batches("resolve", make, batches, otherwise=lambda _: None)
         verdict_at = dict(zip(chain.from_iterable(batches), verdicts, strict=True))
@@ -129,8 +127,12 @@ class LlmReasoner(ModelCalls):
 
     async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order; several go into one call."""
-        return await self._ask_batches("summarise", lambda batch: (
-            summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities),
+        def make(batch: Sequence[CommunityDigest]) -> tuple[Prompt, wire.Shape[list[CommunitySummary]]]:
+            text = number_items(map(_digest_text, batch))
+            return render("summarise", prompt_language(self._settings, text), communities=text), wire.summaries(batch)
+
+        return await self._ask_batches(
+            "summarise", make, _summary_batches(communities),
             # A community that a filter stops is described by its keywords and first facts.
             otherwise=lambda community: CommunitySummary(
                 name=", ".join(community.keywords[:_NAME_KEYWORDS]),
@@ -143,8 +145,8 @@ class LlmReasoner(ModelCalls):
             step = "answer"
         language = self._question_language(inquiry.question)
         return await self._ask(step, lambda: (
-            prompts.render("agent", language, **prompts.inquiry_values(inquiry, language),
-                           instructions=prompts.instructions_line(self._instructions, language)),
+            render("agent", language, **inquiry_values(inquiry, language),
+                           instructions=instructions_line(self._instructions, language)),
             wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
@@ -153,11 +155,11 @@ class LlmReasoner(ModelCalls):
             return question
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)
         return await self._ask("condense", lambda: (
-            prompts.render("condense", self._question_language(question),
+            render("condense", self._question_language(question),
                            conversation=conversation, question=question), wire.QUESTION))
 
     def _question_language(self, question: str) -> Language:
-        return prompts.question_language(question) if self._settings.language == "auto" else self._settings.language
+        return question_language(question) if self._settings.language == "auto" else self._settings.language
 
 
 def _card_text(card: EntityCard) -> str:

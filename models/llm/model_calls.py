@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from ...config import LLM_STEPS, Settings
-from ...prompts import Language, Prompt, render, text_language
+from ...prompts.rendering import Language, Prompt, render, text_language
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import in_parallel, run
 from ...schemas.naming import content_id

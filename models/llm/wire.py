@@ -170,27 +170,21 @@ _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
 
 def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
     """Return the valid lookups, each once, and for each of the others its tool and why it is not made."""
-    lookups = list[Lookup]()
-    errors = list[ValidationError]()
-    refused = list[tuple[str, str]]()
-    for fields in given[:MOST_LOOKUPS]:
+    lookups, refused = list[Lookup](), list[tuple[str, str]]()
+    for number, fields in enumerate(given):
+        tool = next((tool for tool in TOOLS if tool == fields.get("tool")), "lookup")
+        if number >= MOST_LOOKUPS:
+            refused.append((tool, f"not looked up: a reply may make {MOST_LOOKUPS} lookups"))
+            continue
         try:
             lookups.append(_LOOKUP.validate_python({name: one for name, one in fields.items() if one is not None}))
         except ValidationError as error:
-            errors.append(error)
+            if number == len(given[:MOST_LOOKUPS]) - 1 and not lookups:  # none is valid
+                raise
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
-            refused.append((_tool_of(fields),
-                            ": ".join(filter(None, ["not looked up", place, first["msg"][:_LONGEST_REASON]]))))
-    if errors and not lookups:
-        raise errors[0]
-    refused += [(_tool_of(fields), f"not looked up: a reply may make {MOST_LOOKUPS} lookups")
-                for fields in given[MOST_LOOKUPS:]]
+            refused.append((tool, ": ".join(filter(None, ["not looked up", place, first["msg"][:_LONGEST_REASON]]))))
     return list(dict.fromkeys(lookups)), refused
-
-
-def _tool_of(fields: Mapping[str, Any]) -> str:
-    return next((tool for tool in TOOLS if tool == fields.get("tool")), "lookup")
 
 
 class _Question(_Wire):

@@ -1,7 +1,7 @@
 """Read and write schema files in JSON, in Banyan's own form; read Text2KGBench's ontologies, too."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -67,22 +67,8 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         return GraphSchema.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        message = ": ".join(filter(None, (where, _name_field(data, first["loc"]), _explain_error(first))))
+        message = ": ".join(filter(None, (where, ".".join(map(str, first["loc"])), _explain_error(first))))
         raise SchemaError(message) from error
-
-
-def _name_field(data: Any, path: Sequence[str | int]) -> str:
-    """Return a field's path as text, such as "relation_types.'works_for'.domain"."""
-    steps = list[str]()
-    for step in path:
-        if isinstance(step, int):
-            data = data[step] if isinstance(data, list) else None
-            name = data.get("name", data.get("label")) if isinstance(data, dict) else None
-            steps.append(repr(name) if isinstance(name, str) else str(step))
-        else:
-            data = data.get(step) if isinstance(data, dict) else None
-            steps.append(step)
-    return ".".join(steps)
 
 
 def _explain_error(error: ErrorDetails) -> str:

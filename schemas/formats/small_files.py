@@ -45,20 +45,20 @@ def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def parse_json(text: str, most: int = MAX_DEPTH, members: Callable[..., Any] | None = None) -> Any:
+def parse_json(text: str, members: Callable[..., Any] | None = None) -> Any:
     """Parse a JSON text; a ValueError if it is none, is nested too deeply, or has a number of thousands of digits."""
     try:
         value = json.loads(text, object_pairs_hook=members)
     except RecursionError as error:
-        raise SizeError(_TOO_DEEP.format(most)) from error
-    check_depth(value, most)
+        raise SizeError(_TOO_DEEP.format(MAX_DEPTH)) from error
+    check_depth(value)
     return value
 
 
 def parse_lines(text: str, where: object, error: type[BanyanError], line: int = 1) -> Any:
     """Parse a JSON text of a file, in which it begins with a line; an error of the class `error` names the place."""
     try:
-        return parse_json(text, members=_without_repeated_keys)
+        return parse_json(text, _without_repeated_keys)
     except json.JSONDecodeError as wrong:
         raise error(f"{where}: line {line + wrong.lineno - 1}, column {wrong.colno}: not JSON: {wrong.msg}") from wrong
     except ValueError as wrong:  # a number of thousands of digits, nested too deeply, or a repeated key

@@ -20,8 +20,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ...agents.retrieval.cited_message import WITHDRAWN, sources_text
-from ...agents.retrieval.shown_text import find_marks
+from ...agents.retrieval.cited_message import WITHDRAWN, find_marks, sources_text
 from ...agents.retrieval.state import QuestionError
 from ...graph_store.layout import knowledge_bases, split_names
 from ...graph_store.store_errors import UnknownKnowledgeBaseError

@@ -10,7 +10,7 @@ import { evidenceOf } from "./evidence.js";
 import { rowsTable } from "./rows.js";
 import { tableLink } from "./trace.js";
 
-/** The marks of citations, which end a line; brackets anywhere else are a document's own (see `shown_text.py`). */
+/** The marks of citations, which end a line; brackets anywhere else are a document's own (see `cited_message.py`). */
 const MARKS = /(?<=\S) (?:\[\d+\])+$/;
 /** One of them, behind a word joiner, which no answer contains, so it is found within the line's rendered text. */
 const MARK = /\u2060\[(\d+)\]/g;

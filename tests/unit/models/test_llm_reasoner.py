@@ -5,11 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from banyan.config import Settings
 from banyan.models.llm import wire as wire_module
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.failures import Filtered
-from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import BudgetExceeded
 from banyan.schemas.extraction import ExtractionRequest
@@ -20,7 +18,6 @@ from banyan.schemas.retrieval import CommunityDigest
 
 from ...in_memory_calls import InMemoryCalls
 from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
-from ...waited import Waited
 
 
 def test_summaries_come_in_the_order_of_the_communities():
@@ -50,27 +47,6 @@ def test_the_prompts_language_follows_the_text_unless_set():
     reasoner(endpoint, language="en").extract(chinese, SCHEMA)
     reasoner(endpoint, language="zh").extract(REQUEST, SCHEMA)
     assert ["抽取知识图谱" in sent[0][1] for sent in endpoint.sent] == [True, False, True]
-
-
-def test_each_step_may_have_a_model_of_its_own(monkeypatch):
-    asked = []
-
-    class Model:
-        def __init__(self, settings):
-            self.name = settings.llm_model
-
-        async def send(self, messages, json_schema, capability):
-            asked.append(self.name)
-            answer = FOUND if self.name == "cheap" else {"question": "Where was she born?"}
-            return await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
-
-    monkeypatch.setattr("banyan.models.llm.chat_model.ChatClient", Model)
-    ledger = InMemoryCalls()
-    llm = Waited(LlmReasoner(Settings(_env_file=None, llm_base_url="http://127.0.0.1:9/v1", llm_model="strong",
-                                      llm_model_extract="cheap"), ledger))
-    assert llm.extract(REQUEST, SCHEMA).triples
-    assert llm.condense("Where?", [("user", "Marie Curie")]) == "Where was she born?"
-    assert asked == ["cheap", "strong"]
 
 
 class Filter(ScriptedEndpoint):

@@ -7,19 +7,17 @@ from typing import get_args
 
 import pytest
 from banyan.models.llm.extraction_reply import NumberedLines
-from banyan.prompts import (
+from banyan.prompts.rendering import (
     STEPS,
     Language,
     Prompt,
     example,
-    inquiry_values,
     number_items,
-    passage_text,
     question_language,
     render,
-    schema_block,
     text_language,
 )
+from banyan.prompts.schema_text import inquiry_values, passage_text, schema_block
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import GraphSchema

@@ -73,7 +73,7 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
     ("", "line 1, column 1: not JSON: Expecting value"),
     ('{"name": ' + "1" * 5000 + "}", "line 1: not usable JSON: Exceeds the limit"),
     ('{"concepts": [{"label": "a"},\n{"label": 7}]}', "concepts.1.label: Input should be a valid string")])
-def test_errors_in_json_name_file_element_and_field(text, message):
+def test_errors_in_json_name_file_and_field(text, message):
     with pytest.raises(SchemaError) as raised:
         parse_schema(text, "my.json")
     assert str(raised.value).startswith(f"my.json: {message}")
