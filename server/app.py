@@ -8,20 +8,20 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse, RedirectResponse
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
-from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_tools import MAX_BODY, mcp_server
 from .metrics import count_calls
-from .responses import NotFoundError, add_error_handlers
-from .routes import base_routes, build_routes, chat_routes, decision_routes, graph_routes
+from .responses import ERROR_HANDLERS, ERRORS, NotFoundError
+from .routes import base_routes, build_routes, chat_routes, content_routes, decision_routes, graph_routes
 from .security.clients import may
 from .security.gate import Envelope, Gate, Hosts
 from .service import Service
 
-_ROUTERS = (base_routes.router, build_routes.router, chat_routes.router, graph_routes.router, build_routes.model_router,
-            decision_routes.router, chat_routes.openai_router)
+_ROUTERS = (base_routes.router, base_routes.base_router, build_routes.router, chat_routes.router, graph_routes.router,
+            content_routes.router, build_routes.model_router, decision_routes.router, decision_routes.schema_router,
+            chat_routes.openai_router)
 WEB = Path(__file__).parent / "web"
 """The web page, for anybody who can reach the server."""
 
@@ -49,13 +49,10 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
             yield
 
     app = FastAPI(title="Banyan", version="1", lifespan=lifespan, openapi_url="/api/openapi.json", docs_url=None,
-                  redoc_url=None)
+                  redoc_url=None, responses=ERRORS, exception_handlers=ERROR_HANDLERS)
     app.state.service = service
-    add_error_handlers(app)
     for router in _ROUTERS:
         app.include_router(router)
-    if not hosted:  # LangGraph's server already has a route `/metrics`
-        app.include_router(base_routes.metrics_router)
     count_calls()
     _add_langserve(app, service)
     app.router.routes.extend(mcp.routes)
@@ -65,6 +62,8 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
         return FileResponse(WEB / "index.html")
 
     if not hosted:
+        app.include_router(base_routes.metrics_router)
+
         @app.get("/docs", include_in_schema=False)
         async def docs() -> RedirectResponse:
             return RedirectResponse("/#/api")
@@ -85,13 +84,9 @@ def _mcp_app(service: Service) -> Starlette:
         share=lambda request, changes: service.shares.take_thread(request, changes=changes, is_read=True))
     # `stateless_http`: without sessions, any worker can answer any request. The MCP library's own check of host names
     # is off, because the gate checks host and origin of every request.
-    app = server.streamable_http_app(
+    return server.streamable_http_app(
         stateless_http=True, max_request_body_size=MAX_BODY,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
-    for route in app.routes:
-        if isinstance(route, Route):
-            route.app = service.shares.limit_calls(route.app)
-    return app
 
 
 def _add_langserve(app: FastAPI, service: Service) -> None:

@@ -8,8 +8,8 @@ would admit, and closes what upstream leaves open to everybody.
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
+from typing import Any
 from uuid import UUID, uuid5
 
 from fastapi import FastAPI
@@ -28,13 +28,10 @@ from .responses import ErrorDetail, error_response
 from .security.clients import Clients
 from .security.gate import Gate, Hosts, is_for_others
 
-PREFIXES = ("/api", "/assets", "/chat", "/v1")
+PREFIXES = ("/api/", "/assets/", "/chat/", "/v1/")
 """The app's paths besides `/` and `/mcp`; LangGraph's server uses none of them."""
-_MCP = "/mcp"
-"""Our tools instead of upstream's, which are the graphs with results in Python's notation (`disable_mcp`)."""
-CLOSED = ("/internal", "/deploy")
+CLOSED = ("/internal/", "/deploy/")
 """Upstream paths without a key check: one reads and deletes all threads, the other starts a process."""
-_METRICS = "/metrics"
 _IN_PROCESS = "/noauth"
 """The `root_path` of the server's requests to itself; no client's request can have it."""
 LISTINGS = ("/assistants/search", "/assistants/count")
@@ -45,12 +42,8 @@ _MOST_LISTED = 1000
 
 def is_for_app(scope: Scope) -> bool:
     """Return True if a request is for one of the app's paths rather than for LangGraph's own routes."""
-    path = scope["path"]
-    return scope["type"] == "http" and (path in {"/", _MCP} or _is_below(path, PREFIXES))
-
-
-def _is_below(path: str, prefixes: tuple[str, ...]) -> bool:
-    return any(path.startswith(f"{prefix}/") for prefix in prefixes)
+    # `/mcp` has our tools instead of upstream's, which are the graphs with results in Python's notation.
+    return scope["type"] == "http" and (scope["path"] in {"/", "/mcp"} or scope["path"].startswith(PREFIXES))
 
 
 class AppRoute(BaseRoute):
@@ -69,36 +62,35 @@ class AppRoute(BaseRoute):
 
 
 class LangGraphGate:
-    """Middleware that puts the app's gate before LangGraph's own routes; pages must declare their bodies as JSON.
+    """Middleware that puts the app's gate before LangGraph's own routes.
 
     Pages of Studio and agent-chat-ui may send changes, as our own page may: those of the `cors` origins in
-    langgraph.json.
+    langgraph.json, whose `http` settings LangGraph's server passes on in LANGGRAPH_HTTP.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts, needs_keys: bool) -> None:
-        """Wrap LangGraph's app, which passes the `http` settings of langgraph.json on in LANGGRAPH_HTTP."""
         http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
         origins = (http.get("cors") or {}).get("allow_origins", ())
         self._app = app
         self._gate = Gate(self._pass_on, settings=settings, clients=clients, hosts=hosts, needs_keys=needs_keys,
-                          json_only=True, origins=frozenset(origins))
+                          is_langgraphs=True, origins=frozenset(origins))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on at once, refuse a closed path with 404, or let the gate check the request."""
         # The app has a gate of its own, and requests of the server to itself need no key.
         if scope["type"] == "lifespan" or is_for_app(scope) or scope.get("root_path", "").startswith(_IN_PROCESS):
             await self._app(scope, receive, send)
-        elif scope["type"] == "http" and _is_below(f"{scope['path']}/", CLOSED):  # `/`: a closed path itself counts too
-            await error_response(404, ErrorDetail(type="NotFoundError", message="this path is not available here"))(
-                scope, receive, send)
+        elif scope["type"] == "http" and f"{scope['path']}/".startswith(CLOSED):
+            detail = ErrorDetail(type="NotFoundError", message="this path is not available here")
+            await error_response(404, detail)(scope, receive, send)
         else:
             await self._gate(scope, receive, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request that the gate has admitted, but `/metrics` only if the key has the scope `metrics`."""
-        if scope["path"] == _METRICS and "metrics" not in scope["state"]["scopes"]:
-            await error_response(403, ErrorDetail(type="ForbiddenError", message=(
-                "the key lacks the scope 'metrics': ask for another key")))(scope, receive, send)
+        if scope["path"] == "/metrics" and "metrics" not in scope["state"]["scopes"]:
+            detail = ErrorDetail(type="ForbiddenError", message="the key lacks the scope 'metrics': use another key")
+            await error_response(403, detail)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -122,8 +114,7 @@ class OfferedAssistants:
     async def _update_assistants(self) -> None:
         """Create an assistant for each new knowledge base, and delete those of dropped ones."""
         names = set(await asyncio.to_thread(knowledge_bases, self._settings))
-        # A client within this process: it needs no key.
-        async with get_client() as client:
+        async with get_client() as client:  # within this process, so it needs no key
             offered = {(assistant["metadata"] or {}).get("knowledge_base"): assistant["assistant_id"]
                        for assistant in await client.assistants.search(metadata=_MARK, limit=_MOST_LISTED)}
             for name in sorted(names - offered.keys()):
@@ -142,16 +133,10 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
 
     If BANYAN_SERVER_HOSTS names this server for other machines, every request needs a key.
     """
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with app.router.lifespan_context(app):
-            yield
-
+    gate = Middleware(LangGraphGate, settings, clients, hosts, needs_keys=is_for_others(settings.server_hosts))
+    lifespan: Any = lambda _: app.router.lifespan_context(app)  # noqa: E731
     return Starlette(routes=[AppRoute(app)], lifespan=lifespan,
-                     middleware=[Middleware(LangGraphGate, settings, clients, hosts,
-                                            needs_keys=is_for_others(settings.server_hosts)),
-                                 Middleware(OfferedAssistants, settings)])
+                     middleware=[gate, Middleware(OfferedAssistants, settings)])
 
 
 _settings = default_resources().settings

@@ -22,12 +22,9 @@ from ..models.llm.limits import watch
 from ..runtime.telemetry import mark_failed, span
 from ..runtime.threads import once
 
-_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-_NO_FAILURES = {"ok", "CancelledError"}
 _STATES = ("queued", "running", "waiting")
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
-
 _requests = Counter("banyan_requests", "Requests that were answered.", ["method", "route", "status"])
 _seconds = Histogram("banyan_request_seconds", "Seconds per request, streams to their end.", ["method", "route"],
                      buckets=_SECONDS)
@@ -38,25 +35,18 @@ _failures = Counter("banyan_llm_failures", "Calls of a model that failed.", ["st
 _tokens = Counter("banyan_llm_tokens", "Tokens of answered calls; cached ones are part of the prompt's.",
                   ["step", "kind"])
 
-_PROPAGATOR = TraceContextTextMapPropagator()
-_TRACE_HEADERS = ("traceparent", "tracestate")
 
-
-def route_of(scope: Scope) -> str:
-    """Return the template of the route that a request matched, such as `/api/builds/{build}`; empty if none matched."""
-    return getattr(scope.get("route"), "path", "") or ""
-
-
-def method_of(scope: Scope) -> str:
-    """Return a request's method, or "other" for an unknown one."""
-    return scope["method"] if scope["method"] in _METHODS else "other"
+def _labels_of(scope: Scope) -> tuple[str, str]:
+    """Return a request's method, and the template of the route that it matched, such as `/api/builds/{build}`."""
+    method = scope["method"] if scope["method"] in _METHODS else "other"
+    return method, getattr(scope.get("route"), "path", "") or ""
 
 
 def count_request(scope: Scope, status: int, seconds: float) -> None:
     """Count an answered request by its route, method and status; `scope` is ASGI's, after routing."""
-    route, method = route_of(scope) or "none", method_of(scope)
-    _requests.labels(method, route, str(status)).inc()
-    _seconds.labels(method, route).observe(seconds)
+    method, route = _labels_of(scope)
+    _requests.labels(method, route or "none", str(status)).inc()
+    _seconds.labels(method, route or "none").observe(seconds)
 
 
 @contextmanager
@@ -66,14 +56,12 @@ def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
     It has the route's template, but neither path and query nor the client's name, which may be private. The block gets
     a function to call with the status when the response has ended, including streams.
     """
-    headers = Headers(scope=scope)
-    sender = _PROPAGATOR.extract({name: headers[name] for name in _TRACE_HEADERS if name in headers})
-    method = method_of(scope)
+    sender = TraceContextTextMapPropagator().extract(dict(Headers(scope=scope)))
+    method, _ = _labels_of(scope)
     with span(method, {"http.request.method": method}, SpanKind.SERVER, within=sender) as current:
 
         def finish(status: int) -> None:
-            """Complete the span with the response's status, and with the route, which is known only after routing."""
-            route = route_of(scope)
+            _, route = _labels_of(scope)  # known only after routing
             current.update_name(f"{method} {route}".strip())
             if route:
                 current.set_attributes({"http.route": route})
@@ -94,7 +82,7 @@ def count_calls() -> None:
 def _count_call(fields: Mapping[str, Any]) -> None:
     step = fields["step"] or "other"
     _calls.labels(step).inc()
-    if fields["outcome"] not in _NO_FAILURES:
+    if fields["outcome"] not in {"ok", "CancelledError"}:
         _failures.labels(step).inc()
     for kind in ("prompt", "completion", "cached"):
         _tokens.labels(step, kind).inc(fields.get(f"{kind}_tokens", 0))
@@ -103,11 +91,10 @@ def _count_call(fields: Mapping[str, Any]) -> None:
 def exposition(states: Sequence[str]) -> bytes:
     """Return all counts of all processes, and those of the server's builds by state, in Prometheus's text format."""
     registry = REGISTRY
-    if os.environ.get(_FOLDER_VARIABLE):
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it adds itself
-    # The builds are counted here rather than in a gauge of each process. Every process sees all builds, so the sum of
-    # the gauges would count each build several times.
+    # A gauge of each process would count each build several times, since every process sees all builds.
     lines = ["# HELP banyan_builds Builds that are not over.", "# TYPE banyan_builds gauge",
              *(f'banyan_builds{{state="{state}"}} {states.count(state)}.0' for state in _STATES)]
     return generate_latest(registry) + "\n".join(lines).encode() + b"\n"

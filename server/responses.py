@@ -1,15 +1,14 @@
-"""The responses, errors, streams and shared parameters of the REST API."""
+"""What the routes of the REST API share: parameters, lists, streams and errors."""
 
 import json
 import logging
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Annotated, Any, Generic, TypeVar, cast
 
 import anyio
-from fastapi import FastAPI, Path, Query, Request
+from fastapi import Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -29,10 +28,8 @@ from .server_database import message_for_log
 
 _LOG = logging.getLogger("banyan.server")
 _T = TypeVar("_T")
-_SEND_TIMEOUT = 60.0
-"""Seconds after which a client that reads nothing is disconnected."""
-_FAREWELL = 3.0
-"""Seconds that a stream has to end when the server stops; fewer than open requests have (cli/commands/serve.py)."""
+_SEND_TIMEOUT = 60.0  # seconds after which a client that reads nothing is disconnected
+_FAREWELL = 3.0  # seconds for a stream to end when the server stops; fewer than open requests have (serve.py)
 
 
 class Body(BaseModel):
@@ -74,6 +71,12 @@ class Decisions(Body):
     who: str = Field(min_length=1, max_length=100)
 
 
+def _check_date(text: str) -> str:
+    if text:
+        read_day(text)
+    return text
+
+
 # Checked again, more strictly, where it becomes a folder's name (graph_store/layout.py).
 KbName = Annotated[str, Path(pattern=r"^[^\W_]([\w-]{0,62}[^\W_])?$", description="the knowledge base's name")]
 KbNames = Annotated[str, Path(pattern=r"^[^\W_][\w,-]*$", max_length=400, description="the knowledge base's name, or "
@@ -84,26 +87,15 @@ Offset = Annotated[int, Query(ge=0, le=2**31, description="the number of items t
 DocumentId = Annotated[str, Query(alias="id", min_length=1, max_length=1000, description="the document's id")]
 NodeId = Annotated[str, Query(alias="id", min_length=1, max_length=100)]
 TypeName = Annotated[str, Query(alias="type", max_length=200, description="only of this type")]
-
-
-def _check_date(text: str) -> str:
-    if text:
-        read_day(text)
-    return text
-
-
 At = Annotated[str, Query(max_length=50, description="only facts that hold at this date: a year, a month or a day"),
                AfterValidator(_check_date)]
-_MEANING = {400: "the request cannot be read", 401: "no key, or an unknown one", 403: "the key lacks the scope",
-            404: "there is nothing of that name", 409: "not possible in this state", 413: "too large",
-            422: "a value is not allowed", 429: "too many requests", 503: "not ready, or too busy",
-            504: "not answered in time"}
-_ALWAYS = (400, 401, 403, 422, 429, 503)
-
-
-def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe a route's errors, by HTTP status: these, and those that every route has."""
-    return {status: {"model": ErrorBody, "description": _MEANING[status]} for status in sorted({*_ALWAYS, *statuses})}
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorBody, "description": meaning} for status, meaning in {
+        400: "the request cannot be read", 401: "no key, or an unknown one", 403: "the key lacks the scope",
+        404: "there is nothing of that name", 409: "not possible in this state", 413: "too large",
+        422: "a value is not allowed", 429: "too many requests", 503: "not ready, or too busy",
+        504: "not answered in time"}.items()}
+"""The errors of all routes, for the API's description."""
 
 
 def event(name: str, data: Any) -> ServerSentEvent:
@@ -114,8 +106,7 @@ def event(name: str, data: Any) -> ServerSentEvent:
 def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None] | None = None) -> EventSourceResponse:
     """Return a response that sends events as they occur, and closes the iterator when the client disconnects.
 
-    When the server stops, `stop` is called, to make the events end by themselves within `_FAREWELL` seconds; without
-    it the stream is cut off at once.
+    When the server stops, `stop` is to make the events end by themselves; without it the stream is cut off at once.
     """
     if stop is None:
         return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_grace_period=0)
@@ -185,7 +176,7 @@ _STATUS: dict[type[BaseException], int] = {
     store_errors.UnknownKnowledgeBaseError: 404, store_errors.UnknownDocumentError: 404, store_errors.StoreError: 409,
     store_errors.KnowledgeBaseNameError: 422, store_errors.VectorServerError: 503, DatabaseError: 503, BanyanError: 422,
     KeysError: 503, ReasonerError: 503, ModelError: 503, sqlite3.OperationalError: 503, OSError: 503}
-_TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
+_TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}  # of errors that Starlette raises
 
 
 def status_of(error: BaseException) -> int:
@@ -196,12 +187,8 @@ def status_of(error: BaseException) -> int:
 
 
 def detail_of(error: BaseException, settings: Settings, request_id: str = "") -> ErrorDetail:
-    """Describe an error to a client.
-
-    The description reveals no path of the server: the home folder is written as BANYAN_HOME. Of an internal error
-    (status 500) it reveals only the request's id, which finds the error in the log.
-    """
-    if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
+    """Describe an error to a client, without paths of the server; of a defect, tell the request's id alone."""
+    if status_of(error) == 500:  # noqa: PLR2004
         return ErrorDetail(type="InternalError", request_id=request_id,
                            message="an internal error; search the server's log for this request_id")
     message = "the server could not read or write a file; see its log"
@@ -209,11 +196,11 @@ def detail_of(error: BaseException, settings: Settings, request_id: str = "") ->
         message = str(error)
         for home in (settings.home.resolve(), settings.home):  # a message may have either form
             message = message.replace(str(home), "BANYAN_HOME")
-    return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
+    return ErrorDetail(type=type(error).__name__, message=_printable(message), request_id=request_id)
 
 
-def printable(text: str) -> str:
-    """Replace each lone surrogate of a text by a question mark, because UTF-8 cannot encode it."""
+def _printable(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 cannot encode, by question marks."""
     return text.encode(errors="replace").decode()
 
 
@@ -222,40 +209,29 @@ def error_response(status: int, detail: ErrorDetail, headers: dict[str, str] | N
     return JSONResponse(ErrorBody(error=detail).model_dump(), status, headers)
 
 
-def request_id(request: Request) -> str:
-    """Return the request's id, which is in the log and in its response."""
-    return str(getattr(request.state, "request_id", ""))
-
-
 def log_and_describe(error: Exception, request: Request) -> ErrorDetail:
     """Log an error that ended a request, unless the client caused it, and return its description for the client."""
     if not isinstance(error, BanyanError):
-        _LOG.error("request %s failed", request_id(request), exc_info=error)
+        _LOG.error("request %s failed", request.state.request_id, exc_info=error)
     elif isinstance(error, ReasonerError | DatabaseError):
-        _LOG.warning("request %s failed: %s", request_id(request), message_for_log(error))
-    return detail_of(error, request.app.state.service.resources.settings, request_id(request))
+        _LOG.warning("request %s failed: %s", request.state.request_id, message_for_log(error))
+    return detail_of(error, request.app.state.service.resources.settings, request.state.request_id)
 
 
-def add_error_handlers(app: FastAPI) -> None:
-    """Answer every error of the app in the same form."""
-
-    @app.exception_handler(BanyanError)
-    @app.exception_handler(sqlite3.OperationalError)
-    @app.exception_handler(OSError)
-    @app.exception_handler(Exception)
-    def answer_error(request: Request, error: Exception) -> JSONResponse:
-        headers = error.headers if isinstance(error, RefusedError) else None
-        return error_response(status_of(error), log_and_describe(error, request), headers)
-
-    @app.exception_handler(RequestValidationError)
-    def answer_invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
+def _answer_error(request: Request, error: Exception) -> JSONResponse:
+    """Answer every error in the same form."""
+    if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        problem = printable(f"{field}: {first['msg']}")[:1000]
-        return error_response(422, ErrorDetail(type="ValidationError", message=problem, request_id=request_id(request)))
+        problem = _printable(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")[:1000]
+        status, kind, headers = 422, "ValidationError", {}
+    elif isinstance(error, HTTPException):
+        status, problem, headers = error.status_code, _printable(str(error.detail)), dict(error.headers or {})
+        kind = _TYPES.get(status, "RequestError")
+    else:
+        headers = error.headers if isinstance(error, RefusedError) else {}
+        return error_response(status_of(error), log_and_describe(error, request), headers)
+    return error_response(status, ErrorDetail(type=kind, message=problem, request_id=request.state.request_id), headers)
 
-    @app.exception_handler(HTTPException)
-    def answer_http_error(request: Request, error: HTTPException) -> JSONResponse:
-        detail = ErrorDetail(type=_TYPES.get(error.status_code, "RequestError"), message=printable(str(error.detail)),
-                             request_id=request_id(request))
-        return error_response(error.status_code, detail, dict(error.headers or {}))
+
+ERROR_HANDLERS: dict[Any, Any] = dict.fromkeys(
+    (BanyanError, sqlite3.OperationalError, OSError, RequestValidationError, HTTPException, Exception), _answer_error)

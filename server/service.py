@@ -25,13 +25,10 @@ from .security.clients import Clients
 from .server_database import ServerDatabase, message_for_log
 
 _LOG = logging.getLogger("banyan.server")
+# A build that has not ended this many seconds after the server stops ends with the process, and loses its current step.
 _BUILDS_END_IN = 5.0
-"""Seconds that builds have to end when the server stops. A slower build ends with the process, and loses its current
-step."""
-_CHECK_SECONDS = 2.0
-"""Seconds between checks for new data."""
-_CHECKS_PER_SWEEP = 30
-"""Checks for new data between two checks for dropped knowledge bases."""
+_CHECK_SECONDS = 2.0  # seconds between checks for new data
+_CHECKS_PER_SWEEP = 30  # checks for new data between two checks for dropped knowledge bases
 
 
 class Service:
@@ -57,10 +54,9 @@ class Service:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the background tasks within the block, which lasts as long as the server.
+        """Run the background tasks within the block, which lasts as long as the server; then stop the builds.
 
-        At the end, stop the builds of this process. If one has not ended after `_BUILDS_END_IN` seconds, the database
-        stays open for it.
+        If one of this process has not ended after `_BUILDS_END_IN` seconds, the database stays open for it.
         """
         await anyio.to_thread.run_sync(self._clean_up)
         async with anyio.create_task_group() as tasks:
@@ -69,9 +65,12 @@ class Service:
             tasks.start_soon(self._check_for_new_data)
             yield
             tasks.cancel_scope.cancel()
-        self.builds.stop()
-        self.idle = await self.builds.wait_for_end(_BUILDS_END_IN)
-        await anyio.to_thread.run_sync(self._hand_over_builds)
+        self.idle = await self.builds.stop(_BUILDS_END_IN)
+        try:
+            await anyio.to_thread.run_sync(self.builds.jobs.leave)
+        except (sqlite3.OperationalError, DatabaseError) as error:
+            _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s",
+                         message_for_log(error))
         if self.idle:
             self.database.close()
         else:
@@ -81,14 +80,6 @@ class Service:
         self.builds.begin()
         sweep(self.resources.settings)
         self.conversations.sweep(knowledge_bases(self.resources.settings))
-
-    def _hand_over_builds(self) -> None:
-        """Let other processes resume this process's builds."""
-        try:
-            self.builds.jobs.leave()
-        except (sqlite3.OperationalError, DatabaseError) as error:
-            _LOG.warning("builds could not be handed over, and are resumed like a killed process's: %s",
-                         message_for_log(error))
 
     async def _check_for_new_data(self) -> None:
         """Keep open knowledge bases up to date with what builds and other servers write, until cancelled."""
@@ -112,12 +103,12 @@ class Service:
             self.ready = True
 
 
-def service_of(request: Request) -> Service:
-    """Return the service of a request's app."""
+def _service_of(request: Request) -> Service:
     return cast("Service", request.app.state.service)
 
 
-Serving = Annotated[Service, Depends(service_of)]
+Serving = Annotated[Service, Depends(_service_of)]
+"""The service of the request's app."""
 
 
 def _lease_snapshot(kb: KbName, service: Serving) -> Iterator[Snapshot]:

@@ -1,18 +1,16 @@
 """Health, metrics, knowledge bases with their settings and backups, and documents."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Literal
 
-import anyio.to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
 from starlette.responses import FileResponse
-from starlette.types import Receive, Scope, Send
 
-from ...agents.resources import Resources
 from ...graph_store.evolution.control import Policy
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.status import Status, read_overview, status_of
@@ -28,15 +26,18 @@ from ...schemas.errors import BanyanError
 from ...subagent.tool_answers import DocumentLine, DocumentText
 from .. import responses
 from ..metrics import exposition
-from ..responses import Body, DocumentId, Items, KbName, Limit, Offset, Page, detail_of, errors
+from ..responses import Body, DocumentId, Items, KbName, Limit, NotFoundError, Offset, Page, StateError
 from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, Seeing, may
 from ..service import Reading, Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"], route_class=FairRoute)
+base_router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["knowledge bases"], route_class=FairRoute)
 metrics_router = APIRouter(tags=["operations"])
+_READERS, _WRITERS = [may("read")], [may("write")]
 _MOST_TEXT = 1_000_000
 _MOST_DELETED = 1000
+_BACKUP = Lock()  # held by the one backup that this process makes or sends
 
 
 class Ready(BaseModel):
@@ -88,152 +89,6 @@ class DocumentItem(DocumentLine):
     added_at: str
 
 
-@router.get("/health")
-async def health() -> dict[str, str]:
-    """Check that the process is alive."""
-    return {"status": "ok"}
-
-
-@router.get("/ready", responses=errors(503))
-async def show_ready(service: Serving) -> Ready:
-    """Check that the server can answer questions."""
-    if not service.ready:
-        raise responses.UnavailableError("the embedding model is being loaded; try again in a few seconds")
-    settings = service.resources.settings
-    return Ready(reasoner="llm" if settings.uses_llm else "rules", embedding=service.resources.embedder.name)
-
-
-@metrics_router.get("/metrics", responses=errors(), response_class=Response, dependencies=[may("metrics"), OF_ALL])
-def metrics(service: Serving) -> Response:
-    """Return metrics of requests, questions, builds and model calls in Prometheus's text format."""
-    return Response(exposition([build.state for build in service.builds.all()]), media_type=CONTENT_TYPE_LATEST)
-
-
-@router.get("/command", responses=errors(), dependencies=[may("read")])
-def show_command(request: Request, service: Serving) -> LocalCommand:
-    """Show how a program on this machine starts Banyan; a client with a key may be elsewhere, and learns no path."""
-    if request.state.client != LOCAL:
-        return LocalCommand(command="", home="")
-    return LocalCommand(command=str(Path(sys.executable).with_name("banyan")),
-                        home=str(service.resources.settings.home.absolute()))
-
-
-@router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])
-def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBaseEntry]:
-    """List the knowledge bases that the key covers, with their counts."""
-    resources, building, listed = service.resources, service.builds.building(), list[KnowledgeBaseEntry]()
-    for name in filter(bases.covers, knowledge_bases(resources.settings)):
-        build = building.get(name)
-        try:
-            # The counts are read without opening the knowledge base. To open every one would take seconds, and could
-            # close others that are in use.
-            overview = read_overview(resources.settings, name)
-            if overview is None:  # it has no stored counts, so it has to be opened
-                with resources.snapshot(name) as reading:
-                    overview = reading.kb.overview()
-            listed.append(KnowledgeBaseEntry(name=name, **overview._asdict(), building=build))
-        except BanyanError as error:  # one damaged knowledge base must not make the whole list fail
-            problem = detail_of(error, resources.settings).message
-            listed.append(KnowledgeBaseEntry(name=name, building=build, problem=problem))
-    return Items(items=listed)
-
-
-@router.get("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("read")])
-def show_knowledge_base(kb: KbName, reading: Reading, service: Serving) -> KnowledgeBaseStatus:
-    """Show a knowledge base's contents, failures and spending."""
-    status = status_of(reading.kb, service.resources.spending.prices)
-    return KnowledgeBaseStatus(**dict(status), building=service.builds.building().get(kb))
-
-
-@router.get("/knowledge-bases/{kb}/documents", responses=errors(404), dependencies=[may("read")])
-def list_documents(
-    reading: Reading, limit: Limit = 50, offset: Offset = 0,
-    q: Annotated[str, Query(max_length=200, description="text in the id or title")] = "",
-) -> Page[DocumentItem]:
-    """List the documents of a knowledge base, by id."""
-    text, documents = q.casefold(), reading.kb.documents
-    matches = [one for one, title in documents.titles().items() if text in one.casefold() or text in title.casefold()]
-    return Page(total=len(matches), items=[
-        DocumentItem(**entry.model_dump(include=set(DocumentItem.model_fields)))
-        for entry in documents.entries(matches[offset:offset + limit])])
-
-
-@router.get("/knowledge-bases/{kb}/document", responses=errors(404), dependencies=[may("read")])
-def show_document(
-    reading: Reading, document_id: DocumentId,
-    start: Annotated[int, Query(ge=0, le=2**31)] = 0, end: Annotated[int | None, Query(ge=0, le=2**31)] = None,
-) -> ShownDocument:
-    """Return a document's text, or its characters `start` to `end`; at most a million at once."""
-    document = reading.kb.documents.get(document_id)
-    length = len(document.text)
-    first = min(start, length)
-    last = length if end is None else max(end, first)
-    last = min(last, first + _MOST_TEXT, length)
-    return ShownDocument(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
-                         characters=length, pages=list(document.pages),
-                         drawn=reading.kb.printed.find(document_id) is not None)
-
-
-@router.get("/knowledge-bases/{kb}/document/page", responses=errors(404), response_class=Response,
-            dependencies=[may("read")])
-async def show_page(
-    request: Request, kb: KbName, service: Serving, document_id: DocumentId,
-    page: Annotated[int, Query(ge=1, le=100_000)],
-    words: Annotated[str, Query(max_length=2000, description="words to mark on the page")] = "",
-) -> Response:
-    """Draw a page of the PDF file that a document was read from, as PNG."""
-    async def draw() -> bytes:
-        return await draw_page(await in_thread(_find_printed, service, kb, document_id), page, words)
-
-    try:
-        return Response(await service.shares.run_heavy(request, draw), media_type="image/png")
-    except UnreadableError as error:
-        raise responses.NotFoundError(str(error)) from error
-
-
-def _find_printed(service: Service, kb: str, document_id: str) -> Path:
-    with service.resources.snapshot(kb) as snapshot:
-        file = snapshot.kb.printed.find(document_id)
-        if file is None or not snapshot.kb.documents.has(document_id):
-            raise responses.NotFoundError(f"there is no PDF file of the document {document_id!r}: read its text "
-                                          "instead")
-        return file
-
-
-@router.delete("/knowledge-bases/{kb}/document", status_code=204, responses=errors(404, 409), response_class=Response,
-               dependencies=[may("write")])
-def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> None:
-    """Delete a document, and everything that no other document supports."""
-    service.resources.delete_documents(kb, [document_id])
-
-
-class BackupResponse(FileResponse):
-    """A knowledge base as a zip file, which is written before the response starts, and deleted when it ends."""
-
-    _one_at_a_time = Lock()
-    """Held by the one backup that this process makes or sends."""
-
-    def __init__(self, resources: Resources, kb: str) -> None:
-        """Prepare the response; nothing is written yet."""
-        super().__init__("", media_type="application/zip", filename=f"{kb}.zip")  # the path is set by `__call__`
-        self._resources = resources
-        self._kb = kb
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Write the backup to a temporary folder, and send it, unless this process is at another backup."""
-        if not self._one_at_a_time.acquire(blocking=False):
-            raise responses.UnavailableError("another backup is being made: try again when it has finished")
-        try:
-            settings = self._resources.settings
-            with own_folder(settings.home, ".", BACKING_UP) as folder:
-                self.path = folder / "backup.zip"
-                await anyio.to_thread.run_sync(back_up, Layout.by(settings, self._kb).require(), self.path,
-                                               self._resources.embedder)
-                await super().__call__(scope, receive, send)
-        finally:
-            self._one_at_a_time.release()
-
-
 class NewName(Body):
     """The new name of a knowledge base."""
 
@@ -244,46 +99,6 @@ class DocumentIds(Body):
     """Documents by their ids."""
 
     ids: list[Annotated[str, Field(min_length=1, max_length=1000)]] = Field(min_length=1, max_length=_MOST_DELETED)
-
-
-@router.patch("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("write")])
-def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: Seeing) -> NewName:
-    """Rename a knowledge base and its conversations; API keys keep the old name."""
-    if not bases.covers(new.name):
-        raise responses.ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose a name that it "
-                                       "covers")
-    _check_idle(kb, service)
-    service.resources.rename(kb, new.name)
-    service.conversations.rename_base(kb, new.name)
-    return new
-
-
-@router.delete("/knowledge-bases/{kb}", status_code=204, responses=errors(404, 409), response_class=Response,
-               dependencies=[may("write")])
-def drop_knowledge_base(kb: KbName, service: Serving) -> None:
-    """Delete a knowledge base and everything stored in it, including conversations about it."""
-    _check_idle(kb, service)
-    service.resources.drop(kb)
-    service.conversations.forget_base(kb)
-
-
-@router.get("/knowledge-bases/{kb}/backup", status_code=200, responses=errors(404, 409), response_class=BackupResponse,
-            dependencies=[may("read")])
-async def back_up_knowledge_base(kb: KbName, service: Serving) -> BackupResponse:
-    """Download a zip file for `banyan restore`; a process of the server makes one backup at a time."""
-    return BackupResponse(service.resources, kb)
-
-
-@router.post("/knowledge-bases/{kb}/documents/delete", status_code=204, responses=errors(404, 409),
-             response_class=Response, dependencies=[may("write")])
-def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
-    """Delete documents and everything that no other document supports; all of them, or none on an error."""
-    service.resources.delete_documents(kb, list(dict.fromkeys(wanted.ids)))
-
-
-def _check_idle(kb: str, service: Service) -> None:
-    if kb in service.builds.building():
-        raise responses.StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
 
 
 class BaseSettings(Body):
@@ -306,13 +121,113 @@ class ShownSettings(BaseSettings):
     seed: str = Field(description="the schema it started with; empty before the first build")
 
 
-@router.get("/knowledge-bases/{kb}/settings", responses=errors(404, 409), dependencies=[may("read")])
+@router.get("/health")
+async def health() -> dict[str, str]:
+    """Check that the process is alive."""
+    return {"status": "ok"}
+
+
+@router.get("/ready")
+async def show_ready(service: Serving) -> Ready:
+    """Check that the server can answer questions."""
+    if not service.ready:
+        raise responses.UnavailableError("the embedding model is being loaded; try again in a few seconds")
+    reasoner: Literal["rules", "llm"] = "llm" if service.resources.settings.uses_llm else "rules"
+    return Ready(reasoner=reasoner, embedding=service.resources.embedder.name)
+
+
+@metrics_router.get("/metrics", response_class=Response, dependencies=[may("metrics"), OF_ALL])
+def metrics(service: Serving) -> Response:
+    """Return metrics of requests, questions, builds and model calls in Prometheus's text format."""
+    return Response(exposition([build.state for build in service.builds.all()]), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/command", dependencies=_READERS)
+def show_command(request: Request, service: Serving) -> LocalCommand:
+    """Show how a program on this machine starts Banyan; a client with a key may be elsewhere, and learns no path."""
+    if request.state.client != LOCAL:
+        return LocalCommand(command="", home="")
+    return LocalCommand(command=str(Path(sys.executable).with_name("banyan")),
+                        home=str(service.resources.settings.home.absolute()))
+
+
+@router.get("/knowledge-bases", dependencies=_READERS)
+def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBaseEntry]:
+    """List the knowledge bases that the key covers, with their counts."""
+    resources, building, listed = service.resources, service.builds.building(), list[KnowledgeBaseEntry]()
+    for name in filter(bases.covers, knowledge_bases(resources.settings)):
+        entry = KnowledgeBaseEntry(name=name, building=building.get(name))
+        try:
+            # The counts are read without opening the knowledge base. To open every one would take seconds, and could
+            # close others that are in use.
+            overview = read_overview(resources.settings, name)
+            if overview is None:  # it has no stored counts, so it has to be opened
+                with resources.snapshot(name) as reading:
+                    overview = reading.kb.overview()
+            listed.append(entry.model_copy(update=overview._asdict()))
+        except BanyanError as error:  # one damaged knowledge base must not make the whole list fail
+            listed.append(entry.model_copy(update={"problem": responses.detail_of(error, resources.settings).message}))
+    return Items(items=listed)
+
+
+@base_router.get("", dependencies=_READERS)
+def show_knowledge_base(kb: KbName, reading: Reading, service: Serving) -> KnowledgeBaseStatus:
+    """Show a knowledge base's contents, failures and spending."""
+    status = status_of(reading.kb, service.resources.spending.prices)
+    return KnowledgeBaseStatus(**dict(status), building=service.builds.building().get(kb))
+
+
+@base_router.patch("", dependencies=_WRITERS)
+def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: Seeing) -> NewName:
+    """Rename a knowledge base and its conversations; API keys keep the old name."""
+    if not bases.covers(new.name):
+        raise responses.ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose one that it does")
+    _check_idle(kb, service)
+    service.resources.rename(kb, new.name)
+    service.conversations.rename_base(kb, new.name)
+    return new
+
+
+@base_router.delete("", status_code=204, dependencies=_WRITERS)
+def drop_knowledge_base(kb: KbName, service: Serving) -> None:
+    """Delete a knowledge base and everything stored in it, including conversations about it."""
+    _check_idle(kb, service)
+    service.resources.drop(kb)
+    service.conversations.forget_base(kb)
+
+
+def _check_idle(kb: str, service: Service) -> None:
+    if kb in service.builds.building():
+        raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
+
+
+def _backup_folder(service: Serving) -> Iterator[Path]:
+    """Yield a temporary folder for one backup, until it is sent."""
+    if not _BACKUP.acquire(blocking=False):
+        raise responses.UnavailableError("another backup is being made: try again when it has finished")
+    try:
+        with own_folder(service.resources.settings.home, ".", BACKING_UP) as folder:
+            yield folder
+    finally:
+        _BACKUP.release()
+
+
+@base_router.get("/backup", response_class=FileResponse, dependencies=_READERS)
+def back_up_knowledge_base(kb: KbName, service: Serving,
+                           folder: Annotated[Path, Depends(_backup_folder)]) -> FileResponse:
+    """Download a zip file for `banyan restore`; a process of the server makes one backup at a time."""
+    file, resources = folder / "backup.zip", service.resources
+    back_up(Layout.by(resources.settings, kb).require(), file, resources.embedder, lambda *_: None)
+    return FileResponse(file, media_type="application/zip", filename=f"{kb}.zip")
+
+
+@base_router.get("/settings", dependencies=_READERS)
 def show_settings(reading: Reading) -> ShownSettings:
     """Show the settings of a knowledge base."""
     return _settings_of(reading.kb)
 
 
-@router.put("/knowledge-bases/{kb}/settings", responses=errors(404, 409), dependencies=[may("write")])
+@base_router.put("/settings", dependencies=_WRITERS)
 def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> ShownSettings:
     """Change the settings of a knowledge base; entities are merged or split accordingly at once."""
     service.resources.configure(kb, wanted.growth, resolve=wanted.resolve)
@@ -328,3 +243,67 @@ def _settings_of(kb: KnowledgeBase) -> ShownSettings:
     return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
                          seed=kb.schemas.first().name if kb.schemas.version() else "",
                          instructions=kb.instructions.get(), extraction_instructions=kb.extraction_instructions.get())
+
+
+@base_router.get("/documents", dependencies=_READERS)
+def list_documents(
+    reading: Reading, limit: Limit = 50, offset: Offset = 0,
+    q: Annotated[str, Query(max_length=200, description="text in the id or title")] = "",
+) -> Page[DocumentItem]:
+    """List the documents of a knowledge base, by id."""
+    text, documents = q.casefold(), reading.kb.documents
+    matches = [one for one, title in documents.titles().items() if text in one.casefold() or text in title.casefold()]
+    return Page(total=len(matches), items=[
+        DocumentItem(**entry.model_dump(include=set(DocumentItem.model_fields)))
+        for entry in documents.entries(matches[offset:offset + limit])])
+
+
+@base_router.get("/document", dependencies=_READERS)
+def show_document(
+    reading: Reading, document_id: DocumentId,
+    start: Annotated[int, Query(ge=0, le=2**31)] = 0, end: Annotated[int | None, Query(ge=0, le=2**31)] = None,
+) -> ShownDocument:
+    """Return a document's text, or its characters `start` to `end`; at most a million at once."""
+    document = reading.kb.documents.get(document_id)
+    length = len(document.text)
+    first = min(start, length)
+    last = length if end is None else max(end, first)
+    last = min(last, first + _MOST_TEXT, length)
+    return ShownDocument(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
+                         characters=length, pages=list(document.pages),
+                         drawn=reading.kb.printed.find(document_id) is not None)
+
+
+@base_router.get("/document/page", response_class=Response, dependencies=_READERS)
+async def show_page(
+    request: Request, kb: KbName, service: Serving, document_id: DocumentId,
+    page: Annotated[int, Query(ge=1, le=100_000)],
+    words: Annotated[str, Query(max_length=2000, description="words to mark on the page")] = "",
+) -> Response:
+    """Draw a page of the PDF file that a document was read from, as PNG."""
+    def find_printed() -> Path:
+        with service.resources.snapshot(kb) as snapshot:
+            file = snapshot.kb.printed.find(document_id)
+            if file is None or not snapshot.kb.documents.has(document_id):
+                raise NotFoundError(f"there is no PDF file of the document {document_id!r}: read its text instead")
+            return file
+
+    async def draw() -> bytes:
+        return await draw_page(await in_thread(find_printed), page, words)
+
+    try:
+        return Response(await service.shares.run_heavy(request, draw), media_type="image/png")
+    except UnreadableError as error:
+        raise NotFoundError(str(error)) from error
+
+
+@base_router.delete("/document", status_code=204, dependencies=_WRITERS)
+def delete_document(kb: KbName, service: Serving, document_id: DocumentId) -> None:
+    """Delete a document, and everything that no other document supports."""
+    service.resources.delete_documents(kb, [document_id])
+
+
+@base_router.post("/documents/delete", status_code=204, dependencies=_WRITERS)
+def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
+    """Delete documents and everything that no other document supports; all of them, or none on an error."""
+    service.resources.delete_documents(kb, list(dict.fromkeys(wanted.ids)))

@@ -22,7 +22,7 @@ from ...runtime import audit
 from ...schemas.formats.schema_loading import seed_names
 from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
 from ...schemas.services import EndpointUrl
-from ..responses import Body, BuildId, Decisions, Items, KbName, RefusedError, StateError, errors, event, event_stream
+from ..responses import Body, BuildId, Decisions, Items, KbName, RefusedError, StateError, event, event_stream
 from ..runs.jobs import Build, BuildOptions, no_build
 from ..runs.turns import FairRoute
 from ..runs.uploads import Upload
@@ -53,7 +53,7 @@ MaxTokens = Annotated[int | None, Form(ge=0, le=_MOST)]
 MaxCost = Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)]
 
 
-@router.post("/knowledge-bases/{kb}/builds", status_code=202, responses=errors(404, 409, 413),
+@router.post("/knowledge-bases/{kb}/builds", status_code=202,
              dependencies=[may("write")])
 async def start_build(  # noqa: PLR0913  (its options)
     kb: KbName, service: Serving,
@@ -78,13 +78,13 @@ async def start_build(  # noqa: PLR0913  (its options)
     return await service.builds.start(kb, uploads, BuildOptions(schema_name=seed, context=context))
 
 
-@router.get("/knowledge-bases/{kb}/reread", responses=errors(404, 409), dependencies=[may("read")])
+@router.get("/knowledge-bases/{kb}/reread", dependencies=[may("read")])
 def show_reread(reading: Reading, service: Serving) -> ReadingEstimate:
     """Estimate what a build with `reread` would take; it has no chunks if there is nothing to read again."""
     return estimate_reread(service.resources, reading.kb)
 
 
-@router.post("/samples/{language}", status_code=202, responses=errors(), dependencies=[may("write")])
+@router.post("/samples/{language}", status_code=202, dependencies=[may("write")])
 async def start_sample(language: Literal["en", "zh"], service: Serving, request: Request) -> Build:
     """Build a knowledge base from the example documents; if it is already built, this costs nothing."""
     check_base(_SAMPLES[language], request)
@@ -94,38 +94,38 @@ async def start_sample(language: Literal["en", "zh"], service: Serving, request:
         return await service.builds.start(_SAMPLES[language], uploads, BuildOptions(context=BuildContext()))
 
 
-@router.get("/formats", responses=errors(), dependencies=[may("read")])
+@router.get("/formats", dependencies=[may("read")])
 async def list_formats() -> Items[str]:
     """List the supported file endings; upper and lower case are equal."""
     return Items(items=list(FORMATS))
 
 
-@router.get("/builds", responses=errors(), dependencies=[may("read")])
+@router.get("/builds", dependencies=[may("read")])
 def list_builds(service: Serving, bases: Seeing, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
     """List the builds of all knowledge bases that the key covers, newest first."""
     return Items(items=[build for build in service.builds.all(kb) if bases.covers(build.kb)])
 
 
-@router.get("/builds/{build}", responses=errors(404), dependencies=[may("read")])
+@router.get("/builds/{build}", dependencies=[may("read")])
 def show_build(build: Visible, service: Serving) -> Build:
     """Show a build and its state."""
     return service.builds.jobs.one(build).build
 
 
-@router.get("/builds/{build}/events", responses=errors(404), response_class=EventSourceResponse,
+@router.get("/builds/{build}/events", response_class=EventSourceResponse,
             dependencies=[may("read")])
 async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
     """Stream the build as events `build`: its current state, and each change until it ends."""
     return event_stream(event("build", state.model_dump(mode="json")) async for state in service.builds.follow(build))
 
 
-@router.post("/builds/{build}/cancel", responses=errors(404, 409), dependencies=[may("write")])
+@router.post("/builds/{build}/cancel", dependencies=[may("write")])
 async def cancel_build(build: Visible, service: Serving) -> Build:
     """Cancel a build; its progress is saved, and the next build resumes there."""
     return await service.builds.cancel(build)
 
 
-@router.post("/builds/{build}/decisions", responses=errors(404, 409, 413), dependencies=[may("review")])
+@router.post("/builds/{build}/decisions", dependencies=[may("review")])
 async def decide_in_build(build: Visible, decisions: Decisions, service: Serving) -> Build:
     """Resume a build that waits for decisions on the schema; candidates without a decision stay pending."""
     return await service.builds.decide(build, decisions.decisions, decisions.who)
@@ -162,7 +162,7 @@ class ModelTrial(BaseModel):
     tokens: int
 
 
-@model_router.get("", responses=errors(), dependencies=[may("read")])
+@model_router.get("", dependencies=[may("read")])
 def show_model(service: Serving) -> Model:
     """Show which model answers."""
     settings, from_page = service.resources.settings, service.model_from_page
@@ -172,7 +172,7 @@ def show_model(service: Serving) -> Model:
                  host=host_of(settings), has_key=settings.llm_api_key.get_secret_value() != NO_KEY)
 
 
-@model_router.put("", responses=errors(409), dependencies=[may(*WORK), OF_ALL])
+@model_router.put("", dependencies=[may(*WORK), OF_ALL])
 def set_model(choice: ModelChoice, service: Serving) -> Model:
     """Use another model for answers and builds until the server stops; the key needs every scope except `metrics`."""
     if service.workers > 1 or service.database.is_shared:
@@ -185,7 +185,7 @@ def set_model(choice: ModelChoice, service: Serving) -> Model:
     return show_model(service)
 
 
-@model_router.post("/try", responses=errors(), dependencies=[may(*WORK), OF_ALL])
+@model_router.post("/try", dependencies=[may(*WORK), OF_ALL])
 def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
     """Ask a model a short question, without using it for anything else."""
     try:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import anyio
 import anyio.to_thread
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -28,7 +28,7 @@ from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
 from ...text.scripts import estimate_tokens
 from .. import responses
-from ..responses import Body, Items, KbName, KbNames, NotFoundError, UnavailableError, errors, event
+from ..responses import Body, Items, KbName, KbNames, UnavailableError, event
 from ..runs.conversations import THREAD_NAME, AskAnswer, ConversationItem, ConversationTurn, SharedConversation, Thread
 from ..runs.questions import NOT_ANSWERED, QuestionRequest, question_in
 from ..runs.turns import FairRoute
@@ -36,16 +36,14 @@ from ..security.clients import Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
 
-MAX_MESSAGES = 200
-"""The most messages in a request."""
-router = APIRouter(prefix="/api", tags=["questions"], route_class=FairRoute)
+MAX_MESSAGES = 200  # the most messages in a request
 _MOST_TITLE = 200
-
-ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
-KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
-openai_router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
 _TEXTS = {"text", "input_text", "output_text"}
 _SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)
+router = APIRouter(prefix="/api", tags=["questions"], route_class=FairRoute)
+openai_router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
+ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
+KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
 
 
 class MessagePart(BaseModel):
@@ -79,62 +77,90 @@ class StreamOptions(BaseModel):
 class CompletionRequest(BaseModel):
     """The question and its options; other fields of OpenAI's API, such as the temperature, have no effect."""
 
-    model: str = Field(min_length=1, description="the knowledge base's name, or several with commas "
-                       "between")
+    model: str = Field(min_length=1, description="the knowledge base's name, or several with commas between")
     messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES,
                                         description="the conversation; its last message is the question")
     stream: bool = False
-    stream_options: StreamOptions | None = None
+    stream_options: StreamOptions = StreamOptions()
     mode: Mode = Field(default="reject", description="strict: no inferred answers; open: own knowledge allowed, "
                                                      "and marked")
     documents: DocumentNames = []
     where: MetadataValues = {}
 
 
-@openai_router.get("/models", responses=errors(), dependencies=[may("ask")])
+class Message(BaseModel):
+    """A turn of a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class StoredConversation(BaseModel):
+    """A conversation, oldest turn first."""
+
+    title: str = ""
+    link: str | None = Field(default=None, description="the part of its link that identifies it; none: not shared")
+    messages: list[Message]
+    turns: list[ConversationTurn] = Field(default=[], description="with citations and trace, if requested")
+
+
+class Change(Body):
+    """Changes of a conversation; omitted fields stay the same."""
+
+    title: str | None = Field(default=None, min_length=1, max_length=_MOST_TITLE)
+    shared: bool | None = Field(default=None, description="whether it can be read by its link")
+
+
+class Rating(Body):
+    """A person's rating of an answer."""
+
+    rating: Literal[-1, 0, 1] = Field(description="1: good, -1: bad, 0: no rating")
+
+
+@openai_router.get("/models", dependencies=[may("ask")])
 def list_models(service: Serving, bases: Seeing) -> dict[str, Any]:
     """List the knowledge bases that the key covers, as models."""
-    names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
-    return {"object": "list", "data": [_model_entry(name) for name in names]}
+    return {"object": "list", "data": [_model_entry(name) for name in _seen_bases(service, bases)]}
 
 
-@openai_router.get("/models/{knowledge_base}", responses=errors(404), dependencies=[may("ask")])
+@openai_router.get("/models/{knowledge_base}", dependencies=[may("ask")])
 def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[str, Any]:
     """Return a knowledge base as a model."""
-    return _model_entry(_require_base(knowledge_base, service, bases))
-
-
-def _require_base(model: str, service: Service, bases: Bases) -> str:
-    names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
-    for name in split_names(model):
-        if name not in names:
-            raise UnknownKnowledgeBaseError(name, service.resources.settings.home, seen=names)
-    return model
+    _require_bases(knowledge_base, service, bases)
+    return _model_entry(knowledge_base)
 
 
 def _model_entry(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "banyan"}
 
 
-@openai_router.post("/chat/completions", responses=errors(404, 409, 413, 504), response_model=None)
+def _seen_bases(service: Service, bases: Bases) -> list[str]:
+    return [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
+
+
+def _require_bases(model: str, service: Service, bases: Bases) -> None:
+    seen = _seen_bases(service, bases)
+    for name in split_names(model):
+        if name not in seen:
+            raise UnknownKnowledgeBaseError(name, service.resources.settings.home, seen=seen)
+
+
+@openai_router.post("/chat/completions", response_model=None)
 async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking, bases: Seeing,
                    ) -> dict[str, Any] | Response:
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
-    await anyio.to_thread.run_sync(_require_base, asked.model, service, bases)
+    await anyio.to_thread.run_sync(_require_bases, asked.model, service, bases)
     earlier, question = _last_question(asked)
     pieces = _answer_pieces(asked.model, question, earlier, service, client)
     shared = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": asked.model}
     if asked.stream:
         return responses.event_stream(_stream_chunks(shared, asked, pieces, request), service.questions.stop)
-    parts: list[str] = []
-    answer: dict[str, Any] = {}
+    text, answer = "", dict[str, Any]()
     async with aclosing(pieces):
-        async for piece, fields in pieces:
-            answer = fields  # the fields of the last piece are those of the answer
-            parts = [] if piece == WITHDRAWN else [*parts, piece]
+        async for piece, answer in pieces:  # noqa: B007  (the last answer is complete)
+            text = "" if piece == WITHDRAWN else text + piece
             if await request.is_disconnected():
                 raise UnavailableError(NOT_ANSWERED)
-    text = "".join(parts)
     message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
                "annotations": _make_annotations(asked.model, text, answer, request)}
     return {**shared, "object": "chat.completion", "usage": _estimate_usage(asked, text), "choices": [
@@ -164,8 +190,7 @@ async def _answer_pieces(kb: str, question: QuestionRequest, earlier: Sequence[A
             if item.event == "answer":
                 yield sources_text(item.data["answer"], item.data["citations"]), item.data
                 return
-            texts = {"token": item.data.get("text", ""), "withdrawn": WITHDRAWN}
-            yield texts.get(item.event, ""), {}
+            yield {"token": item.data.get("text", ""), "withdrawn": WITHDRAWN}.get(item.event, ""), {}
     raise UnavailableError(NOT_ANSWERED)
 
 
@@ -174,9 +199,8 @@ def _make_annotations(kb: str, text: str, answer: dict[str, Any], request: Reque
     by_id = {cited["id"]: cited for cited in answer["citations"]}
     start = max(text.rfind(WITHDRAWN), 0)  # what precedes the last withdrawal is withdrawn
     sources_start = len(text) - len(sources_text(answer["answer"], answer["citations"]))
-    marks = [*find_marks(text[:sources_start], start), *_SOURCE_MARK.finditer(text, sources_start)]
     annotations = []
-    for mark in marks:
+    for mark in (*find_marks(text[:sources_start], start), *_SOURCE_MARK.finditer(text, sources_start)):
         cited = by_id.get(int(mark[1]))
         if cited is None:  # a number in brackets that is no mark
             continue
@@ -191,32 +215,27 @@ async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest,
                          pieces: AsyncIterator[tuple[str, dict[str, Any]]], request: Request,
                          ) -> AsyncIterator[ServerSentEvent]:
     """Yield an answer as the chunks of OpenAI's stream, which ends with `[DONE]`; an error becomes a chunk too."""
-    shared = {**shared, "object": "chat.completion.chunk"}
-    text = ""
-    answer: dict[str, Any] = {}
+    text, answer = "", dict[str, Any]()
 
-    def chunk(delta: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
-        return _json_event({**shared, "choices": [
-            {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}]})
+    def chunk(value: dict[str, Any]) -> ServerSentEvent:
+        return ServerSentEvent(json.dumps({**shared, "object": "chat.completion.chunk", **value}, ensure_ascii=False))
+
+    def delta(fields: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
+        return chunk({"choices": [{"index": 0, "delta": fields, "finish_reason": reason, "logprobs": None}]})
 
     try:
-        yield chunk({"role": "assistant", "content": ""})
-        async for piece, fields in pieces:
-            text, answer = text + piece, fields  # the fields of the last piece are those of the answer
+        yield delta({"role": "assistant", "content": ""})
+        async for piece, answer in pieces:  # noqa: B007  (the last answer is complete)
+            text += piece
             if piece:
-                yield chunk({"content": piece})
+                yield delta({"content": piece})
         annotations = _make_annotations(asked.model, text, answer, request)
-        last_delta = {"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}
-        yield chunk(last_delta, "stop")
-        if asked.stream_options and asked.stream_options.include_usage:
-            yield _json_event({**shared, "choices": [], "usage": _estimate_usage(asked, text)})
+        yield delta({"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}, "stop")
+        if asked.stream_options.include_usage:
+            yield chunk({"choices": [], "usage": _estimate_usage(asked, text)})
     except Exception as error:  # noqa: BLE001  (the response has started, so the error is sent as a part of it)
-        yield _json_event({"error": responses.log_and_describe(error, request).model_dump()})
+        yield chunk({"error": responses.log_and_describe(error, request).model_dump()})
     yield ServerSentEvent("[DONE]")
-
-
-def _json_event(value: dict[str, Any]) -> ServerSentEvent:
-    return ServerSentEvent(json.dumps(value, ensure_ascii=False))
 
 
 def _estimate_usage(asked: CompletionRequest, text: str) -> dict[str, int]:
@@ -224,23 +243,7 @@ def _estimate_usage(asked: CompletionRequest, text: str) -> dict[str, int]:
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
-class Message(BaseModel):
-    """A turn of a conversation."""
-
-    role: Literal["user", "assistant"]
-    content: str
-
-
-class StoredConversation(BaseModel):
-    """A conversation, oldest turn first."""
-
-    title: str = ""
-    link: str | None = Field(default=None, description="the part of its link that identifies it; none: not shared")
-    messages: list[Message]
-    turns: list[ConversationTurn] = Field(default=[], description="with citations and trace, if requested")
-
-
-@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True)
+@router.post("/knowledge-bases/{kb}/ask", response_model_exclude_unset=True)
 async def ask(kb: KbNames, question: QuestionRequest, request: Request, service: Serving, client: Asking) -> AskAnswer:
     """Answer a question from one or more knowledge bases, with citations, or abstain."""
     async with service.questions.answering(client, kb, question) as events:
@@ -252,8 +255,7 @@ async def ask(kb: KbNames, question: QuestionRequest, request: Request, service:
     raise UnavailableError(NOT_ANSWERED)
 
 
-@router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
-             response_class=EventSourceResponse)
+@router.post("/knowledge-bases/{kb}/ask/stream", response_class=EventSourceResponse)
 async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, service: Serving, client: Asking,
                      ) -> EventSourceResponse:
     """Stream an answer as events: `step`, `claim`, `token`, `withdrawn`, then `answer`; or `error`.
@@ -261,85 +263,69 @@ async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, s
     A `claim` is a line of the answer whose citations were checked, while the model still writes; `token`s are the
     pieces of the checked answer. `withdrawn` takes back all claims and tokens before it.
     """
-    return responses.event_stream(_events(kb, question, request, service, client), service.questions.stop)
+    async def stream() -> AsyncIterator[ServerSentEvent]:
+        failure: Exception = UnavailableError(NOT_ANSWERED)
+        try:
+            async with service.questions.answering(client, kb, question) as events:
+                async for item in events:
+                    yield event(item.event, item.data)
+                    if item.event == "answer":
+                        return
+        except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
+            failure = error
+        yield event("error", responses.log_and_describe(failure, request).model_dump())
+
+    return responses.event_stream(stream(), service.questions.stop)
 
 
-async def _events(kb: str, question: QuestionRequest, request: Request, service: Service, client: str,
-                  ) -> AsyncIterator[ServerSentEvent]:
-    """Yield the events of a question, the last of which is its answer or an error."""
-    failure: Exception = UnavailableError(NOT_ANSWERED)
-    try:
-        async with service.questions.answering(client, kb, question) as events:
-            async for item in events:
-                yield event(item.event, item.data)
-                if item.event == "answer":
-                    return
-    except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
-        failure = error
-    yield event("error", responses.log_and_describe(failure, request).model_dump())
+def _thread(thread: ThreadName, kb: KnowledgeBaseName, client: Asking) -> Thread:
+    return Thread(client, kb, thread)
 
 
-class Change(Body):
-    """Changes of a conversation; omitted fields stay the same."""
-
-    title: str | None = Field(default=None, min_length=1, max_length=_MOST_TITLE)
-    shared: bool | None = Field(default=None, description="whether it can be read by its link")
+OwnThread = Annotated[Thread, Depends(_thread)]
 
 
-class Rating(Body):
-    """A person's rating of an answer."""
-
-    rating: Literal[-1, 0, 1] = Field(description="1: good, -1: bad, 0: no rating")
-
-
-@router.get("/threads", responses=errors())
+@router.get("/threads")
 def list_threads(kb: KnowledgeBaseName, service: Serving, client: Asking) -> Items[ConversationItem]:
     """List the conversations about a knowledge base, most recently used first."""
     return Items(items=service.conversations.all(client, kb))
 
 
-@router.get("/threads/{thread}", responses=errors(404))
-def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> StoredConversation:
+@router.get("/threads/{thread}")
+def show_thread(thread: OwnThread, service: Serving) -> StoredConversation:
     """Show a conversation, oldest turn first."""
-    key = Thread(client, kb, thread)
-    turns = service.conversations.turns(key)
-    if not turns:
-        raise NotFoundError(f"there is no thread {thread!r} about {kb!r}: `GET /api/threads` lists them")
-    messages: list[Message] = []
+    entry, turns, messages = service.conversations.entry(thread), service.conversations.turns(thread.key), []
     for turn in turns:
         messages += [Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer.answer)]
-    entry = service.conversations.entry(key)
     return StoredConversation(messages=messages, turns=turns, title=entry.title, link=entry.link)
 
 
-@router.patch("/threads/{thread}", responses=errors(404))
-def change_thread(thread: ThreadName, kb: KnowledgeBaseName, change: Change, service: Serving, client: Asking,
-                  ) -> ConversationItem:
+@router.patch("/threads/{thread}")
+def change_thread(thread: OwnThread, change: Change, service: Serving) -> ConversationItem:
     """Rename a conversation, share it through a link, or stop sharing it."""
-    key = Thread(client, kb, thread)
     if change.title is not None:
-        service.conversations.rename(key, change.title.strip() or change.title)  # a title of spaces stays as it is
+        service.conversations.change(thread, title=change.title.strip() or change.title)  # of spaces, it stays so
     if change.shared is not None:
-        service.conversations.share(key, shared=change.shared)
-    return service.conversations.entry(key)
+        service.conversations.share(thread, shared=change.shared)
+    return service.conversations.entry(thread)
 
 
-@router.put("/threads/{thread}/turns/{number}/rating", responses=errors(404))
-def rate_turn(thread: ThreadName, number: Annotated[int, Path(ge=1, le=2**31)], kb: KnowledgeBaseName, rating: Rating,
-              service: Serving, client: Asking) -> Rating:
+@router.put("/threads/{thread}/turns/{number}/rating")
+def rate_turn(thread: OwnThread, number: Annotated[int, Path(ge=1, le=2**31)], rating: Rating,
+              service: Serving) -> Rating:
     """Rate an answer."""
-    service.conversations.rate(Thread(client, kb, thread), number, rating.rating)
+    service.conversations.rate(thread, number, rating.rating)
     return rating
 
 
-@router.delete("/threads/{thread}", status_code=204, responses=errors(404), response_class=Response)
-def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> None:
+@router.delete("/threads/{thread}", status_code=204)
+def forget_thread(thread: OwnThread, service: Serving) -> None:
     """Delete a conversation."""
-    show_thread(thread, kb, service, client)  # raises NotFoundError if there is none
-    service.conversations.delete(Thread(client, kb, thread))
+    service.conversations.entry(thread)  # raises NotFoundError if there is none
+    service.conversations.delete(thread)
 
 
-@router.get("/shared/{link}", responses=errors(404))
+@router.get("/shared/{link}")
 def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
                 bases: Seeing, _: Asking) -> SharedConversation:
     """Show a shared conversation to a client that has its link and may ask its knowledge base."""

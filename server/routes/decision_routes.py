@@ -18,13 +18,16 @@ from ...schemas.formats.schema_loading import MAX_SCHEMA_BYTES, parse_schema
 from ...schemas.graph_schema import ElementChange, GraphSchema, compare_schemas
 from ...schemas.resolution import Alias, EntityDecision
 from ...subagent.tool_answers import SchemaDecided
-from ..responses import Body, Decisions, Items, KbName, NodeId, errors
+from ..responses import Body, Decisions, Items, KbName, NodeId
 from ..runs.turns import FairRoute
 from ..security.clients import may
 from ..service import Reading, Serving
 
-router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")], route_class=FairRoute)
-
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")],
+                   route_class=FairRoute)
+schema_router = APIRouter(prefix="/api/knowledge-bases/{kb}/schema", tags=["schema"], dependencies=[may("read")],
+                          route_class=FairRoute)
+_REVIEWERS = [may("review")]
 _Text = Annotated[str, Field(min_length=1, max_length=500)]
 _Value = Annotated[str, Field(min_length=1, max_length=2000)]
 _EntityId = Annotated[str, Field(min_length=1, max_length=200)]
@@ -78,38 +81,6 @@ class Edited(BaseModel):
     entity: str = Field(description="the current id of the changed entity")
 
 
-@router.get("/edits", tags=["graph"], responses=errors(404))
-def edits(reading: Reading) -> Items[EditDecision]:
-    """List all manual changes, oldest first, including undone ones."""
-    return Items(items=reading.kb.edits.all())
-
-
-@router.post("/edits", tags=["graph"], responses=errors(404, 409), dependencies=[may("review")])
-def edit(kb: KbName, change: Change, service: Serving) -> Edited:
-    """Change the graph, and update everything that depends on it."""
-    edits, reason = ManualEdits(kb, service.resources), {"why": change.why, "who": change.who}
-    match change:
-        case RenameEntity():
-            number = edits.rename(change.entity, change.name, **reason)
-        case RetypeEntity():
-            number = edits.retype(change.entity, change.type, **reason)
-        case ChangeFact(fact=fact, instead=None):
-            number = edits.reject((fact.subject, fact.relation, fact.object), **reason)
-        case ChangeFact(fact=fact, instead=SaidFact() as correction):
-            number = edits.correct((fact.subject, fact.relation, fact.object), **correction.model_dump(), **reason)
-    with service.resources.snapshot(kb) as edited:
-        decided = next(decision.edit for decision in edited.kb.edits.all() if decision.number == number)
-        return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))
-
-
-@router.delete("/edits/{number}", tags=["graph"], status_code=204, responses=errors(404, 409),
-               dependencies=[may("review")])
-def undo_edit(kb: KbName, service: Serving, number: Annotated[int, Path(ge=1)],
-              who: Annotated[str, Query(min_length=1, max_length=100)]) -> None:
-    """Undo a change, as if it had never been made."""
-    service.resources.edit(kb, lambda edits: edits.undo(number, who))
-
-
 class EntityVerdict(_Change):
     """A person's decision on two entities."""
 
@@ -130,41 +101,12 @@ class NamedDecision(EntityDecision):
     names: tuple[str, str]
 
 
-@router.get("/entities/names", tags=["graph"], responses=errors(404))
-def entity_names(reading: Reading, entity: NodeId) -> Items[Alias]:
-    """List the entities that were merged into one, and the reason for each."""
-    if not reading.kb.entities.has_aliases(entity):
-        return Items(items=[])  # the usual case; it is answered without loading the graph
-    aliases = next((group.aliases for group in reading.kb.graph.groups() if group.id == entity), ())
-    return Items(items=list(aliases))
-
-
-@router.get("/entities/decisions", tags=["graph"], responses=errors(404))
-def entity_decisions(reading: Reading) -> Items[NamedDecision]:
-    """List decisions on entities, oldest first."""
-    def name(entity: str) -> str:
-        mentions = reading.kb.graph.mentions
-        return mentions.entity(entity).name if entity in mentions else entity
-
-    return Items(items=[NamedDecision(**decision.model_dump(), names=(name(decision.first), name(decision.second)))
-                        for decision in reading.kb.entities.decisions()])
-
-
-@router.post("/entities/decisions", tags=["graph"], responses=errors(404, 409), dependencies=[may("review")])
-def decide_entities(kb: KbName, verdict: EntityVerdict, service: Serving) -> DecidedEntities:
-    """Merge two entities, or split two that were merged, so each gets its own facts back."""
-    resources = service.resources
-    resources.decide_entities(kb, verdict.verdict, (verdict.first, verdict.second), verdict.who, verdict.why)
-    with resources.snapshot(kb) as decided:
-        return DecidedEntities(id=decided.kb.graph.canonical(verdict.first))
-
-
 class SchemaFile(Body):
     """The content of a schema file, in any format that `banyan build --schema` reads."""
 
     text: str = Field(min_length=1, max_length=MAX_SCHEMA_BYTES)
     file: str = Field(default="schema.json", max_length=200, description="its name, for messages")
-    who: str = Field(min_length=1, max_length=100)
+    who: _Who
     dry_run: bool = Field(default=False, description="only report the changes")
 
 
@@ -190,28 +132,87 @@ class SchemaChange(BaseModel):
     decided_at: str
 
 
-@router.get("/schema", tags=["schema"], responses=errors(404, 409))
+@router.get("/edits")
+def edits(reading: Reading) -> Items[EditDecision]:
+    """List all manual changes, oldest first, including undone ones."""
+    return Items(items=reading.kb.edits.all())
+
+
+@router.post("/edits", dependencies=_REVIEWERS)
+def edit(kb: KbName, change: Change, service: Serving) -> Edited:
+    """Change the graph, and update everything that depends on it."""
+    edits, reason = ManualEdits(kb, service.resources), {"why": change.why, "who": change.who}
+    match change:
+        case RenameEntity():
+            number = edits.rename(change.entity, change.name, **reason)
+        case RetypeEntity():
+            number = edits.retype(change.entity, change.type, **reason)
+        case ChangeFact(fact=fact, instead=None):
+            number = edits.reject((fact.subject, fact.relation, fact.object), **reason)
+        case ChangeFact(fact=fact, instead=SaidFact() as correction):
+            number = edits.correct((fact.subject, fact.relation, fact.object), **correction.model_dump(), **reason)
+    with service.resources.snapshot(kb) as edited:
+        decided = next(decision.edit for decision in edited.kb.edits.all() if decision.number == number)
+        return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))
+
+
+@router.delete("/edits/{number}", status_code=204, dependencies=_REVIEWERS)
+def undo_edit(kb: KbName, service: Serving, number: Annotated[int, Path(ge=1)],
+              who: Annotated[str, Query(min_length=1, max_length=100)]) -> None:
+    """Undo a change, as if it had never been made."""
+    service.resources.edit(kb, lambda edits: edits.undo(number, who))
+
+
+@router.get("/entities/names")
+def entity_names(reading: Reading, entity: NodeId) -> Items[Alias]:
+    """List the entities that were merged into one, and the reason for each."""
+    if not reading.kb.entities.has_aliases(entity):
+        return Items(items=[])  # the usual case; it is answered without loading the graph
+    aliases = next((group.aliases for group in reading.kb.graph.groups() if group.id == entity), ())
+    return Items(items=list(aliases))
+
+
+@router.get("/entities/decisions")
+def entity_decisions(reading: Reading) -> Items[NamedDecision]:
+    """List decisions on entities, oldest first."""
+    def name(entity: str) -> str:
+        mentions = reading.kb.graph.mentions
+        return mentions.entity(entity).name if entity in mentions else entity
+
+    return Items(items=[NamedDecision(**decision.model_dump(), names=(name(decision.first), name(decision.second)))
+                        for decision in reading.kb.entities.decisions()])
+
+
+@router.post("/entities/decisions", dependencies=_REVIEWERS)
+def decide_entities(kb: KbName, verdict: EntityVerdict, service: Serving) -> DecidedEntities:
+    """Merge two entities, or split two that were merged, so each gets its own facts back."""
+    service.resources.decide_entities(kb, verdict.verdict, (verdict.first, verdict.second), verdict.who, verdict.why)
+    with service.resources.snapshot(kb) as decided:
+        return DecidedEntities(id=decided.kb.graph.canonical(verdict.first))
+
+
+@schema_router.get("")
 def show_schema(reading: Reading) -> SchemaAnswer:
     """Show the schema in force."""
     schemas = reading.kb.schemas
     return SchemaAnswer(version=schemas.version(), graph_schema=schemas.current())
 
 
-@router.get("/schema/history", tags=["schema"], responses=errors(404))
+@schema_router.get("/history")
 def schema_history(reading: Reading) -> Items[SchemaChange]:
     """Show who changed the schema, when, why, and on which evidence."""
     return Items(items=[SchemaChange.model_validate(version, from_attributes=True)
                         for version in reading.kb.schemas.versions()])
 
 
-@router.get("/schema/candidates", tags=["schema"], responses=errors(404, 409))
+@schema_router.get("/candidates")
 def schema_candidates(reading: Reading, service: Serving) -> Items[Candidate]:
     """List pending candidates with their evidence, strongest first."""
     support = support_in(reading.kb, service.resources.settings)
     return Items(items=reading.kb.schema_control.list_candidates(support, REVIEWED_AT_ONCE))
 
 
-@router.put("/schema", tags=["schema"], responses=errors(404, 409, 413), dependencies=[may("review", "write")])
+@schema_router.put("", dependencies=[may("review", "write")])
 def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplaced:
     """Replace the schema in force and apply it to all facts, or start a new knowledge base with it."""
     check_name(kb)
@@ -230,11 +231,10 @@ def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplace
         return SchemaReplaced(version=reading.kb.schemas.version(), changed=changed, changes=changes)
 
 
-@router.post("/schema/decisions", tags=["schema"], responses=errors(404, 409, 413), dependencies=[may("review")])
+@schema_router.post("/decisions", dependencies=_REVIEWERS)
 def decide(kb: KbName, decisions: Decisions, service: Serving) -> SchemaDecided:
     """Apply a person's decisions, all or none, and update the tree."""
-    resources = service.resources
-    changed = resources.decide(kb, decisions.decisions, decisions.who)
-    resources.update_tree(kb)
-    with resources.snapshot(kb) as reading:
+    changed = service.resources.decide(kb, decisions.decisions, decisions.who)
+    service.resources.update_tree(kb)
+    with service.resources.snapshot(kb) as reading:
         return SchemaDecided(version=reading.kb.schemas.version(), changed=changed)

@@ -1,45 +1,28 @@
-"""The graph and its tree, in the parts that are looked at; what surrounds an answer; tables and SQL over them."""
+"""The graph and its tree, in the parts that are looked at, and what surrounds an answer."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from itertools import chain, pairwise
-from tempfile import SpooledTemporaryFile
-from typing import IO, Annotated
-from urllib.parse import quote
+from typing import Annotated
 
-import anyio.to_thread
 import numpy as np
-from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
-from ...agents.introduced_names import suggest_questions
-from ...agents.introduction import Introduction, introduce
-from ...api.python_results import MOST_ROWS, SQL_SECONDS, CitedPlace, Fact, Source, facts_of, find_stated
-from ...export.export_formats import FORMATS, ExportFormat
+from ...api.python_results import CitedPlace, Fact, Source, facts_of, find_stated
 from ...graph_store.graph.graph_file import Sources
-from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
-from ...runtime.threads import check_cancelled
-from ...schemas.documents import DocumentNames, MetadataValues, Scope
-from ...schemas.lookups import LONGEST_SQL
-from ...schemas.records import SqlResult, TableInfo
-from ...tools.reports import DocumentSummary, summarise_documents
+from ...text.times import read_day
 from ..graph_view import GraphView, Node, Subgraph, Together, mentioned_together
-from ..responses import At, Body, Items, KbName, KbNames, Limit, NodeId, NotFoundError, Offset, Page, TypeName, errors
+from ..responses import At, Body, Items, Limit, NodeId, NotFoundError, Offset, Page, TypeName
 from ..runs.turns import FairRoute
 from ..security.clients import may
-from ..service import Reading, Service, Serving
+from ..service import Reading
 
-router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")], route_class=FairRoute)
-_MOST_FACTS = 50
-"""Number of facts to send with an entity; the other facts are in the pages of its neighbourhood."""
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependencies=[may("read")],
+                   route_class=FairRoute)
+_MOST_FACTS = 50  # facts to send with an entity; the others are in the pages of its neighbourhood
 _MOST_NODES = 500
-_MOST_ROWS = 10_000
-_Documents = Annotated[list[Annotated[str, Query(max_length=1000)]], Query(
-    max_length=100, description="only rows of these documents: ids, titles, paths or patterns; none: all")]
-_SPOOLED = 1_000_000
-"""Bytes of an export that are kept in memory; a larger one is a temporary file without a name."""
+_EntityId = Annotated[str, Query(max_length=100)]
+_Relation = Annotated[str, Query(max_length=200)]
 
 
 class Count(BaseModel):
@@ -93,6 +76,12 @@ class CommunityAnswer(CommunityItem):
     total: int
 
 
+class Cited(Body):
+    """The citations of an answer."""
+
+    citations: list[CitedPlace] = Field(min_length=1, max_length=100)
+
+
 def _view(reading: Reading) -> GraphView:
     return GraphView(reading.index)
 
@@ -100,27 +89,25 @@ def _view(reading: Reading) -> GraphView:
 View = Annotated[GraphView, Depends(_view)]
 
 
-@router.get("/graph/types", tags=["graph"], responses=errors(404))
+@router.get("/graph/types")
 def graph_types(view: View, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
                                                                "each; none: all")] = None) -> GraphTypes:
     """Count the entity types and relations."""
     types = dict(zip(view.index.types, np.bincount(view.index.type_of).tolist(), strict=True))
-    return GraphTypes(entity_types=_counts(types)[:limit], relations=_counts(view.index.relation_counts)[:limit])
+    entity_types, relations = (
+        [Count(name=name, count=count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+        for counts in (types, view.index.relation_counts))
+    return GraphTypes(entity_types=entity_types[:limit], relations=relations[:limit])
 
 
-def _counts(counted: Mapping[str, int]) -> list[Count]:
-    return [Count(name=name, count=count)
-            for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
-
-
-@router.get("/graph/search", tags=["graph"], responses=errors(404))
+@router.get("/graph/search")
 def search_graph(view: View, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
                  limit: Limit = 20) -> Items[Node]:
-    """Find entities with a name that contains these words."""
-    return Items(items=view.search(q, kind, limit))
+    """Find entities with a name that contains these words: exact matches first, then names that begin with them."""
+    return Items(items=view.make_nodes(view.index.find_containing(q, kind)[:limit]))
 
 
-@router.get("/graph/names", tags=["graph"], responses=errors(404))
+@router.get("/graph/names")
 def named_entities(view: View, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
                    ) -> Items[Node]:
     """Find the entities with exactly these names."""
@@ -128,7 +115,7 @@ def named_entities(view: View, names: Annotated[list[Annotated[str, Query(max_le
     return Items(items=[view.make_node(row) for row in rows])
 
 
-@router.get("/graph/overview", tags=["graph"], responses=errors(404))
+@router.get("/graph/overview")
 def graph_overview(
     view: View, kind: TypeName = "", limit: Limit = 100, offset: Offset = 0,
     q: Annotated[str, Query(max_length=200, description="only entities with a name that contains these words")] = "",
@@ -137,20 +124,19 @@ def graph_overview(
     community: Annotated[str, Query(max_length=100, description="only members of this community")] = "",
 ) -> Subgraph:
     """Return a page of the entities, best connected first, and the facts among them."""
-    kb = view.index.store
     chunks = members = None  # any
     if document:
-        chunks = {chunk for chunk, source in kb.documents.of_chunks().items() if source == document}
+        chunk_owners = view.index.store.documents.of_chunks()
+        chunks = {chunk for chunk, source in chunk_owners.items() if source == document}
     if community:
-        members = set(_require_community(kb, community).members)
+        members = _require_community(view, community).members
     matches = view.matching(kind, relation, chunks, members, q)
     shown = matches[offset:offset + limit]
     return view.subgraph(shown, view.among(shown, relation), len(matches), linked=not relation)
 
 
-@router.get("/graph/path", tags=["graph"], responses=errors(404))
-def path_between(view: View, start: Annotated[str, Query(max_length=100)], end: Annotated[str, Query(max_length=100)],
-                 ) -> Subgraph:
+@router.get("/graph/path")
+def path_between(view: View, start: _EntityId, end: _EntityId) -> Subgraph:
     """Return a shortest path between two entities along facts, with its entities in order; empty if there is none."""
     for entity in (start, end):
         _require_node(view, entity)
@@ -160,9 +146,8 @@ def path_between(view: View, start: Annotated[str, Query(max_length=100)], end: 
     return view.subgraph(nodes, edges, len(nodes))
 
 
-@router.get("/graph/fact", tags=["graph"], responses=errors(404))
-def show_fact(view: View, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
-              relation: Annotated[str, Query(max_length=200)]) -> Fact:
+@router.get("/graph/fact")
+def show_fact(view: View, source: _EntityId, target: _EntityId, relation: _Relation) -> Fact:
     """Show a fact with its sources."""
     fact = (source, relation, target)
     if view.index.find_triple(fact) is None:
@@ -170,18 +155,16 @@ def show_fact(view: View, source: Annotated[str, Query(max_length=100)], target:
     return facts_of(view.index.store, view.index, [fact])[0]
 
 
-@router.get("/graph/sentences", tags=["graph"], responses=errors(404))
-def show_sentences(view: View, source: Annotated[str, Query(max_length=100)],
-                   target: Annotated[str, Query(max_length=100)]) -> Items[Source]:
+@router.get("/graph/sentences")
+def show_sentences(view: View, source: _EntityId, target: _EntityId) -> Items[Source]:
     """Show the sentences that name two entities which share no fact."""
-    kb = view.index.store
-    node, other = _require_node(view, source), _require_node(view, target)
-    shared_chunks = set(view.index.entity_support(source)) & set(view.index.entity_support(target))
-    together = mentioned_together(view, node, kb.documents.chunks(sorted(shared_chunks)), [other])
+    index, node, other = view.index, _require_node(view, source), _require_node(view, target)
+    shared_chunks = set(index.entity_support(source)) & set(index.entity_support(target))
+    together = mentioned_together(view, node, index.store.documents.chunks(sorted(shared_chunks)), [other])
     return Items(items=together[0].evidence if together else [])
 
 
-@router.get("/graph/neighbourhood", tags=["graph"], responses=errors(404))
+@router.get("/graph/neighbourhood")
 def neighbourhood(view: View, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
     """Return an entity, a page of its `total` neighbours, best connected first, and the facts among them."""
     centre = _require_node(view, entity)
@@ -190,10 +173,14 @@ def neighbourhood(view: View, entity: NodeId, limit: Limit = 50, offset: Offset 
     return view.subgraph(shown, view.among(shown), len(matches), linked=True)
 
 
-@router.get("/graph/entity", tags=["graph"], responses=errors(404))
+@router.get("/graph/entity")
 def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
     """Show an entity: its names, attributes, documents, facts with their sources, and what is mentioned with it."""
     node, index = _require_node(view, entity), view.index
+    facts = index.triples_of(entity).tolist()
+    if at:
+        day = read_day(at)
+        facts = [row for row in facts if index.validity_of(row).holds(*day)]
     mentioning = index.entity_support(entity)  # ids of the chunks that mention it
     chunks = index.store.documents.chunks(sorted(mentioning))
     return EntityAnswer(
@@ -202,7 +189,7 @@ def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
         attributes={name: sorted(values) for name, values in sorted(index.descriptive_values(entity).items())},
         times={name: {value: validity.note() for value, validity in values.items()}
                for name, values in index.validities(entity).items()},
-        facts=facts_of(index.store, index, view.facts(entity, at)[:_MOST_FACTS]),
+        facts=facts_of(index.store, index, map(index.edge, facts[:_MOST_FACTS])),
         together=mentioned_together(view, node, chunks))
 
 
@@ -213,14 +200,14 @@ def _require_node(view: GraphView, entity: str) -> Node:
     return node
 
 
-def _require_community(kb: KnowledgeBase, community: str) -> TreeCommunity:
-    found = kb.communities.get(community)
+def _require_community(view: GraphView, community: str) -> TreeCommunity:
+    found = view.index.store.communities.get(community)
     if found is None:
         raise NotFoundError(f"there is no community {community!r}: `GET .../tree` lists them")
     return found
 
 
-@router.get("/tree", tags=["graph"], responses=errors(404))
+@router.get("/tree")
 def show_tree(view: View, level: Annotated[int | None, Query(ge=0, le=100, description="none: the coarsest")] = None,
               parent: Annotated[str, Query(max_length=100, description="only those within this one")] = "",
               limit: Limit = 50, offset: Offset = 0) -> Tree:
@@ -231,10 +218,10 @@ def show_tree(view: View, level: Annotated[int | None, Query(ge=0, le=100, descr
     return Tree(levels=levels, total=total, items=[_community_item(community, view) for community in shown])
 
 
-@router.get("/tree/community", tags=["graph"], responses=errors(404))
+@router.get("/tree/community")
 def show_community(view: View, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
     """Show a community with a page of its members."""
-    shown = _require_community(view.index.store, community)
+    shown = _require_community(view, community)
     members = view.find(shown.members)
     return CommunityAnswer(**_community_item(shown, view).model_dump(), members=members[offset:offset + limit],
                            total=len(members))
@@ -247,113 +234,19 @@ def _community_item(community: TreeCommunity, view: GraphView) -> CommunityItem:
         keywords=[node.name for node in view.find(community.keywords)])
 
 
-@router.get("/export", tags=["graph"], responses=errors(404), response_class=StreamingResponse)
-async def export(request: Request, kb: KbName, service: Serving,
-                 form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
-    """Export the graph with its tree as a file."""
-    # It is written as a whole before it is sent, so a client that reads slowly holds no graph in memory.
-    pieces = _read_and_close(await service.shares.run_heavy_in_thread(request, _write_export, service, kb, form))
-    # `filename` is for clients that support only ASCII names, `filename*` for all others.
-    suffix = FORMATS[form].suffix
-    disposition = f"attachment; filename=\"knowledge-base.{suffix}\"; filename*=UTF-8''{quote(kb)}.{suffix}"
-    return StreamingResponse(pieces, media_type=FORMATS[form].media_type,
-                             headers={"Content-Disposition": disposition})
-
-
-def _write_export(service: Service, kb: str, form: ExportFormat) -> IO[bytes]:
-    """Return an open temporary file with the export, which the caller closes; it is closed here if writing fails."""
-    with ExitStack() as closing, service.resources.snapshot(kb) as snapshot:
-        file = closing.enter_context(SpooledTemporaryFile(_SPOOLED))
-        for piece in FORMATS[form].write(snapshot.kb.tree_graph(), snapshot.index.sql):
-            check_cancelled()
-            file.write(piece)
-        closing.pop_all()  # no error has occurred, so the file stays open
-    return file
-
-
-def _read_and_close(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        file.seek(0)
-        while piece := file.read(_SPOOLED):
-            yield piece
-
-
-class Cited(Body):
-    """The citations of an answer."""
-
-    citations: list[CitedPlace] = Field(min_length=1, max_length=100)
-
-
-@router.post("/graph/evidence", tags=["graph"], responses=errors(404))
+@router.post("/graph/evidence")
 def evidence(view: View, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
     facts, named = find_stated(view.index, cited.citations)
-    entities = {*named, *(head for head, _, _ in facts), *(tail for _, _, tail in facts)}
-    nodes = view.find(entities)[:_MOST_NODES]
+    nodes = view.find({*named, *chain.from_iterable((head, tail) for head, _, tail in facts)})[:_MOST_NODES]
     shown = {node.id for node in nodes}
-    edges = [view.edge((head, relation, tail)) for head, relation, tail in facts if head in shown and tail in shown]
+    edges = [view.edge((head, relation, tail)) for head, relation, tail in facts if {head, tail} <= shown]
     return view.subgraph(nodes, edges, len(nodes))
 
 
-@router.get("/graph/among", tags=["graph"], responses=errors(404))
+@router.get("/graph/among")
 def among(view: View, entities: Annotated[list[Annotated[str, Query(max_length=200)]],
                                           Query(alias="id", max_length=_MOST_NODES)]) -> Subgraph:
     """Return the given entities and the facts among them."""
     nodes = view.find(dict.fromkeys(entities))
     return view.subgraph(nodes, view.among(nodes), len(nodes), linked=True)
-
-
-@router.get("/introduction", tags=["knowledge bases"], responses=errors(404))
-async def show_introduction(request: Request, kb: KbName, service: Serving) -> Introduction:
-    """Say what the documents are about, what was not read, and some questions about it."""
-    return await service.shares.run_heavy_in_thread(request, introduce, service.resources, kb)
-
-
-@router.get("/summaries", tags=["knowledge bases"], responses=errors(404))
-def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> Page[DocumentSummary]:
-    """Return of each document the sentence that says best what it is about, with its place."""
-    documents = reading.kb.documents
-    shown = documents.ids(offset, limit)
-    items = summarise_documents(documents, shown) if shown else []  # no ids would mean all documents
-    return Page(total=documents.count_documents(), items=items)
-
-
-@router.post("/questions/next", tags=["questions"], responses=errors(404))
-def next_questions(view: View, cited: Cited) -> Items[str]:
-    """Suggest questions about the entities in the cited text."""
-    index = view.index
-    return Items(items=suggest_questions(index, [index.row(node.id) for node in evidence(view, cited).nodes]))
-
-
-class SqlQuery(Body):
-    """A SELECT, and the documents whose rows it reads."""
-
-    sql: str = Field(min_length=1, max_length=LONGEST_SQL, description="one SELECT in DuckDB's SQL over the tables "
-                     "that `tables` lists")
-    documents: DocumentNames = Field(default=[])
-    where: MetadataValues = Field(default={})
-    limit: int = Field(default=MOST_ROWS, ge=1, le=_MOST_ROWS, description="the most rows to return; `total` counts "
-                       "all")
-    citations: int = Field(default=10, ge=0, le=MOST_ROWS, description="the most records to cite; of a list of rows, "
-                           "each row is a record, in the same order")
-
-
-@router.get("/tables", tags=["tables"], responses=errors(404))
-def list_tables(kb: KbNames, service: Serving, documents: _Documents = []) -> Items[TableInfo]:  # noqa: B006  (FastAPI copies it)
-    """List the tables: those of the documents' records, `documents`, then those of the graph."""
-    with service.resources.tables_of(kb, Scope.of(documents)) as engine:
-        return Items(items=list(engine.tables()))
-
-
-@router.post("/sql", tags=["tables"], responses=errors(404, 504))
-async def run_sql(request: Request, kb: KbNames, query: SqlQuery, service: Serving,
-                  client: Annotated[str, may("read")]) -> SqlResult:
-    """Run a SELECT over the tables; the result says on how many records it rests, and cites the first of them."""
-    # A query takes as long as a question may, so it waits for a slot as questions do.
-    async with service.questions.turn(client, request):
-        return await anyio.to_thread.run_sync(_run, service, kb, query)
-
-
-def _run(service: Service, kb: str, query: SqlQuery) -> SqlResult:
-    with service.resources.tables_of(kb, Scope.of(query.documents, query.where)) as engine:
-        return engine.run(query.sql, most_rows=query.limit, seconds=SQL_SECONDS, most_cited=query.citations)

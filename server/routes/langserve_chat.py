@@ -7,9 +7,8 @@ the turns stored on the server. The routes use LangServe's own handlers. In addi
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -30,8 +29,6 @@ from ..runs.questions import question_in
 from ..security.clients import may
 from ..service import Service
 from .chat_routes import MAX_MESSAGES
-
-_T = TypeVar("_T")
 
 CLIENT = "banyan_client"
 """The key of the client in a run's configuration; the server sets it, and ignores what a client sends."""
@@ -87,7 +84,11 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
             documents=settings.get("documents") or [], where=settings.get("where") or {})
         answering = self._service.questions.answering(settings.get(CLIENT, ""), settings["knowledge_base"],
                                                       question, earlier)
-        async with _enter_outside_chat_run(answering) as events:
+        # The answering's task copies this variable when it begins. Without it, LangChain does not take the run of the
+        # graph for a part of the chat's own run.
+        outer = var_child_runnable_config.set(None)
+        async with answering as events:
+            var_child_runnable_config.reset(outer)
             async for event in events:
                 if event.event in {"step", "claim", "withdrawn"}:
                     await adispatch_custom_event(event.event, event.data, config=config)
@@ -96,22 +97,9 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
                 elif event.event == "withdrawn":
                     yield AIMessageChunk(content=WITHDRAWN)
                 elif event.event == "answer":
-                    answer, other_fields = event.data["answer"], {**event.data}
-                    del other_fields["answer"]
-                    yield AIMessageChunk(content=sources_text(answer, event.data["citations"]),
-                                         additional_kwargs=other_fields, chunk_position="last")
-
-
-@asynccontextmanager
-async def _enter_outside_chat_run(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
-    """Enter the context of a run so that LangChain does not take it for a part of the chat's own run."""
-    async with AsyncExitStack() as stack:
-        outer = var_child_runnable_config.set(None)  # LangChain finds the enclosing run in this variable
-        try:
-            entered = await stack.enter_async_context(run)
-        finally:
-            var_child_runnable_config.reset(outer)
-        yield entered
+                    fields = {**event.data}
+                    yield AIMessageChunk(content=sources_text(fields.pop("answer"), fields["citations"]),
+                                         additional_kwargs=fields, chunk_position="last")
 
 
 def add_chat_routes(app: FastAPI, service: Service) -> None:

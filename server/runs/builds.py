@@ -34,10 +34,8 @@ from .uploads import Upload, files_folder, reading_files, safe_names, sweep_file
 
 _T = TypeVar("_T")
 _LOG = logging.getLogger("banyan.server")
-_BEAT = 0.5
-"""Seconds between two looks at the table of jobs."""
-_WRITER_WAIT = 600.0
-"""Seconds that another writer may take to release the knowledge base: a previous process, or an agent's document."""
+_BEAT = 0.5  # seconds between two looks at the table of jobs
+_WRITER_WAIT = 600.0  # seconds that another writer may take: a previous process, or an agent's document
 
 
 @dataclass
@@ -58,7 +56,6 @@ class Builds:
     """The builds of a server, as seen and run by one of its processes."""
 
     def __init__(self, resources: Resources, database: ServerDatabase, clients: Clients) -> None:
-        """Use the jobs in the server's database; none is run before `take_jobs`."""
         self._resources = resources
         self._clients = clients
         self._db = database
@@ -89,15 +86,16 @@ class Builds:
         """Tell the table of jobs how this process's jobs are, begin those that it gets, and end those that it lost."""
         changed = [running for running in self._running.values() if running.job is not running.saved]
         jobs = [running.job for running in changed]  # as they are now: they may change again while they are saved
-        news = await anyio.to_thread.run_sync(self.jobs.exchange, set(self._running), jobs, limiter=self._loop_thread)
+        taken, lost = await anyio.to_thread.run_sync(self.jobs.exchange, set(self._running), jobs,
+                                                     limiter=self._loop_thread)
         for running, job in zip(changed, jobs, strict=True):
             running.saved = job
-        for job in news.taken:
+        for job in taken:
             running = self._running[job.build.id] = _Running(job, job)
             running.work = asyncio.create_task(self._do_job(running))
             running.saving = asyncio.create_task(self._save_when_done(running))
-        for ended in news.ended & self._running.keys():
-            self._running[ended].work.cancel()
+        for build in lost & self._running.keys():
+            self._running[build].work.cancel()
 
     def all(self, kb: str = "") -> list[Build]:
         """Return all builds, or those of a knowledge base, newest first."""
@@ -138,14 +136,14 @@ class Builds:
         self._wake_up.set()
         return result
 
-    def stop(self) -> None:
-        """Cancel this process's builds, or leave them to the other servers that share the database."""
+    async def stop(self, seconds: float) -> bool:
+        """Cancel this process's builds, or leave them to the other servers that share the database.
+
+        Wait for their end at most this many seconds; return True if all have ended by then.
+        """
         for running in self._running.values():
             running.is_handed_over = self._db.is_shared
             running.work.cancel()
-
-    async def wait_for_end(self, seconds: float) -> bool:
-        """Wait for the cancelled builds at most this many seconds; return True if all have ended by then."""
         tasks = [running.saving for running in self._running.values()]
         return not tasks or not (await asyncio.wait(tasks, timeout=seconds))[1]
 
@@ -223,10 +221,7 @@ class Builds:
 
 
 def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
-    """Return a job after a run of the graph, which waits for a person or has ended.
-
-    `folder` has the uploaded files; clients do not see its path.
-    """
+    """Return a job after a run of the graph, which waits for a person or has ended; clients do not see its folder."""
     lines_by_key = {key: state.values[key] for key in (
         "files_failed", "files_partly_read", "files_moved", "records_gone")}
     lines_by_key["files_failed"] = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")

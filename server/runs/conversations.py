@@ -7,14 +7,14 @@ one knowledge base and one client, and has a name; the same name of another clie
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, RowMapping, Select, delete, func, insert, select, text, update
 
 from ...config import Settings
 from ...graph_store.layout import check_names, split_names
@@ -28,12 +28,9 @@ from ..server_database import CONVERSATIONS, FILE, TURNS, ServerDatabase
 
 MAX_THREAD_NAME = 128
 THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
-KEPT_TURNS = 200
-"""The newest turns to store of a conversation."""
-READ_TURNS = 50
-"""The newest turns to send with a follow-up; the reasoner reads them all."""
-_MOST_LISTED = 200
-"""The newest conversations to list for a client and a knowledge base."""
+KEPT_TURNS = 200  # the newest turns to store of a conversation
+READ_TURNS = 50  # the newest turns to send with a follow-up; the reasoner reads them all
+_MOST_LISTED = 200  # the newest conversations to list for a client and a knowledge base
 _TITLE_LENGTH = 80
 
 
@@ -106,23 +103,13 @@ class Conversations:
 
     def add(self, thread: Thread, question: str, answer: dict[str, Any], scope: Scope = EVERYTHING, *,
             follows: bool = False) -> int | None:
-        """Store a question with its answer as the next turn of a conversation, which the first turn creates.
+        """Store a question with the fields of its answer as the next turn of a conversation; return its number, from 1.
 
-        Characters that cannot be stored or sent are removed. Turns older than the newest `KEPT_TURNS` are deleted.
-
-        Args:
-            thread: the conversation.
-            question: the question.
-            answer: the fields of the answer.
-            scope: the documents that the question was limited to.
-            follows: whether the question followed earlier turns. Nothing is stored if their conversation was deleted
-                while it was being answered.
-
-        Returns:
-            The turn's number, from 1; None if nothing was stored.
+        The first turn creates the conversation, and turns older than the newest `KEPT_TURNS` are deleted. If the
+        question `follows` earlier turns whose conversation was deleted meanwhile, nothing is stored, and None returned.
         """
-        now, key = datetime.now(UTC), thread.key
-        question = clean_text(question)
+        now, key, question = datetime.now(UTC), thread.key, clean_text(question)
+        second = now.isoformat(timespec="seconds")
         stored_answer = dict(answer)
         if not scope.is_everything:
             stored_answer |= {"documents": list(scope.documents), "where": dict(scope.where)}
@@ -137,13 +124,12 @@ class Conversations:
                 "VALUES (:id, :client, :kb, :name, :title, :started, :used) "
                 "ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at"),
                 {"id": key, "client": thread.client, "kb": thread.knowledge_base, "name": thread.name, "title": title,
-                 "started": now.isoformat(timespec="seconds"), "used": now.isoformat(timespec="microseconds")})
-            last = connection.execute(select(func.max(TURNS.c.number)).where(TURNS.c.conversation == key)).scalar() or 0
-            connection.execute(insert(TURNS).values(
-                conversation=key, number=last + 1, asked_at=now.isoformat(timespec="seconds"), question=question,
-                answer=json.dumps(clean_json(stored_answer))))
-            connection.execute(delete(TURNS).where(TURNS.c.conversation == key,
-                                                   TURNS.c.number <= last + 1 - KEPT_TURNS))
+                 "started": second, "used": now.isoformat(timespec="microseconds")})
+            is_own = TURNS.c.conversation == key
+            last = connection.execute(select(func.max(TURNS.c.number)).where(is_own)).scalar() or 0
+            connection.execute(insert(TURNS).values(conversation=key, number=last + 1, asked_at=second,
+                                                    question=question, answer=json.dumps(clean_json(stored_answer))))
+            connection.execute(delete(TURNS).where(is_own, TURNS.c.number <= last + 1 - KEPT_TURNS))
         return last + 1
 
     def messages(self, thread: Thread) -> list[AnyMessage]:
@@ -166,50 +152,45 @@ class Conversations:
 
     def entry(self, thread: Thread) -> ConversationItem:
         """Return a conversation without its turns; raise NotFoundError if there is none."""
-        row = self._first_row(_ENTRIES.where(CONVERSATIONS.c.id == thread.key), NotFoundError(
-            f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}: "
-            "`GET /api/threads` lists them"))
+        row = self._first_row(_ENTRIES.where(CONVERSATIONS.c.id == thread.key),
+                              f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}: "
+                              "`GET /api/threads` lists them")
         return ConversationItem.model_validate(dict(row))
 
     def by_link(self, link: str, is_readable: Callable[[str], bool] = lambda _: True) -> SharedConversation:
-        """Return a conversation by its link.
-
-        Args:
-            link: the link.
-            is_readable: called with the names of its knowledge bases, to say whether they may be read.
+        """Return a conversation by its link, if its knowledge bases, by their names, may be read.
 
         Raises:
             NotFoundError: none is shared by this link, or it may not be read; the message does not tell which.
         """
-        missing = NotFoundError("no conversation has this link, or it is not shared any more")
+        missing = "no conversation has this link, or it is not shared any more"
         row = self._first_row(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link), missing)
         if not is_readable(row["kb"]):
-            raise missing
+            raise NotFoundError(missing)
         return SharedConversation(kb=row["kb"], title=row["title"], turns=self.turns(row["id"]))
 
-    def turns(self, thread: Thread | str) -> list[ConversationTurn]:
-        """Return the turns of a conversation, by its thread or its row's id, oldest first; empty if there is none."""
-        key = thread if isinstance(thread, str) else thread.key
+    def turns(self, key: str) -> list[ConversationTurn]:
+        """Return the turns of a conversation, by its row's id, oldest first; empty if there is none."""
         with self._db.reading() as connection:
             rows = connection.execute(
-                select(TURNS).where(TURNS.c.conversation == key).order_by(TURNS.c.number)).fetchall()
+                select(TURNS).where(TURNS.c.conversation == key).order_by(TURNS.c.number)).mappings().fetchall()
         turns = []
-        for _, number, asked_at, question, stored, rating in rows:
-            answer = json.loads(stored)  # it has the scope, too
-            turns.append(ConversationTurn(
-                number=number, asked_at=asked_at, question=question, documents=answer.pop("documents", []),
-                where=answer.pop("where", {}), answer=answer, rating=rating))
+        for row in rows:
+            answer = json.loads(row["answer"])  # it has the scope, too
+            turns.append(ConversationTurn(**{**row, "documents": answer.pop("documents", []),
+                                             "where": answer.pop("where", {}), "answer": answer}))
         return turns
 
-    def rename(self, thread: Thread, title: str) -> None:
-        """Give a conversation another title; raise NotFoundError if there is none."""
-        self._change(thread, title=title)
+    def change(self, thread: Thread, **values: str | None) -> ConversationItem:
+        """Change columns of a conversation's row, such as its title; raise NotFoundError if there is none."""
+        with self._db.transaction() as connection:
+            connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
+        return self.entry(thread)
 
     def share(self, thread: Thread, *, shared: bool) -> str | None:
         """Share a conversation through a secret link, or stop sharing it; return the link."""
         link = (self.entry(thread).link or secrets.token_urlsafe(16)) if shared else None
-        self._change(thread, link=link)
-        return link
+        return self.change(thread, link=link).link
 
     def rate(self, thread: Thread, number: int, rating: int) -> None:
         """Store a person's rating of an answer; raise NotFoundError if there is no such turn."""
@@ -218,20 +199,14 @@ class Conversations:
                     TURNS.c.conversation == thread.key, TURNS.c.number == number).values(rating=rating)).rowcount:
                 raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}: open it again")
 
-    def delete(self, thread: Thread) -> None:
-        """Delete a conversation, if it exists. If a follow-up in it is being answered, its turn is not stored."""
-        with self._db.transaction() as connection:
-            _delete(connection, CONVERSATIONS.c.id == thread.key)
-        self._db.empty_log()
-
     def rename_base(self, old: str, new: str) -> None:
         """Move the conversations about a knowledge base to its new name, in place of those about an earlier one.
 
         Of conversations about several, the answers still cite documents by the old name.
         """
+        self.forget_base(new)
         with self._db.transaction() as connection:
-            _delete_about(connection, lambda bases: new in bases)
-            for names in _names_asked(connection):
+            for names in connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars().all():
                 bases = split_names(names)
                 if old not in bases:
                     continue
@@ -246,36 +221,41 @@ class Conversations:
                     "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, "
                     "kb = :new WHERE kb = :old"), values)
 
-    def forget_base(self, kb: str) -> None:
-        """Delete the conversations about a deleted knowledge base, alone or with others, and their links."""
-        with self._db.transaction() as connection:
-            _delete_about(connection, lambda bases: kb in bases)
-        self._db.empty_log()
+    def delete(self, thread: Thread) -> None:
+        """Delete a conversation, if it exists. If a follow-up in it is being answered, its turn is not stored."""
+        self._delete(CONVERSATIONS.c.id == thread.key)
 
     def forget_client(self, client: str) -> None:
         """Delete the conversations of a client, so that a later key of the same name does not get them."""
-        with self._db.transaction() as connection:
-            _delete(connection, CONVERSATIONS.c.client == client)
-        self._db.empty_log()
+        self._delete(CONVERSATIONS.c.client == client)
+
+    def forget_base(self, kb: str) -> None:
+        """Delete the conversations about a deleted knowledge base, alone or with others, and their links."""
+        self._delete_about(lambda bases: kb in bases)
 
     def sweep(self, existing: Collection[str]) -> None:
         """Delete the conversations about knowledge bases that no longer exist."""
+        self._delete_about(lambda bases: not set(bases).issubset(existing))
+
+    def _delete_about(self, is_gone: Callable[[list[str]], bool]) -> None:
+        """Delete the conversations of whose knowledge bases, by their names, the condition holds."""
+        with self._db.reading() as connection:
+            asked = connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars().all()
+        self._delete(CONVERSATIONS.c.kb.in_([names for names in asked if is_gone(split_names(names))]))
+
+    def _delete(self, condition: ColumnElement[bool]) -> None:
         with self._db.transaction() as connection:
-            _delete_about(connection, lambda bases: not set(bases).issubset(existing))
+            ids = select(CONVERSATIONS.c.id).where(condition)
+            connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(ids)))
+            connection.execute(delete(CONVERSATIONS).where(condition))
         self._db.empty_log()
 
-    def _first_row(self, query: Select[Any], missing: NotFoundError) -> RowMapping:
+    def _first_row(self, query: Select[Any], missing: str) -> RowMapping:
         with self._db.reading() as connection:
             row = connection.execute(query).mappings().first()
         if row is None:
-            raise missing
+            raise NotFoundError(missing)
         return row
-
-    def _change(self, thread: Thread, **values: str | None) -> None:
-        """Change columns of a conversation's row."""
-        self.entry(thread)  # raises NotFoundError if there is no such conversation
-        with self._db.transaction() as connection:
-            connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
 
 
 def move_conversations(settings: Settings, old: str, new: str = "") -> None:
@@ -283,26 +263,7 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
     if settings.database is None and not (settings.home / FILE).is_file():
         return  # no server has stored a conversation
     with closing(ServerDatabase.of(settings)) as database:
-        conversations = Conversations(database)
         if new:
-            conversations.rename_base(old, new)
+            Conversations(database).rename_base(old, new)
         else:
-            conversations.forget_base(old)
-
-
-def _delete(connection: Connection, condition: ColumnElement[bool]) -> None:
-    """Delete the conversations that fit a condition, with their turns."""
-    ids = select(CONVERSATIONS.c.id).where(condition)
-    connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(ids)))
-    connection.execute(delete(CONVERSATIONS).where(condition))
-
-
-def _names_asked(connection: Connection) -> Sequence[str]:
-    """Return the names of the knowledge bases asked: of one, or of several with commas between."""
-    return connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars().all()
-
-
-def _delete_about(connection: Connection, condition: Callable[[list[str]], bool]) -> None:
-    """Delete the conversations whose knowledge bases, by their names, fit a condition."""
-    deleted_names = [names for names in _names_asked(connection) if condition(split_names(names))]
-    _delete(connection, CONVERSATIONS.c.kb.in_(deleted_names))
+            Conversations(database).forget_base(old)

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 from sqlalchemy import BigInteger, ColumnElement, Connection, delete, insert, literal_column, select, text, update
@@ -21,18 +21,15 @@ from ..server_database import JOBS, ServerDatabase
 from .uploads import Upload, remove_files, store_files
 
 _LOG = logging.getLogger("banyan.server")
-KEPT = 200
-"""Ended builds to remember; older ones are deleted."""
+KEPT = 200  # ended builds to remember; older ones are deleted
 OVER = frozenset({"done", "failed", "cancelled"})
 AT_WORK = frozenset({"queued", "running"})
 MOST_QUEUED, MOST_OF_ONE = 100, 25
 """The most builds that may be queued or running: in total, and for one client or one knowledge base."""
 MOST_TAKEN_UP = 3
 """How many processes may end while they run a build, since the build may be the cause."""
-DEAD_AFTER = 20
-"""Seconds after its last note until a process counts as ended."""
-_RETRY_AFTER = 60
-"""Seconds after which a client that was refused is to try again."""
+DEAD_AFTER = 20  # seconds after its last note until a process counts as ended
+_RETRY_AFTER = 60  # seconds after which a client that was refused is to try again
 _IS_OVER = JOBS.c.state.in_(OVER)
 
 
@@ -111,26 +108,14 @@ def new_job(kb: str, files: Sequence[str] = (), **fields: Any) -> Job:
         created_at=datetime.now(UTC).isoformat(timespec="seconds")))
 
 
-class News(NamedTuple):
-    """What a process learns about jobs."""
-
-    taken: list[Job]
-    """The jobs that it is to do from now on."""
-    ended: set[str]
-    """Those of its jobs that it is to end: they are cancelled, or another process has taken them over."""
-
-
 class Jobs:
     """The table of jobs, as one of the server's processes uses it.
 
-    Args:
-        database: the server's database.
-        at_once: how many jobs all processes together may run at once. Each knowledge base has one at most.
+    All processes together run at most `at_once` jobs, and of each knowledge base one.
     """
 
     def __init__(self, database: ServerDatabase, at_once: int) -> None:
         self.process = uuid.uuid4().hex
-        """The id of this process."""
         self._db = database
         self._at_once = at_once
         # The time in seconds by the database's clock, as the clocks of several machines may differ.
@@ -139,7 +124,8 @@ class Jobs:
             "CAST(strftime('%s', 'now') AS INTEGER)", BigInteger)
 
     @contextmanager
-    def _exclusive_transaction(self) -> Iterator[Connection]:
+    def _alone(self) -> Iterator[Connection]:
+        """Open a transaction beside which no other changes jobs."""
         with self._db.transaction() as connection:
             if self._db.is_shared:  # in SQLite, one transaction writes at a time
                 connection.execute(text("LOCK TABLE banyan_builds IN EXCLUSIVE MODE"))
@@ -156,7 +142,7 @@ class Jobs:
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
 
-    def exchange(self, ours: Collection[str], changed: Iterable[Job] = ()) -> News:
+    def exchange(self, ours: Collection[str], changed: Iterable[Job] = ()) -> tuple[list[Job], set[str]]:
         """Note that this process runs its jobs, save their progress, and take the next jobs from the queue.
 
         Jobs of processes that have ended are queued again first.
@@ -164,65 +150,49 @@ class Jobs:
         Args:
             ours: the ids of the jobs that this process runs.
             changed: those of its jobs that have changed.
+
+        Returns:
+            The jobs that it is to do from now on, and the ids of those that it is to end: they are cancelled, or
+            another process has taken them over.
         """
-        news = News([], set(ours))  # a job is taken off `ended` when its row says that it is still this process's
-        with self._exclusive_transaction() as connection:
-            self._note_own_jobs(connection, ours, changed)
-            is_alive = JOBS.c.seen >= self._now - DEAD_AFTER
-            rows = connection.execute(select(JOBS.c.state, JOBS.c.process, is_alive, JOBS.c.record).order_by(
+        is_own, is_alive = JOBS.c.process == self.process, JOBS.c.seen >= self._now - DEAD_AFTER
+        lost, busy_bases = set(ours), set[str]()
+        queue, taken = list[Job](), list[Job]()
+        with self._alone() as connection:
+            for job in changed:
+                connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, is_own).values(
+                    record=job.model_dump_json()))
+            connection.execute(update(JOBS).where(JOBS.c.id.in_(list(ours)), is_own).values(seen=self._now))
+            rows = connection.execute(select(JOBS.c.state, is_own, is_alive, JOBS.c.record).order_by(
                 JOBS.c.id).where(JOBS.c.state.in_(("queued", "running", "cancelling")))).fetchall()
-            busy_bases = set[str]()  # knowledge bases of which a job is running
-            queue: list[Job] = []
-            for state, process, alive, record in rows:
+            for state, own, alive, record in rows:
                 job = Job.model_validate_json(record)
-                if process == self.process and state == "running":
-                    news.ended.discard(job.build.id)
+                if own and state == "running":
+                    lost.discard(job.build.id)
                 if state == "queued" and job.build.id not in ours:
                     queue.append(job)
                 elif alive or state == "queued":
                     # A job of this process may be queued again by others. It has to end here before it is taken anew.
                     busy_bases.add(job.build.kb)
                 else:
-                    self._requeue(connection, job, state)
+                    _requeue(connection, job, state)
             for job in queue:
                 if len(busy_bases) < self._at_once and job.build.kb not in busy_bases:
                     busy_bases.add(job.build.kb)
-                    taken = job.having(state="running")
-                    _write(connection, taken, self.process, seen=self._now)
-                    news.taken.append(taken)
-        return news
-
-    def _note_own_jobs(self, connection: Connection, ours: Collection[str], changed: Iterable[Job]) -> None:
-        """Save the progress of this process's jobs, and that they were seen now, except those that others have."""
-        is_own = JOBS.c.process == self.process
-        for job in changed:
-            connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, is_own).values(
-                record=job.model_dump_json()))
-        connection.execute(update(JOBS).where(JOBS.c.id.in_(list(ours)), is_own).values(seen=self._now))
-
-    def _requeue(self, connection: Connection, job: Job, state: str) -> None:
-        """Queue a job again whose process has ended, unless it was to be cancelled, or ended too many processes."""
-        _LOG.warning("build %s of %r is taken up: the process that ran it has ended", job.build.id, job.build.kb)
-        job = job.model_copy(update={"taken_up": job.taken_up + 1}).having(state="queued")
-        if state == "cancelling":
-            job = job.having(state="cancelled")
-        elif job.taken_up > MOST_TAKEN_UP:
-            job = job.having(state="failed", error=BuildError(type="ServerStopped", message=(
-                f"the server's process ended {job.taken_up} times while it ran this build: see its log for why. "
-                "Progress is saved: start a build without files to resume with the documents that were read, and "
-                "upload the others again")))
-        _write(connection, job)
+                    taken.append(job.having(state="running"))
+                    _write(connection, taken[-1], self.process, seen=self._now)
+        return taken, lost
 
     def end(self, job: Job) -> None:
         """Save a job that this process no longer runs, unless another process has taken it over meanwhile."""
-        with self._exclusive_transaction() as connection:
+        with self._alone() as connection:
             _write(connection, job, "", JOBS.c.process == self.process)
         if job.build.state not in AT_WORK:
             self._db.empty_log()
 
     def cancel(self, build: str) -> Job:
         """Cancel a job that has not ended, and return it; a running one is cancelled by its process a little later."""
-        with self._exclusive_transaction() as connection:
+        with self._alone() as connection:
             job = _read_one(connection, build)
             if job.build.state in OVER:
                 raise StateError(f"the build {build!r} is {job.build.state}, there is nothing to cancel: see it")
@@ -235,7 +205,7 @@ class Jobs:
 
     def resume(self, build: str, answer: dict[str, Any]) -> Job:
         """Queue a build that waits for a person again, with the person's answer."""
-        with self._exclusive_transaction() as connection:
+        with self._alone() as connection:
             job = _read_one(connection, build)
             if job.build.state != "waiting":
                 raise StateError(f"the build {build!r} is {job.build.state}, and waits for no decision: decide on the "
@@ -246,7 +216,7 @@ class Jobs:
 
     def leave(self) -> None:
         """Queue the builds of this process again, for other processes to resume."""
-        with self._exclusive_transaction() as connection:
+        with self._alone() as connection:
             for job in _read(connection, JOBS.c.process == self.process):
                 _write(connection, job.having(state="queued"))
 
@@ -259,6 +229,20 @@ class Jobs:
         """Return all builds, or those that have not ended, oldest first."""
         with self._db.reading() as connection:
             return _read(connection, *([~_IS_OVER] if unfinished else []))
+
+
+def _requeue(connection: Connection, job: Job, state: str) -> None:
+    """Queue a job again whose process has ended, unless it was to be cancelled, or ended too many processes."""
+    _LOG.warning("build %s of %r is taken up: the process that ran it has ended", job.build.id, job.build.kb)
+    job = job.model_copy(update={"taken_up": job.taken_up + 1}).having(state="queued")
+    if state == "cancelling":
+        job = job.having(state="cancelled")
+    elif job.taken_up > MOST_TAKEN_UP:
+        job = job.having(state="failed", error=BuildError(type="ServerStopped", message=(
+            f"the server's process ended {job.taken_up} times while it ran this build: see its log for why. "
+            "Progress is saved: start a build without files to resume with the documents that were read, and "
+            "upload the others again")))
+    _write(connection, job)
 
 
 def _read(connection: Connection, *where: ColumnElement[bool]) -> list[Job]:

@@ -24,13 +24,10 @@ from .conversations import THREAD_NAME, AskAnswer, Conversations, Thread
 from .turns import Turns, check_connected, time_limit
 
 NOT_ANSWERED = "the client disconnected, or the server stopped, before the question was answered"
-MOST_WAITING = 500
-"""The most questions that may wait for a thread; further ones are refused for now."""
-_MOST_BUFFERED = 2_000
-"""Most events to buffer for a slow client. A question has a few hundred at most (retrieval/state.py)."""
+MOST_WAITING = 500  # the most questions that may wait for a turn; further ones are refused for now
+_MOST_BUFFERED = 2_000  # most events to buffer for a slow client; a question has a few hundred (retrieval/state.py)
 _RULES_AT_ONCE = 2
-_RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0
-"""The time limit of a question, from its arrival."""
+_RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0  # the time limit of a question, from its arrival
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
 """A word, or a letter of a script without spaces, with the preceding space."""
@@ -84,15 +81,13 @@ class Questions:
     """Answers questions, as many in parallel as the settings allow."""
 
     def __init__(self, resources: Resources, conversations: Conversations) -> None:
-        """Compile the retrieval graph, and decide how many questions run at once, in total and for one client."""
         self._resources = resources
         self._conversations = conversations
         self._graph = build_graph(resources)
         settings = resources.settings
         # Each question needs a core if the rules answer, so only a few run at once. With a model, questions mostly wait
-        # for its endpoint, so as many run as may call it.
+        # for its endpoint, so as many run as may call it. One client may use all slots but one.
         at_once = settings.asks_at_once or (settings.llm_concurrency if settings.uses_llm else _RULES_AT_ONCE)
-        # One client may use all slots but one, which is left to other clients.
         self._turns = Turns(at_once, max(1, at_once - 1))
         self._answering = set[asyncio.Task[None]]()
 
@@ -124,13 +119,8 @@ class Questions:
 
         A `claim` is a line of the answer whose citations were checked, sent while the model still writes. Its text
         follows at once in pieces, as `token`s. `withdrawn`, which is rare, takes back all claims and tokens so far, and
-        the pieces begin anew. The last event is `answer`.
-
-        Args:
-            client: the client that asks, and that owns the conversation.
-            kb: the knowledge base.
-            question: the question; with a thread, the turn is stored as soon as it is answered.
-            earlier: the conversation so far, if there is no thread.
+        the pieces begin anew. The last event is `answer`. With a thread, the turn is stored as soon as it is answered;
+        without one, the conversation so far is given as `earlier`.
 
         Raises:
             UnavailableError: too many questions are waiting. Other errors are raised while reading.

@@ -4,35 +4,24 @@ import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import anyio
 from cachetools import LRUCache
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...runtime.audit import LOCAL
-from ...runtime.threads import in_thread
 from ..responses import DeadlineError, UnavailableError
 
 _T = TypeVar("_T")
 _SAFE = {"GET", "HEAD"}
-_MOST_CLIENTS = 10_000
-"""Clients whose shares are cached."""
-_MOST_THREADS = 2
-"""The most threads that read, and the most that write, for one client at once: one thread of Python runs at a time, so
-more would make others slower, and this client no faster."""
-_MOST_CALLS = 4
-"""The most MCP requests of a client at once: each has a session of its own, which costs the event loop some time."""
-_PAUSE, _LONGEST_PAUSE = 3, 1.0
-"""How long such a turn rests after a request, as a multiple of the time that this took, and the most seconds: one
-request of a client is then under way on average, and questions that wait for a model still run side by side."""
+_MOST_CLIENTS = 10_000  # clients whose shares are cached
+# One thread of Python runs at a time, so more would make others slower, and this client no faster.
+_MOST_THREADS = 2  # the most threads that read, and the most that write, for one client at once
+# The most heavy tasks at once, of which one client may have one: each takes a processor, or as much memory as a graph.
 _HEAVY_AT_ONCE = 2
-"""The most heavy tasks at once, of which one client may have one: each takes a processor, or as much memory as a
-graph."""
-_SECONDS = 60.0
-"""The time limit of such a task, or of a request that waits for a thread, from its arrival."""
+_SECONDS = 60.0  # the time limit of a heavy task, or of a request that waits for a thread, from its arrival
 
 
 class Turns:
@@ -55,13 +44,11 @@ class Turns:
 
         Everybody who needs no key is the client `LOCAL`, so that one has no share of its own.
         """
-        if client == LOCAL:
-            async with self._limiter:
-                yield
-            return
-        # The client's own limit comes first, so whoever waits for it holds no turn of the others.
-        own_limiter = self._shares.setdefault(client, anyio.CapacityLimiter(self._most_per_client))
-        async with own_limiter, self._limiter:
+        async with AsyncExitStack() as held:
+            if client != LOCAL:  # the own limit comes first, so whoever waits for it holds no turn of the others
+                own_limiter = self._shares.setdefault(client, anyio.CapacityLimiter(self._most_per_client))
+                await held.enter_async_context(own_limiter)
+            await held.enter_async_context(self._limiter)
             yield
 
 
@@ -84,24 +71,7 @@ class Shares:
         self._reads = Turns(float("inf"), _MOST_THREADS)
         # Changes wait for each other and for builds, so they have a share of their own: a client can read meanwhile.
         self._changes = Turns(float("inf"), _MOST_THREADS)
-        self._calls = Turns(float("inf"), _MOST_CALLS)
         self._heavy = Turns(_HEAVY_AT_ONCE, 1)
-
-    def limit_calls(self, app: ASGIApp) -> ASGIApp:
-        """Return the app of MCP with a limit on a client's requests; further ones wait."""
-        async def limited(scope: Scope, receive: Receive, send: Send) -> None:
-            client = scope["state"]["client"]
-            if scope["method"] != "POST" or client == LOCAL:  # a GET is a stream that stays open
-                await app(scope, receive, send)
-                return
-            async with self._calls.take(client):
-                began = asyncio.get_running_loop().time()
-                await app(scope, receive, send)
-                # The client has its answer. A client that keeps all its turns busy pauses between them.
-                took = asyncio.get_running_loop().time() - began
-                await asyncio.sleep(min(_PAUSE * took, _LONGEST_PAUSE))
-
-        return limited
 
     @asynccontextmanager
     async def take_thread(self, request: Request, *, changes: bool, is_read: bool) -> AsyncGenerator[None]:
@@ -109,49 +79,27 @@ class Shares:
 
         `is_read` is True if nobody will read the request's body any more: then the client may have left meanwhile.
         """
-        client = request.state.client
+        turns = self._changes if changes else self._reads
         async with AsyncExitStack() as turn:
             async with time_limit(_SECONDS, f"{_MOST_THREADS} other requests of this client have not ended within "
                                             f"{_SECONDS:g} s: wait for them, and send fewer at once"):
-                await turn.enter_async_context((self._changes if changes else self._reads).take(client))
+                await turn.enter_async_context(turns.take(request.state.client))
             if is_read:
                 await check_connected(request)
             yield
 
     async def run_heavy(self, request: Request, task: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        """Run a task in its client's turn until its end, the time limit, or the end of the connection."""
+        """Run a task in its client's turn until its end or the time limit, unless the client has left meanwhile."""
         async with time_limit(_SECONDS, f"this was not done within {_SECONDS:g} s: try again when the server is less "
                                         "busy"), self._heavy.take(request.state.client):
             await check_connected(request)
-
-            async def wait_for_departure() -> None:
-                while (await request.receive())["type"] != "http.disconnect":
-                    pass
-
-            work, departure = asyncio.ensure_future(task()), asyncio.ensure_future(wait_for_departure())
-            try:
-                await asyncio.wait([work, departure], return_when=asyncio.FIRST_COMPLETED)
-                if not work.done():
-                    raise _client_left()
-                return await work
-            finally:
-                for part in (work, departure):
-                    part.cancel()
-                await asyncio.wait([work, departure])
-
-    async def run_heavy_in_thread(self, request: Request, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Call a function in a thread as a heavy task; it can end early where it calls `check_cancelled`."""
-        return await self.run_heavy(request, lambda: in_thread(function, *arguments))
+            return await task()
 
 
 async def check_connected(request: Request) -> None:
     """Raise UnavailableError if a request's client has left."""
     if await request.is_disconnected():
-        raise _client_left()
-
-
-def _client_left() -> UnavailableError:
-    return UnavailableError("the client disconnected before this was done: ask again")
+        raise UnavailableError("the client disconnected before this was done: ask again")
 
 
 class FairRoute(APIRoute):
@@ -164,8 +112,9 @@ class FairRoute(APIRoute):
             return handle
 
         async def handle_in_turn(request: Request) -> Response:
-            shares, only_reads = cast("Shares", request.app.state.service.shares), request.method in _SAFE
-            async with shares.take_thread(request, changes=not only_reads, is_read=only_reads):
+            only_reads = request.method in _SAFE
+            async with request.app.state.service.shares.take_thread(request, changes=not only_reads,
+                                                                    is_read=only_reads):
                 return await handle(request)
 
         return handle_in_turn

@@ -3,6 +3,7 @@
 import re
 import shutil
 import unicodedata
+from collections import Counter
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
@@ -17,18 +18,13 @@ from ...ingest.metadata import MAX_ID
 from ..responses import RefusedError
 from ..server_database import UPLOADS, ServerDatabase
 
-_MAX_NAME_BYTES = 255
-"""Most bytes of a file's name on common file systems."""
-_FORBIDDEN = frozenset(':*?"<>|\ufffd')
-"""Characters that mean a drive or a stream on Windows, and the replacement for undecodable bytes."""
+_MAX_NAME_BYTES = 255  # most bytes of a file's name on common file systems
+_FORBIDDEN = frozenset(':*?"<>|\ufffd')  # drives and streams on Windows, and the replacement for undecodable bytes
+# Control and format characters, among them those that change the direction of text; line breaks; unassigned ones.
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories that are invisible in a name: control characters, format characters including those that change
-the direction of text, line breaks, and unassigned characters."""
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_READ_FOLDER = ".uploads/read"
-"""The folder of the files being read, by knowledge base; no knowledge base can have its name."""
-_PART_BYTES = 1 << 20
-"""Bytes of a file to store in one row."""
+_READ_FOLDER = ".uploads/read"  # the files being read, by knowledge base; none can have this name
+_PART_BYTES = 1 << 20  # bytes of a file to store in one row
 
 
 class FileNameError(RefusedError, status=422):
@@ -48,21 +44,20 @@ def safe_name(name: str) -> str:
     Raises:
         FileNameError: the path is absolute, leads out of its folder, is hidden, or is not allowed on every system.
     """
-    shown = repr(name if len(name) <= 100 else f"{name[:100]}...")  # noqa: PLR2004
     plain = unicodedata.normalize("NFC", name.encode(errors="replace").decode()).replace("\\", "/")
-    if not plain or len(plain) > MAX_ID:
-        raise FileNameError(f"the file name {shown} has {len(plain)} characters: use 1 to {MAX_ID}")
-    if any(letter in _FORBIDDEN or unicodedata.category(letter) in _INVISIBLE for letter in plain):
-        raise FileNameError(f"the file name {shown} contains a character that no document's id may have (one of "
-                            ": * ? \" < > | or an invisible one): rename the file")
-    for part in plain.split("/"):
-        if part in {"", ".", ".."} or part != part.strip() or part.startswith(".") or part.endswith("."):
-            raise FileNameError(f"the file name {shown} leads out of its folder, is hidden, or begins or ends with a "
-                                "space or dot: rename the file")
-        if _DEVICE.fullmatch(part) or len(part.encode()) > _MAX_NAME_BYTES:
-            raise FileNameError(f"the file name {shown} is a device's, or longer than {_MAX_NAME_BYTES} bytes: rename "
-                                "the file")
+    has_bad_letter = any(letter in _FORBIDDEN or unicodedata.category(letter) in _INVISIBLE for letter in plain)
+    if len(plain) > MAX_ID or has_bad_letter or not all(map(_is_safe_part, plain.split("/"))):
+        raise FileNameError(
+            f"the file name {name[:100]!r} cannot be a document's id: it is empty or too long, leads out of its "
+            "folder, is hidden or a device's, begins or ends with a space or dot, or contains one of : * ? \" < > | "
+            "or an invisible character. Rename the file")
     return plain
+
+
+def _is_safe_part(part: str) -> bool:
+    """Return True if a part of a path is an allowed and visible name of a file or folder on every system."""
+    is_plain = part.strip() == part and not part.startswith(".") and not part.endswith(".")
+    return bool(part) and is_plain and not _DEVICE.fullmatch(part) and len(part.encode()) <= _MAX_NAME_BYTES
 
 
 def safe_names(names: Sequence[str]) -> list[str]:
@@ -73,17 +68,12 @@ def safe_names(names: Sequence[str]) -> list[str]:
             be the folder of another, as in `a` and `a/b`.
     """
     safe = [safe_name(name) for name in names]
-    taken: dict[str, str] = {}  # names by their form without differences of case or width
-    for name in safe:
-        key = unicodedata.normalize("NFKC", name).casefold()
-        if key in taken:
-            raise FileNameError(f"two files have the same or nearly the same name {name!r}: rename one")
-        taken[key] = name
-    for key, name in taken.items():
-        parts = key.split("/")
-        folders = ["/".join(parts[:end]) for end in range(1, len(parts))]
-        if any(folder in taken for folder in folders):
-            raise FileNameError(f"a part of the file name {name!r} is another file's name: rename one")
+    keys = [unicodedata.normalize("NFKC", name).casefold() for name in safe]  # without differences of case or width
+    times, folders = Counter(keys), {str(folder) for key in keys for folder in Path(key).parents}
+    for name, key in zip(safe, keys, strict=True):
+        if times[key] > 1 or key in folders:
+            raise FileNameError(f"another file has nearly the same name as {name!r}, or needs it as a folder: rename "
+                                "one")
     return safe
 
 
@@ -109,7 +99,7 @@ def files_folder(kb: str) -> str:
 
 @asynccontextmanager
 async def reading_files(database: ServerDatabase, home: Path, job: str, kb: str) -> AsyncIterator[Path]:
-    """Write a job's files to a folder, which can be read within the block and is deleted at its end.
+    """Write a job's files to a private folder, which can be read within the block and is deleted at its end.
 
     All jobs of a knowledge base use the same folder, so a document that is uploaded again has the same path as its
     source. Only one of them runs at a time.
@@ -123,14 +113,13 @@ async def reading_files(database: ServerDatabase, home: Path, job: str, kb: str)
 
 
 def _write_files(database: ServerDatabase, job: str, folder: Path) -> None:
-    """Write the stored files of a job to a folder that only the server's user can read; what was in it is deleted."""
     shutil.rmtree(folder, ignore_errors=True)
     for private_folder in (folder.parent.parent, folder.parent, folder):
         private_folder.mkdir(mode=0o700, exist_ok=True)
     with database.reading() as connection:
         parts = connection.execute(select(UPLOADS.c.file, UPLOADS.c.part, UPLOADS.c.name).where(
             UPLOADS.c.build == job).order_by(UPLOADS.c.file, UPLOADS.c.part)).fetchall()
-        for number, part, name in parts:
+        for number, part, name in parts:  # one part in memory at a time
             content = connection.execute(select(UPLOADS.c.content).where(
                 UPLOADS.c.build == job, UPLOADS.c.file == number, UPLOADS.c.part == part)).scalar_one()
             file = folder / name

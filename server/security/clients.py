@@ -25,17 +25,12 @@ from .keys import SCOPES, Bases, Client, Keys
 _LOG = logging.getLogger("banyan.server")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Asymmetric algorithms only: with a symmetric one, everyone who can verify a token could also create one."""
-LEEWAY = 30
-"""Seconds by which the clocks of issuer and server may differ."""
-KEPT = 3_600.0
-"""Seconds after which the issuer's keys are read again, so a withdrawn key expires."""
-BETWEEN = 10.0
-"""Seconds between two reads of the issuer's keys, however many tokens name an unknown key."""
-_WITHIN = 5.0
-"""Seconds that the issuer has for one response."""
+LEEWAY = 30  # seconds by which the clocks of issuer and server may differ
+KEPT = 3_600.0  # seconds after which the issuer's keys are read again, so a withdrawn key expires
+BETWEEN = 10.0  # seconds between two reads of the issuer's keys, however many tokens name an unknown key
+_WITHIN = 5.0  # seconds that the issuer has for one response
 _MOST_SUBJECT = 255
-SUBJECT = "oidc|"
-"""The prefix of the names of clients with tokens; no key has such a name."""
+SUBJECT = "oidc|"  # the prefix of the names of clients with tokens; no key has such a name
 _ALL_BASES = "*"
 
 
@@ -62,34 +57,27 @@ class _IssuerKeys(jwt.PyJWKClient):
         if time.monotonic() < self._failed_at + BETWEEN:
             raise IssuerError("tokens cannot be checked now: try again, or use a key")
         try:
-            self.uri = _find_keys_address(self._issuer)
+            # The path is appended without a second slash (OpenID Connect Discovery 1.0, section 4). Redirects are not
+            # followed, because they may lead anywhere.
+            response = httpx.get(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration", timeout=_WITHIN)
+            document = response.raise_for_status().json()
+            self.uri = str(document["jwks_uri"])
+            if document["issuer"] != self._issuer or not is_trustworthy(self.uri):
+                raise ValueError(  # noqa: TRY301  (handled as what is no JSON)
+                    f"its discovery document is another issuer's, or the keys' address {self.uri[:200]!r} "
+                    "is neither https nor on this machine")
             return super().fetch_data()
-        except (httpx.HTTPError, jwt.PyJWTError, OSError, ValueError) as error:
+        except (httpx.HTTPError, jwt.PyJWTError, OSError, ValueError, LookupError, TypeError) as error:
             self._failed_at = time.monotonic()
             _LOG.warning("the keys of the issuer %s cannot be read: %s: %s", self._issuer, type(error).__name__, error)
             raise IssuerError("tokens cannot be checked now, because their issuer's keys cannot be read "
                               f"({type(error).__name__}): try again, or use a key") from None
 
 
-def _find_keys_address(issuer: str) -> str:
-    """Return the address of an issuer's keys from its discovery document; ValueError if it names none to trust."""
-    # The path is appended without a second slash (OpenID Connect Discovery 1.0, section 4). Redirects are not followed,
-    # because they may lead anywhere.
-    response = httpx.get(f"{issuer.rstrip('/')}/.well-known/openid-configuration", timeout=_WITHIN)
-    document = response.raise_for_status().json()
-    if not isinstance(document, dict) or document.get("issuer") != issuer:
-        raise ValueError("the discovery document is not that of the issuer")
-    address = str(document.get("jwks_uri"))
-    if not is_trustworthy(address):
-        raise ValueError(f"the address of the keys, {address[:200]!r}, is neither https nor on this machine")
-    return address
-
-
 class Tokens:
-    """Verifies tokens; the issuer's keys are read in a thread."""
+    """Verifies tokens of the issuer in the settings; its keys are read in a thread."""
 
     def __init__(self, settings: Settings) -> None:
-        """Prepare to verify tokens of the issuer in the settings for the audience there; no keys are read yet."""
         self._settings = settings
         self._keys = _IssuerKeys(settings.oidc_issuer)
         # One thread is enough, because the keys are read once at a time. Others stay free if the issuer is slow.
@@ -106,11 +94,8 @@ class Tokens:
         prefix = settings.oidc_scope_prefix
         scopes = {value.removeprefix(prefix) for value in _values(claims, settings.oidc_scopes_claim)
                   if value.startswith(prefix)}
-        bases = Bases()  # all knowledge bases
-        if settings.oidc_bases_claim:
-            names = _values(claims, settings.oidc_bases_claim)
-            if _ALL_BASES not in names:
-                bases = Bases(names)
+        names = _values(claims, settings.oidc_bases_claim) if settings.oidc_bases_claim else {_ALL_BASES}
+        bases = Bases() if _ALL_BASES in names else Bases(frozenset(names))
         # The subject is quoted because a client's name must not break a log line, nor contain a colon, which separates
         # it from knowledge bases in langgraph_auth.py.
         return Client(SUBJECT + quote(subject, safe="@|"), frozenset(SCOPES) & scopes, bases)
@@ -216,11 +201,7 @@ def check_permission(request: Request, wanted: SecurityScopes, _bearer: Annotate
 
 
 def check_base(name: str, request: Request) -> None:
-    """Check that a client's key covers a knowledge base, which need not exist.
-
-    Raises:
-        UnknownKnowledgeBaseError: it does not, which the message does not tell from a name that does not exist.
-    """
+    """Raise UnknownKnowledgeBaseError if a client's key does not cover a knowledge base, whether or not it exists."""
     for one in name.split(","):  # so that the message names the one that the key does not cover
         if not request.state.bases.covers(one):
             raise UnknownKnowledgeBaseError(one, request.app.state.service.resources.settings.home)
@@ -231,18 +212,18 @@ def may(*scopes: str) -> Any:
     return Security(check_permission, scopes=list(scopes))
 
 
-def _seen_by(request: Request) -> Bases:
+def _bases_of(request: Request) -> Bases:
     return cast("Bases", request.state.bases)
 
 
-Asking = Annotated[str, Security(check_permission, scopes=["ask"])]
+Asking = Annotated[str, may("ask")]
 """The name of a client that may ask."""
-Seeing = Annotated[Bases, Depends(_seen_by)]
+Seeing = Annotated[Bases, Depends(_bases_of)]
 """The knowledge bases that a client may see."""
 
 
 def _check_all_bases(bases: Seeing) -> None:
-    if not bases.every:
+    if bases.names is not None:
         raise ForbiddenError("the key covers some knowledge bases only, and this concerns all: ask for another key")
 
 

@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 
 from aiolimiter import AsyncLimiter
 from cachetools import LRUCache
-from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,7 +28,7 @@ from .. import responses
 from ..metrics import count_request, request_span
 from ..responses import detail_of, error_response, status_of
 from .clients import Clients
-from .keys import NONE, SCOPES, Bases, KeysError
+from .keys import SCOPES, Bases, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
@@ -38,16 +37,15 @@ _SAFE = {"GET", "HEAD", "OPTIONS"}
 _FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready|/ok")
 """Paths without a key: the page, which asks for one, and health checks, including those of LangGraph's server."""
 _UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
-_MOST_CLIENTS = 10_000
-"""Clients whose rates are cached; the least recent ones are dropped, and then count as new."""
+_MOST_CLIENTS = 10_000  # clients whose rates are cached; dropped ones count as new
 _MINUTE = 60.0
-_LONGEST_END = 1_000
-"""Bytes at the end of an upload in which its last boundary is looked for."""
-_POLICY = ("default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'")
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-_HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosniff", "x-frame-options": "DENY",
-            "referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin",
-            "cross-origin-opener-policy": "same-origin", "cache-control": "no-store"}
+_HEADERS = {
+    "content-security-policy": "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; "
+                               "form-action 'self'",
+    "x-content-type-options": "nosniff", "x-frame-options": "DENY", "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin", "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store"}
 
 
 def names_in(listed: str) -> frozenset[str]:
@@ -82,12 +80,9 @@ class Hosts(NamedTuple):
 
     @classmethod
     def bound(cls, host: str, further: str = "") -> "Hosts":
-        """Return the host names of a server that listens on an address.
+        """Return the host names of a server that listens on an address, and further ones, separated by commas.
 
-        Args:
-            host: the address or name to listen on. If it means all addresses of the machine, as 0.0.0.0 does, the
-                machine's own name and any IP address are accepted.
-            further: other names to accept, separated by commas.
+        If the address means all of the machine, as 0.0.0.0 does, its own name and any IP address are accepted.
         """
         address = _address_of(host)
         is_everywhere = address is not None and address.is_unspecified
@@ -96,19 +91,15 @@ class Hosts(NamedTuple):
 
     def allow(self, header: str) -> bool:
         """Return True if a request's `Host` header is accepted."""
-        name = host_of(header)
-        return name is not None and (name in self.names or (self.addresses and _address_of(name) is not None))
-
-
-def host_of(header: str) -> str | None:
-    """Return the name in a `Host` header, without the port; None if the header is invalid."""
-    try:
-        parts = urlsplit(f"//{header}")
-        parts.port  # noqa: B018  (raises ValueError if it is not a number)
-    except ValueError:
-        return None
-    is_more_than_host = parts.path or parts.query or parts.fragment or parts.username is not None
-    return None if is_more_than_host else parts.hostname or None
+        try:
+            parts = urlsplit(f"//{header}")
+            parts.port  # noqa: B018  (raises ValueError if it is not a number)
+        except ValueError:
+            return False
+        is_more_than_host = parts.path or parts.query or parts.fragment or parts.username is not None
+        if is_more_than_host or not parts.hostname:
+            return False
+        return parts.hostname in self.names or (self.addresses and _address_of(parts.hostname) is not None)
 
 
 def same_origin(headers: Collection[tuple[bytes, bytes]], host: str) -> bool:
@@ -155,19 +146,18 @@ class Envelope:
                     headers.setdefault(name, value)
             await send(message)
 
-        try:
-            with request_span(scope) as finish_span:
-                try:
-                    await self._app(scope, receive, send_on)
-                finally:
-                    finish_span(status)
-        finally:
-            seconds = time.monotonic() - started
-            count_request(scope, status, seconds)
-            fields = {"method": scope["method"], "path": scope["path"][:200], "status": status, "request": request_id,
-                      "milliseconds": round(seconds * 1000), "client": state.get("client", "")}
-            _ACCESS.info("%(method)s %(path)s %(status)s in %(milliseconds)s ms, %(client)s, request %(request)s",
-                         fields, extra={"fields": fields})
+        with request_span(scope) as finish_span:
+            try:
+                await self._app(scope, receive, send_on)
+            finally:
+                finish_span(status)
+                seconds = time.monotonic() - started
+                count_request(scope, status, seconds)
+                fields = {"method": scope["method"], "path": scope["path"][:200], "status": status,
+                          "request": request_id, "milliseconds": round(seconds * 1000),
+                          "client": state.get("client", "")}
+                _ACCESS.info("%(method)s %(path)s %(status)s in %(milliseconds)s ms, %(client)s, request %(request)s",
+                             fields, extra={"fields": fields})
 
 
 class _Rate(NamedTuple):
@@ -193,102 +183,99 @@ class Gate:
     """Whether other machines can reach the server."""
     origins: frozenset[str] = frozenset()
     """Other origins whose pages may send changes."""
-    json_only: bool = False
-    """Whether pages must declare bodies as JSON. A page of another origin needs permission to send such a body, but can
-    send plain text to any server. Programs may leave the declaration out, as the proxy of agent-chat-ui does."""
+    is_langgraphs: bool = False
+    """Whether this is before LangGraph's routes. Pages must then declare bodies as JSON: a page of another origin needs
+    permission to send such a body, but can send plain text to any server. Programs may leave the declaration out."""
     workers: int = 1
     """The number of processes that share a client's requests."""
     limiters: LRUCache[_Rate, AsyncLimiter] = field(default_factory=lambda: LRUCache(_MOST_CLIENTS))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or pass it on with its client's name, scopes and knowledge bases in the state.
-
-        WebSockets are refused.
-        """
+        """Refuse a request, or pass it on with its client's name, scopes and knowledge bases in the state."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":  # the app has no WebSocket routes
             await send({"type": "websocket.close", "code": 1003})
             return
-        scope.setdefault("state", {})
+        state = scope.setdefault("state", {})
+        state |= {"client": "", "scopes": frozenset(), "bases": Bases(frozenset())}
         try:
-            self._check_address(scope)
-            await self._check_rate(await self._identify_client(scope))
-            receive = self._limit_body(scope, receive)
+            headers = Headers(scope=scope)
+            self._check_address(scope, headers)
+            self._check_origin(scope, headers)
+            await self._check_rate(await self._identify_client(scope, headers))
+            receive = self._limit_body(scope, headers, receive)
         except (responses.RefusedError, KeysError) as error:
-            request = scope["state"].get("request_id", "")
+            request = state.get("request_id", "")
             if isinstance(error, KeysError):  # the keys cannot be read, so no client can be identified
                 _LOG.exception("request %s was refused", request)
             # The connection is closed, because the rest of the body is not read.
-            headers = {**getattr(error, "headers", {}), "Connection": "close"}
-            response = error_response(status_of(error), detail_of(error, self.settings, request), headers)
+            response = error_response(status_of(error), detail_of(error, self.settings, request),
+                                      {**getattr(error, "headers", {}), "Connection": "close"})
             await response(scope, receive, send)
         else:
-            with acting(scope["state"]["client"]):
+            with acting(state["client"]):
                 await self.app(scope, receive, send)
 
-    def _check_address(self, scope: Scope) -> None:
-        """Refuse a request with a wrong address or host name, or a change that another origin's page sends."""
+    def _check_address(self, scope: Scope, headers: Headers) -> None:
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # neither databases nor file systems take it
             raise responses.RefusedError("there is a NUL character in the path or the query: remove it")
-        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        hosts = headers.getlist("host")
         if len(hosts) != 1 or (self.hosts is not None and not self.hosts.allow(hosts[0])):
             raise responses.RefusedError("the server does not accept this host name: use its own name or address, or "
                                          "add it to BANYAN_SERVER_HOSTS")
-        if scope["method"] not in _SAFE:
-            self._check_change(scope, hosts[0])
 
-    def _check_change(self, scope: Scope, host: str) -> None:
-        headers = Headers(scope=scope)
-        if "content-length" in headers and "transfer-encoding" in headers:
+    def _check_origin(self, scope: Scope, headers: Headers) -> None:
+        """Refuse a change that another origin's page sends."""
+        if scope["method"] in _SAFE:
+            return
+        is_chunked = "transfer-encoding" in headers
+        if is_chunked and "content-length" in headers:
             # A proxy that goes by the other one would take a part of the body for another request.
             raise responses.RefusedError("the request has a Content-Length and is chunked: send one of both")
-        if headers.get("origin") not in self.origins and not same_origin(scope["headers"], host):
+        if headers.get("origin") not in self.origins and not same_origin(scope["headers"], headers["host"]):
             raise responses.ForbiddenError("pages of another origin may not make changes here: open the server's own "
                                            "page")
         content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
-        has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+        has_body = is_chunked or headers.get("content-length", "0") != "0"
         is_from_page = "origin" in headers or "sec-fetch-site" in headers
-        if self.json_only and is_from_page and content_type != "application/json" and (content_type or has_body):
+        is_other_type = content_type != "application/json" and (content_type or has_body)
+        if self.is_langgraphs and is_from_page and is_other_type:
             raise responses.NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
-    async def _identify_client(self, scope: Scope) -> _Rate:
+    async def _identify_client(self, scope: Scope, headers: Headers) -> _Rate:
         """Write a request's client, scopes and knowledge bases to its state, and return the client's rate.
 
         Raises:
             RefusedError: the path needs a key, and the request has none, or a wrong one.
             KeysError: the keys cannot be read.
         """
-        headers, state = Headers(scope=scope), scope["state"]
-        state["client"], state["scopes"], state["bases"] = "", frozenset(), NONE
+        state, secret = scope["state"], key_in(headers)
         address = str(scope["client"][0]) if scope.get("client") else ""
         of_address = _Rate(f"address {address}", self.settings.requests_per_minute)
         if scope["method"] == "OPTIONS" and headers.get("origin") in self.origins:
             return of_address  # a browser asks whether a page of that origin may send a request
-        secret = key_in(headers)
-        # In our app, `/docs` redirects to the page. Before LangGraph's routes (`json_only`), it needs a key.
-        is_redirect = scope["path"] == "/docs" and not self.json_only
+        # In our app, `/docs` redirects to the page. LangGraph's own needs a key.
+        is_redirect = scope["path"] == "/docs" and not self.is_langgraphs
         needs_no_key = is_redirect or _FOR_ANYBODY.fullmatch(scope["path"]) is not None
         if needs_no_key and not secret:  # returned before keys are read: health checks must not depend on a database
             return of_address
         await self.clients.refresh()
         if is_local(scope) and not self.needs_keys and not self.clients.needs_key():
-            state["client"], state["scopes"], state["bases"] = LOCAL, frozenset(SCOPES), Bases()
+            state |= {"client": LOCAL, "scopes": frozenset(SCOPES), "bases": Bases()}
             return of_address
         try:
             client = await self.clients.find(secret)
-            if client is None and not needs_no_key:
+            if client is None:
                 raise responses.UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or "
                                                   "`X-API-Key`")
         except responses.RefusedError:
-            if not needs_no_key:
-                await self._check_rate(of_address)  # limits how fast somebody can try keys
-                raise
-            client = None  # a wrong key does no harm on a path that needs none
-        if client is None:
-            return of_address
-        state["client"], state["scopes"], state["bases"] = client.name, client.scopes, client.bases
+            if needs_no_key:  # a wrong key does no harm here
+                return of_address
+            await self._check_rate(of_address)  # limits how fast somebody can try keys
+            raise
+        state |= {"client": client.name, "scopes": client.scopes, "bases": client.bases}
         most = of_address.per_minute
         if client.requests_per_minute is not None:
             most = min(most, max(1, client.requests_per_minute / self.workers))
@@ -302,15 +289,10 @@ class Gate:
                                                  int(_MINUTE / rate.per_minute) + 1)
         await limiter.acquire()
 
-    def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
-        """Refuse a request that declares too long a body; return a function to receive one that stays within the limit.
-
-        That function also refuses an upload that is cut off, of which parsers would read the parts that have arrived.
-        """
-        headers = Headers(scope=scope)
-        # Requests for LangGraph's routes (`json_only`) may be as large as uploads: a build there has its documents in
-        # the body.
-        if self.json_only or _UPLOAD.fullmatch(scope["path"]):
+    def _limit_body(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
+        """Refuse a request that declares too long a body; return a function to receive one up to the limit."""
+        # A build on LangGraph's routes has its documents in the body.
+        if self.is_langgraphs or _UPLOAD.fullmatch(scope["path"]):
             setting, most = "BANYAN_MAX_UPLOAD_MB", self.settings.max_upload_mb * 1024 * 1024
         else:
             setting, most = "BANYAN_MAX_REQUEST_KB", self.settings.max_request_kb * 1024
@@ -319,23 +301,15 @@ class Gate:
         # Cut, because `int` refuses thousands of digits; 20 digits are more than any limit.
         if declared_length.isdecimal() and int(declared_length[:20]) > most:
             raise responses.TooLargeError(message)
-        boundary = parse_options_header(headers.get("content-type"))[1].get(b"boundary", b"")
-        received_bytes, last_bytes = 0, b""
+        received_bytes = 0
 
         async def receive_on() -> Message:
-            nonlocal received_bytes, last_bytes
+            nonlocal received_bytes
             part = await receive()
-            body = part.get("body", b"")
-            received_bytes += len(body)
+            received_bytes += len(part.get("body", b""))
             if received_bytes > most:
                 # Starlette's parsers of bodies pass on only this type of exception.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
-            if boundary:
-                last_bytes = (last_bytes + body)[-_LONGEST_END:]
-                is_last = part["type"] == "http.request" and not part.get("more_body")
-                if is_last and b"--%s--" % boundary not in last_bytes:
-                    raise HTTPException(HTTPStatus.BAD_REQUEST,
-                                        "the upload ends before its last boundary: send it again")
             return part
 
         return receive_on

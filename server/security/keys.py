@@ -11,10 +11,9 @@ import re
 import secrets
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 from filelock import FileLock
@@ -41,31 +40,17 @@ OLDEST = 30.0
 """Seconds for which keys stay valid while PostgreSQL does not answer; after that, no request is accepted."""
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
-_NAME = re.compile(rf"^(?!{LOCAL}\Z)[A-Za-z0-9_-]{{1,64}}\Z")
-"""What a key may be called: not as the client that needs none."""
+_NAME = re.compile(rf"^(?!{LOCAL}\Z)[A-Za-z0-9_-]{{1,64}}\Z")  # not the name of the client that needs no key
 
 
 class Bases(NamedTuple):
-    """A set of knowledge bases by name. For a client, other knowledge bases do not exist."""
+    """A set of knowledge bases by name; None means all, including future ones. For a client, others do not exist."""
 
     names: frozenset[str] | None = None
-    """None means all knowledge bases, including future ones."""
-
-    @property
-    def every(self) -> bool:
-        """Whether the set contains all knowledge bases."""
-        return self.names is None
 
     def covers(self, name: object) -> bool:
-        """Return True if the set contains a knowledge base, or all that are named with commas between.
-
-        They need not exist.
-        """
+        """Return True if the set contains a knowledge base, or all that are named with commas between."""
         return self.names is None or self.names.issuperset(str(name).split(","))
-
-
-NONE = Bases(frozenset())
-"""No knowledge base."""
 
 
 class Client(NamedTuple):
@@ -108,17 +93,6 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     keys: tuple[dict[str, Any], ...] = ()
-    """Each as `Key` describes it; they are checked one by one."""
-
-
-class _CheckedKeys(NamedTuple):
-    """Stored keys, of which each was checked alone: one that cannot be used leaves the others in force."""
-
-    records: Sequence[Mapping[str, Any]] = ()
-    """All of them, as they are stored."""
-    usable: tuple[Key, ...] = ()
-    refused: Mapping[str, str] = MappingProxyType({})
-    """Why others cannot be used, by their names."""
 
 
 class Keys:
@@ -127,10 +101,9 @@ class Keys:
     def __init__(self, path: Path) -> None:
         """Read nothing yet; the audit log is in the folder of the file."""
         self._path = path
-        self._cached: tuple[tuple[int, int], _CheckedKeys] | None = None
-        """The time of the file's last change and its size when it was read, and its keys."""
-        self._logged: Mapping[str, str] = {}
-        """The refused keys that the log names already, with the reasons."""
+        self._read_state: tuple[int, int] | None = None
+        """The time of the file's last change and its size when it was read."""
+        self._keys: tuple[Key, ...] = ()
         self._is_needed = False
 
     @staticmethod
@@ -152,47 +125,25 @@ class Keys:
         """Read changed keys; does nothing for a file. Keys in a database may have to wait for it."""
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys that can be used, none if there is no file; raise KeysError if it cannot be read."""
-        return self._current().usable
-
-    def refused(self) -> Mapping[str, str]:
-        """Return why stored keys cannot be used, by their names; raise KeysError if they cannot be read."""
-        return self._current().refused
-
-    def _current(self) -> _CheckedKeys:
-        """Return the keys of the file, which is read if it has changed."""
+        """Return the keys, none if there is no file; raise KeysError if they cannot be read."""
         try:
             status = self._path.stat()
             state = (status.st_mtime_ns, status.st_size)
-            cached = self._cached
-            if cached is None or cached[0] != state:
-                records = _File.model_validate_json(self._path.read_bytes()).keys
-                cached = self._cached = state, self._check_keys(records)
-            return cached[1]
+            if self._read_state != state:
+                self._keys, self._read_state = _usable_keys(self._stored()), state
         except FileNotFoundError:
-            self._cached = None
-            return _CheckedKeys()
+            self._keys, self._read_state = (), None
+        return self._keys
+
+    def _stored(self) -> list[dict[str, Any]]:
+        """Return the records of the file; raise KeysError if it cannot be read."""
+        try:
+            return list(_File.model_validate_json(self._path.read_bytes()).keys)
+        except FileNotFoundError:
+            return []
         except (OSError, ValidationError) as error:
             raise KeysError(f"the keys in {self._path} cannot be read: fix the file, or make new keys with "
                             "`banyan key`") from error
-
-    def _check_keys(self, records: Sequence[Mapping[str, Any]]) -> _CheckedKeys:
-        """Separate the stored keys that can be used from others, and log why those are refused, each once."""
-        usable = list[Key]()
-        refused = dict[str, str]()
-        for record in records:
-            try:
-                usable.append(Key.model_validate(record))
-            except ValidationError as error:
-                problem = error.errors(include_input=False, include_url=False)[0]  # without the hash
-                field = ".".join(map(str, problem["loc"]))
-                refused[str(record.get("name"))] = "no key may have this name" if field == "name" else (
-                    f"{field}: {problem['msg']}")
-        for name, reason in refused.items():
-            if self._logged.get(name) != reason:
-                _LOG.warning("the key %r is refused: %s", name, reason)
-        self._logged = refused
-        return _CheckedKeys(records, tuple(usable), refused)
 
     def needs_key(self) -> bool:
         """Return True if every request needs a key: from the first key on, also when the last one was revoked."""
@@ -229,14 +180,14 @@ class Keys:
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_', and "
                             f"not {LOCAL!r}") from error
-        self._store_key(name, key)
+        self._store_key(name, key.model_dump(mode="json", exclude_none=True))
         audit.record(self._path.parent, "make key", what=(
             f"{name}: {', '.join(key.scopes)}" + (f" for {', '.join(bases)}" if bases else "")))
         return secret
 
     def revoke(self, name: str) -> None:
         """Revoke a key; raise KeysError if there is none with that name."""
-        if all(record.get("name") != name for record in self._current().records):
+        if all(record.get("name") != name for record in self._stored()):
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._store_key(name, None)
         try:
@@ -244,19 +195,17 @@ class Keys:
         except OSError as error:  # not raised, because the key is revoked nevertheless
             _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
 
-    def _store_key(self, name: str, key: Key | None) -> None:
+    def _store_key(self, name: str, stored: dict[str, Any] | None) -> None:
         """Store a client's key in place of its earlier one; with None, remove that."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
-            records = [record for record in self._current().records if record.get("name") != name]
-            if key is not None:
-                records.append(key.model_dump(mode="json", exclude_none=True))
-            data = json.dumps({"keys": records}, indent=2)
+            records = [record for record in self._stored() if record.get("name") != name]
+            data = json.dumps({"keys": records + ([stored] if stored else [])}, indent=2)
             try:
                 with whole_file(self._path) as whole:
                     whole.write(data.encode())
             except OSError:
-                if key is not None:
+                if stored:
                     raise
                 # A full disk has no room for a second file, and a key must be revocable there too. So the file itself
                 # is overwritten. If this is interrupted, the file is invalid, and no request is accepted.
@@ -269,6 +218,18 @@ def _digest_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
+def _usable_keys(records: Iterable[dict[str, Any]]) -> tuple[Key, ...]:
+    """Return the stored keys that are valid; a log line says why another one is not used."""
+    usable = list[Key]()
+    for record in records:
+        try:
+            usable.append(Key.model_validate(record))
+        except ValidationError as error:
+            problem = error.errors(include_input=False, include_url=False)[0]  # without the hash
+            _LOG.warning("the key %r is not used: %s: %s", record.get("name"), problem["loc"], problem["msg"])
+    return tuple(usable)
+
+
 class SharedKeys(Keys):
     """The keys in a table of PostgreSQL.
 
@@ -279,14 +240,10 @@ class SharedKeys(Keys):
         """Read nothing yet; changes are recorded in the audit log of the home folder."""
         super().__init__(home / KEYS_FILE)  # only its folder is used
         self.database = database
-        self._last_read: _CheckedKeys | None = None
-        """None until the table was read for the first time."""
-        self._has_names = False
-        """Whether the table has a name, even if only of revoked keys."""
-        self._read_at = float("-inf")
-        """When the table was last read, by the monotonic clock."""
-        self._tried_at = float("-inf")
-        """When reading it was last tried, with or without success."""
+        self._records: list[str | None] | None = None
+        """The records of the table, None for a revoked key; None before the table was read for the first time."""
+        self._read_at = self._tried_at = float("-inf")
+        """When the table was last read, and when that was last tried, by the monotonic clock."""
         self._failure: Exception | None = None
 
     @property
@@ -299,38 +256,43 @@ class SharedKeys(Keys):
         self._tried_at = time.monotonic()  # set first, so no other thread reads meanwhile
         try:
             with self.database.reading() as connection:
-                records = connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars().all()
-            stored = [json.loads(record) for record in records if record is not None]
-            if not all(isinstance(record, dict) for record in stored):
-                raise ValueError("a stored key is no JSON object")  # noqa: TRY301  (handled as what is no JSON)
-            self._last_read = self._check_keys(stored)
+                records = list(connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars())
+            if records != self._records:
+                self._keys = _usable_keys(json.loads(record) for record in records if record is not None)
         except (DatabaseError, ValueError) as error:  # ValueError: a record is not JSON
             self._failure = error
             _LOG.warning("the keys cannot be read: %s", message_for_log(error))
         else:
-            self._has_names, self._read_at = bool(records), self._tried_at
+            self._records, self._read_at = records, self._tried_at
 
-    def _current(self) -> _CheckedKeys:
+    def all(self) -> tuple[Key, ...]:
         """Return the keys that were last read; first read them again if that is more than `OLDEST` seconds ago."""
+        self._current_records()
+        return self._keys
+
+    def _current_records(self) -> list[str | None]:
         # `Clients.refresh` reads them at each request. A build may need them when no request has come for long.
         if self._is_too_old() and self.stale:
             self.refresh()
-        if self._last_read is None or self._is_too_old():
+        if self._records is None or self._is_too_old():
             raise KeysError("the keys in PostgreSQL cannot be read: check the database that BANYAN_DATABASE_URL "
                             "names, or try again") from self._failure
-        return self._last_read
+        return self._records
 
     def _is_too_old(self) -> bool:
         return time.monotonic() > self._read_at + OLDEST
 
+    def _stored(self) -> list[dict[str, Any]]:
+        return [json.loads(record) for record in self._current_records() if record is not None]
+
     def needs_key(self) -> bool:
         """Return True if every request needs a key, as it does once there has been any key in the table."""
-        self._is_needed = self._is_needed or bool(self.all()) or self._has_names
+        self._is_needed = self._is_needed or bool(self._current_records())
         return self._is_needed
 
-    def _store_key(self, name: str, key: Key | None) -> None:
+    def _store_key(self, name: str, stored: dict[str, Any] | None) -> None:
         """Store a client's key in the table in place of its earlier one; None leaves the name without a record."""
-        record = None if key is None else json.dumps(key.model_dump(mode="json", exclude_none=True))
+        record = json.dumps(stored) if stored else None
         with self.database.transaction() as connection:
             connection.execute(text("INSERT INTO banyan_keys (name, record) VALUES (:name, :record) "
                                     "ON CONFLICT (name) DO UPDATE SET record = excluded.record"),

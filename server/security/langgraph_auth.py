@@ -30,12 +30,9 @@ from .keys import SCOPES, WORK, Bases
 auth = Auth()
 
 NEEDS_KEY = "an API key is needed: send it as `X-API-Key` or `Authorization: Bearer KEY`; `banyan key` makes one"
-_GRAPH_NAMESPACE = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
-"""The namespace in which LangGraph's server names the assistant of each graph."""
-_RETRIEVAL_ASSISTANTS = {"retrieval", str(uuid5(_GRAPH_NAMESPACE, "retrieval"))}
-_WORKERS = 10
-"""LangGraph's default number of runs at once (`langgraph dev --n-jobs-per-worker`)."""
-_RESOURCES_WITH_OWNER = {"threads", "crons"}
+# LangGraph's server names the assistant of each graph in this namespace.
+_RETRIEVAL_ASSISTANTS = {"retrieval", str(uuid5(UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8"), "retrieval"))}
+_WORKERS = 10  # LangGraph's default number of runs at once (`langgraph dev --n-jobs-per-worker`)
 
 
 @once
@@ -77,25 +74,23 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     wanted = _required_scopes(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
         raise _refusal(403, f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
-    bases = ctx.user["bases"]  # None means all
+    bases, owner = ctx.user["bases"], ctx.user.identity  # the bases are None for all
     if bases is not None:
         _check_limited_key(Bases(frozenset(bases)), ctx.resource, ctx.action, value)
-    if ctx.action == "create_run" and ctx.user.identity != LOCAL:
-        await _check_share(ctx.user.identity)
+    if ctx.action == "create_run" and owner != LOCAL:
+        await _check_share(owner)
     if ctx.action == "create_run" and "resume" in _command(value):
-        await _check_waiting(value.get("thread_id"), ctx.user.identity)
+        await _check_waiting(value.get("thread_id"), owner)
     if ctx.resource == "assistants" and bases is not None:
         # LangGraph requires two filters for `$or`; no knowledge base has the name "".
         return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in bases or [""])]}
-    if ctx.resource not in _RESOURCES_WITH_OWNER:
+    if ctx.resource not in {"threads", "crons"}:
         return None
-    owner = {"owner": ctx.user.identity}
-    # Changed in place, because the server continues with this dictionary.
-    metadata = value.get("metadata")
-    if metadata is None:
-        value["metadata"] = metadata = {}
-    metadata.update(owner)
-    return owner
+    # Changed in place, because the server continues with these dictionaries.
+    if value.get("metadata") is None:
+        value["metadata"] = {}
+    value["metadata"]["owner"] = owner
+    return {"owner": owner}
 
 
 def _refusal(status: int, message: str) -> Auth.exceptions.HTTPException:
@@ -118,33 +113,27 @@ async def _check_share(owner: str) -> None:
 
 async def _check_waiting(thread: UUID | None, owner: str) -> None:
     """Refuse to resume a thread that waits for no decision; upstream answers for one that the client may not see."""
-    interrupts = None
+    state: Any = {"metadata": {"owner": owner}}
     if thread is not None:
         async with get_client() as client:  # within this process, so it needs no key
             try:
-                state: Any = await client.threads.get(str(thread))
+                state = await client.threads.get(str(thread))
             except NotFoundError:
                 return
-        if state["metadata"].get("owner") != owner:
-            return
-        interrupts = state.get("interrupts")
-    if not interrupts:
+    if state["metadata"].get("owner") == owner and not state.get("interrupts"):
         raise _refusal(409, "the thread waits for no decision, and nothing was changed: begin a run with an input")
 
 
 def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
     """Refuse what a key for some knowledge bases may not do; see the module's docstring."""
-    if action == "create_run":
-        _check_limited_run(bases, value.get("kwargs") or {}, _command(value))
+    if action != "create_run":
+        reads_assistants = resource == "assistants" and action in {"read", "search"}
+        if not _is_thread_itself(resource, action, value) and not reads_assistants:
+            raise _refusal(403, "the key covers some knowledge bases only, and this concerns all: ask for another key")
         return
-    reads_assistants = resource == "assistants" and action in {"read", "search"}
-    if not _is_thread_itself(resource, action, value) and not reads_assistants:
-        raise _refusal(403, "the key covers some knowledge bases only, and this concerns all: ask for another key")
-
-
-def _check_limited_run(bases: Bases, kwargs: dict[str, Any], command: dict[str, Any]) -> None:
-    if command.keys() - {"resume"}:
+    if _command(value).keys() - {"resume"}:
         raise _refusal(403, "the key covers some knowledge bases only: it may resume a run, and give no other command")
+    kwargs = value.get("kwargs") or {}
     for given in (kwargs.get("input"), kwargs.get("context")):
         name = given.get("knowledge_base") if isinstance(given, dict) else None
         if name and not bases.covers(str(name)):

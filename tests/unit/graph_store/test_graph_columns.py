@@ -152,7 +152,7 @@ def expected_nodes(graph, communities):
 def test_entities_and_their_search_are_those_of_the_graph(drawn):
     graph, communities, view = made(*drawn)
     nodes = expected_nodes(graph, communities)
-    assert list(view.nodes) == nodes
+    assert list(view.matching()) == nodes
     assert [view.node(node.id) for node in nodes] == nodes
     assert list(view.find({node.id for node in nodes} | {"no such"})) == nodes
     assert view.index.relation_counts == Counter(relation for _, relation, _ in graph.edges())
@@ -166,7 +166,7 @@ def test_entities_and_their_search_are_those_of_the_graph(drawn):
                                 for name in holding)
                     found.append((close, place, node))
             found.sort(key=lambda one: one[:2])
-            assert view.search(words, kind, 3) == [node for *_, node in found[:3]]
+            assert [*view.make_nodes(view.index.find_containing(words, kind))] == [node for *_, node in found]
     called = {node.id: node for name in SEARCHED for node in nodes
               if canonical_name(name) in map(canonical_name, graph.names(node.id))}
     rows = dict.fromkeys(row for name in SEARCHED for row in view.index.find_named(name).tolist())
