@@ -36,7 +36,7 @@ _WARM = 0.4
 """The share of the time after which the memory has to stay as it is: caches are full then."""
 _MOST_GROWTH = 1.25
 _MOST_FINDINGS = 20
-_TARGETS = "readers,replies,questions,queries,rest,mcp"
+_TARGETS = "readers,replies,questions,queries,mcp"
 _MOST_MEMORY = 6 << 30
 """Bytes of addresses of the fuzzer's own process; the server and the readers of files are others."""
 
@@ -59,7 +59,7 @@ def main() -> int:
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
         made: list[Any] = [readers.Readers(folder), replies.Replies()]
         made += [target(server) for target in (
-            serving_requests.Questions, serving_requests.Queries, serving_requests.Rest, serving_requests.Mcp)]
+            serving_requests.Questions, serving_requests.Queries, serving_requests.Mcp)]
         targets = [target for target in made if target.name in chosen.only.split(",")]
         return _run(targets, server, chosen.seed, chosen.seconds)
 

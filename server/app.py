@@ -13,17 +13,15 @@ from starlette.staticfiles import StaticFiles
 from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_tools import MAX_BODY, mcp_server
 from .metrics import count_calls
-from .responses import ERROR_HANDLERS, ERRORS, NotFoundError
+from .responses import ERROR_HANDLERS, ERRORS
 from .routes import base_routes, build_routes, chat_routes, content_routes, decision_routes, graph_routes
-from .security.clients import may
 from .security.gate import Envelope, Gate, Hosts
 from .service import Service
 
 _ROUTERS = (base_routes.router, base_routes.base_router, build_routes.router, chat_routes.router, graph_routes.router,
             content_routes.router, build_routes.model_router, decision_routes.router, decision_routes.schema_router,
             chat_routes.openai_router)
-WEB = Path(__file__).parent / "web"
-"""The web page, for anybody who can reach the server."""
+WEB = Path(__file__).parent / "web"  # the web page, for anybody who can reach the server
 
 
 def create_app(resources: Resources | None = None, *, hosted: bool = False, hosts: Hosts | None = None,
@@ -90,16 +88,11 @@ def _mcp_app(service: Service) -> Starlette:
 
 
 def _add_langserve(app: FastAPI, service: Service) -> None:
-    """Serve LangServe's chat, or say on its routes that the package is missing."""
+    """Serve LangServe's chat, if its package is installed."""
     try:
         from .routes.langserve_chat import add_chat_routes  # noqa: PLC0415  (an extra of its own, for its licence)
     except ModuleNotFoundError as error:
         if error.name != "langserve":
             raise
-
-        @app.post("/chat/kb/{rest:path}", include_in_schema=False, dependencies=[may("ask")])
-        async def say_what_is_missing(rest: str) -> None:  # noqa: ARG001
-            raise NotFoundError("the package of LangServe's chat is not installed: run `pip install "
-                                "'banyan-graphrag[langserve]'`, or use `/v1`")
     else:
         add_chat_routes(app, service)

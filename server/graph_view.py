@@ -83,11 +83,7 @@ class GraphView:
 
     def matching(self, kind: str = "", relation: str = "", chunks: Set[str] | None = None,
                  members: Collection[str] | None = None, words: str = "") -> Sequence[Node]:
-        """Return the entities that meet all conditions; "" and None mean any.
-
-        They are of the type, have a fact of the relation, are mentioned in a chunk, are among the members, and have a
-        name that contains the words.
-        """
+        """Return the entities that meet all conditions; "" and None mean any."""
         index, rows, conditions = self.index, self.index.ranked, list[NDArray[np.integer]]()
         if kind:
             conditions.append(np.flatnonzero(index.of_type(kind)))
@@ -132,10 +128,9 @@ class GraphView:
         return Edge(id=triple_id(*key), source=head, target=tail, relation=relation, start=start, end=end)
 
     def subgraph(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
-        """Return entities and facts as a drawing, with the names of the entities' communities.
+        """Return entities and facts as a drawing; `total` is the number of entities on all pages.
 
-        `total` is the number of entities on all pages. With `linked`, entities that share no fact but are named in one
-        sentence get an edge.
+        With `linked`, entities that share no fact but are named in one sentence get an edge.
         """
         links = link_by_sentences(self.index, [node.id for node in nodes]) if linked else ()
         link_edges = [Edge(id=f"{link.one} {link.other}", source=link.one, target=link.other, relation="",
@@ -167,10 +162,9 @@ class GraphView:
 
 def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
                        others: Sequence[Node] = ()) -> list[Together]:
-    """Return the entities that a sentence names together with `entity`, although no fact links the two.
+    """Return the entities that sentences of chunks name together with `entity` without a fact, most sentences first.
 
-    The entities that the most sentences name come first. Each has those sentences as its evidence. `chunks` mention the
-    entity; without `others`, all entities are looked for that these chunks mention.
+    The chunks mention the entity; without `others`, all entities are looked for that they mention.
     """
     names, read_chunks = view.index.names(entity.id), chunks[:_MOST_CHUNKS_READ]
     linked_by_facts = {entity.id, *(node.id for node in view.neighbours(entity.id))}

@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from langgraph_sdk import get_client
 from langgraph_sdk.errors import NotFoundError
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,10 +24,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ..agents.resources import default_resources
 from ..config import Settings
 from ..graph_store.layout import knowledge_bases
+from . import responses
 from .app import create_app
-from .responses import ErrorDetail, error_response
 from .security.clients import Clients
-from .security.gate import Gate, Hosts, is_for_others
+from .security.gate import SAFE, Gate, Hosts, Rate, is_for_others
 
 PREFIXES = ("/api/", "/assets/", "/chat/", "/v1/")
 """The app's paths besides `/` and `/mcp`; LangGraph's server uses none of them."""
@@ -61,38 +62,44 @@ class AppRoute(BaseRoute):
         await self.app(scope, receive, send)
 
 
-class LangGraphGate:
+class LangGraphGate(Gate):
     """Middleware that puts the app's gate before LangGraph's own routes.
 
-    Pages of Studio and agent-chat-ui may send changes, as our own page may: those of the `cors` origins in
-    langgraph.json, whose `http` settings LangGraph's server passes on in LANGGRAPH_HTTP.
+    Pages of the `cors` origins in langgraph.json, such as Studio's, may send changes as our own page may.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts, needs_keys: bool) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts) -> None:
         http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
         origins = (http.get("cors") or {}).get("allow_origins", ())
-        self._app = app
-        self._gate = Gate(self._pass_on, settings=settings, clients=clients, hosts=hosts, needs_keys=needs_keys,
-                          is_langgraphs=True, origins=frozenset(origins))
+        # A build has its documents in the body, so every body may be as large as an upload.
+        super().__init__(app, settings=settings, clients=clients, hosts=hosts, origins=frozenset(origins),
+                         needs_keys=is_for_others(settings.server_hosts), for_anybody=frozenset({"/", "/ok"}),
+                         uploads=".*")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on at once, refuse a closed path with 404, or let the gate check the request."""
-        # The app has a gate of its own, and requests of the server to itself need no key.
-        if scope["type"] == "lifespan" or is_for_app(scope) or scope.get("root_path", "").startswith(_IN_PROCESS):
-            await self._app(scope, receive, send)
-        elif scope["type"] == "http" and f"{scope['path']}/".startswith(CLOSED):
-            detail = ErrorDetail(type="NotFoundError", message="this path is not available here")
-            await error_response(404, detail)(scope, receive, send)
-        else:
-            await self._gate(scope, receive, send)
+        """Pass a request on at once to the app, which has a gate of its own, or check it."""
+        # Requests of the server to itself need no key.
+        is_in_process = scope["type"] == "http" and scope.get("root_path", "").startswith(_IN_PROCESS)
+        await (self.app if is_for_app(scope) or is_in_process else super().__call__)(scope, receive, send)
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request that the gate has admitted, but `/metrics` only if the key has the scope `metrics`."""
+    def check_head(self, scope: Scope, headers: Headers) -> None:
+        """Refuse also a closed path, and a page's body that is not declared as JSON: any page could send it."""
+        super().check_head(scope, headers)
+        if f"{scope['path']}/".startswith(CLOSED):
+            raise responses.NotFoundError("this path is not available here")
+        content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
+        has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+        is_from_page = "origin" in headers or "sec-fetch-site" in headers
+        is_other_type = content_type != "application/json" and (content_type or has_body)
+        if scope["method"] not in SAFE and is_from_page and is_other_type:
+            raise responses.NotJsonError("send JSON, with the header `Content-Type: application/json`")
+
+    async def identify_client(self, scope: Scope, headers: Headers) -> Rate:
+        """Identify the client; refuse `/metrics` to a key without the scope `metrics`."""
+        rate = await super().identify_client(scope, headers)
         if scope["path"] == "/metrics" and "metrics" not in scope["state"]["scopes"]:
-            detail = ErrorDetail(type="ForbiddenError", message="the key lacks the scope 'metrics': use another key")
-            await error_response(403, detail)(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+            raise responses.ForbiddenError("the key lacks the scope 'metrics': ask for another key")
+        return rate
 
 
 class OfferedAssistants:
@@ -129,11 +136,8 @@ class OfferedAssistants:
 
 
 def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:
-    """Return the app that LangGraph's server mounts: it passes requests on to `app`, and runs its lifespan.
-
-    If BANYAN_SERVER_HOSTS names this server for other machines, every request needs a key.
-    """
-    gate = Middleware(LangGraphGate, settings, clients, hosts, needs_keys=is_for_others(settings.server_hosts))
+    """Return the app that LangGraph's server mounts: it passes requests on to `app`, and runs its lifespan."""
+    gate = Middleware(LangGraphGate, settings, clients, hosts)
     lifespan: Any = lambda _: app.router.lifespan_context(app)  # noqa: E731
     return Starlette(routes=[AppRoute(app)], lifespan=lifespan,
                      middleware=[gate, Middleware(OfferedAssistants, settings)])

@@ -53,8 +53,7 @@ def count_request(scope: Scope, status: int, seconds: float) -> None:
 def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
     """Open a telemetry span for a request, as a child of the sender's span if the headers name one (W3C Trace Context).
 
-    It has the route's template, but neither path and query nor the client's name, which may be private. The block gets
-    a function to call with the status when the response has ended, including streams.
+    It has neither path and query nor the client's name. The block gets a function to call with the response's status.
     """
     sender = TraceContextTextMapPropagator().extract(dict(Headers(scope=scope)))
     method, _ = _labels_of(scope)

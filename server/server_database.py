@@ -87,10 +87,9 @@ class ServerDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """Open a connection for changes, which are committed together at the end of the block.
+        """Open a connection for changes, committed together at the end of the block.
 
-        In SQLite, transactions that write wait for each other. In PostgreSQL they run side by side, and each statement
-        sees what other transactions have committed before it.
+        In PostgreSQL they run side by side, and each statement sees what others have committed before it.
         """
         with self._connect() as connection, connection.begin():
             yield connection

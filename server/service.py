@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
+from pathlib import Path
 from typing import Annotated, cast
 
 import anyio
@@ -13,8 +14,9 @@ from fastapi import Depends, Request
 
 from ..agents.resources import Resources
 from ..agents.snapshots import Snapshot
-from ..graph_store.layout import knowledge_bases, sweep
+from ..graph_store.layout import BACKING_UP, knowledge_bases, sweep
 from ..graph_store.store_errors import DatabaseError
+from ..runtime.safe_files import own_folder
 from ..schemas.errors import BanyanError
 from .responses import KbName
 from .runs.builds import Builds
@@ -38,12 +40,9 @@ class Service:
         """Open the server's database; `workers` is the number of processes that serve."""
         self.resources = resources
         self.workers = workers
-        self.ready = False
-        """Whether the embedding model is loaded."""
-        self.idle = True
-        """Whether all builds had ended when the server stopped."""
-        self.model_from_page = False
-        """Whether the model was set at run time."""
+        self.ready = False  # whether the embedding model is loaded
+        self.idle = True  # whether all builds had ended when the server stopped
+        self.model_from_page = False  # whether the model was set at run time
         resources.settings.home.mkdir(parents=True, exist_ok=True)
         self.database = ServerDatabase.of(resources.settings)
         self.conversations = Conversations(self.database)
@@ -107,8 +106,16 @@ def _service_of(request: Request) -> Service:
     return cast("Service", request.app.state.service)
 
 
-Serving = Annotated[Service, Depends(_service_of)]
-"""The service of the request's app."""
+Serving = Annotated[Service, Depends(_service_of)]  # the service of the request's app
+
+
+def _make_folder(service: Serving) -> Iterator[Path]:
+    with own_folder(service.resources.settings.home, ".", BACKING_UP) as folder:
+        yield folder
+
+
+OwnFolder = Annotated[Path, Depends(_make_folder)]
+"""A temporary folder for a file to send, which is deleted when it is sent."""
 
 
 def _lease_snapshot(kb: KbName, service: Serving) -> Iterator[Snapshot]:

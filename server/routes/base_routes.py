@@ -15,12 +15,11 @@ from ...graph_store.evolution.control import Policy
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.status import Status, read_overview, status_of
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.layout import BACKING_UP, Layout, knowledge_bases
+from ...graph_store.layout import Layout, knowledge_bases
 from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
 from ...ingest.reading import UnreadableError
 from ...ingest.reading_process import draw_page
 from ...runtime.audit import LOCAL
-from ...runtime.safe_files import own_folder
 from ...runtime.threads import in_thread
 from ...schemas.errors import BanyanError
 from ...subagent.tool_answers import DocumentLine, DocumentText
@@ -29,7 +28,7 @@ from ..metrics import exposition
 from ..responses import Body, DocumentId, Items, KbName, Limit, NotFoundError, Offset, Page, StateError
 from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, Seeing, may
-from ..service import Reading, Service, Serving
+from ..service import OwnFolder, Reading, Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"], route_class=FairRoute)
 base_router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["knowledge bases"], route_class=FairRoute)
@@ -201,20 +200,17 @@ def _check_idle(kb: str, service: Service) -> None:
         raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
 
 
-def _backup_folder(service: Serving) -> Iterator[Path]:
-    """Yield a temporary folder for one backup, until it is sent."""
+def _hold_backup() -> Iterator[None]:
     if not _BACKUP.acquire(blocking=False):
         raise responses.UnavailableError("another backup is being made: try again when it has finished")
     try:
-        with own_folder(service.resources.settings.home, ".", BACKING_UP) as folder:
-            yield folder
+        yield
     finally:
         _BACKUP.release()
 
 
-@base_router.get("/backup", response_class=FileResponse, dependencies=_READERS)
-def back_up_knowledge_base(kb: KbName, service: Serving,
-                           folder: Annotated[Path, Depends(_backup_folder)]) -> FileResponse:
+@base_router.get("/backup", response_class=FileResponse, dependencies=[may("read"), Depends(_hold_backup)])
+def back_up_knowledge_base(kb: KbName, service: Serving, folder: OwnFolder) -> FileResponse:
     """Download a zip file for `banyan restore`; a process of the server makes one backup at a time."""
     file, resources = folder / "backup.zip", service.resources
     back_up(Layout.by(resources.settings, kb).require(), file, resources.embedder, lambda *_: None)

@@ -34,101 +34,9 @@ router = APIRouter(prefix="/api", tags=["builds"], route_class=FairRoute)
 model_router = APIRouter(prefix="/api/model", tags=["model"], route_class=FairRoute)
 _LONGEST = 500
 _EXAMPLES = Path(__file__).parents[2] / "examples"
-_SAMPLES = {"en": "english", "zh": "chinese"}
-"""The names of the example knowledge bases, as in `make demo`."""
-_MOST = 2**53
-"""The largest integer that every JSON reader represents exactly."""
-
-
-def _check_visible(build: BuildId, service: Serving, bases: Seeing) -> str:
-    """Return a build's id; raise NotFoundError if the client may not see its knowledge base."""
-    if not bases.covers(service.builds.jobs.one(build).build.kb):
-        raise no_build(build)
-    return build
-
-
-Visible = Annotated[str, Depends(_check_visible)]
-Flag = Annotated[bool, Form()]
-MaxTokens = Annotated[int | None, Form(ge=0, le=_MOST)]
-MaxCost = Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)]
-
-
-@router.post("/knowledge-bases/{kb}/builds", status_code=202,
-             dependencies=[may("write")])
-async def start_build(  # noqa: PLR0913  (its options)
-    kb: KbName, service: Serving,
-    files: Annotated[list[UploadFile], File(description="documents; none: resume with stored ones")] = [],  # noqa: B006
-    seed: Annotated[str, Form(alias="schema", max_length=100,
-                              description="`auto`, a seed schema or `open`; only at the first build")] = "",
-    *, review: Flag = False, evolve: Flag = True, resolve: Flag = True, retry_failed: Flag = False,
-    reread: Flag = False, max_tokens: MaxTokens = None, max_cost: MaxCost = None,
-) -> Build:
-    """Read uploaded documents into a knowledge base, which is created if it does not exist."""
-    check_name(kb)
-    # `schema` could also be the path of a file, but the server must not read a file that a client names.
-    known = [AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()]
-    if seed and seed not in known:
-        raise SchemaError(f"there is no seed schema {seed!r}; there are: {', '.join(known)}")
-    check_model(reread=reread, uses_llm=service.resources.settings.uses_llm)
-    if not files:
-        Layout.by(service.resources.settings, kb).require()
-    context = BuildContext(review=review, evolve=evolve, resolve=resolve, retry_failed=retry_failed,
-                           reread=reread, max_tokens=max_tokens, max_cost=max_cost)
-    uploads = [Upload(file.filename or "", file.file) for file in files]
-    return await service.builds.start(kb, uploads, BuildOptions(schema_name=seed, context=context))
-
-
-@router.get("/knowledge-bases/{kb}/reread", dependencies=[may("read")])
-def show_reread(reading: Reading, service: Serving) -> ReadingEstimate:
-    """Estimate what a build with `reread` would take; it has no chunks if there is nothing to read again."""
-    return estimate_reread(service.resources, reading.kb)
-
-
-@router.post("/samples/{language}", status_code=202, dependencies=[may("write")])
-async def start_sample(language: Literal["en", "zh"], service: Serving, request: Request) -> Build:
-    """Build a knowledge base from the example documents; if it is already built, this costs nothing."""
-    check_base(_SAMPLES[language], request)
-    with ExitStack() as files:
-        uploads = [Upload(path.name, files.enter_context(path.open("rb")))
-                   for path in sorted((_EXAMPLES / language).glob("*.md"))]
-        return await service.builds.start(_SAMPLES[language], uploads, BuildOptions(context=BuildContext()))
-
-
-@router.get("/formats", dependencies=[may("read")])
-async def list_formats() -> Items[str]:
-    """List the supported file endings; upper and lower case are equal."""
-    return Items(items=list(FORMATS))
-
-
-@router.get("/builds", dependencies=[may("read")])
-def list_builds(service: Serving, bases: Seeing, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
-    """List the builds of all knowledge bases that the key covers, newest first."""
-    return Items(items=[build for build in service.builds.all(kb) if bases.covers(build.kb)])
-
-
-@router.get("/builds/{build}", dependencies=[may("read")])
-def show_build(build: Visible, service: Serving) -> Build:
-    """Show a build and its state."""
-    return service.builds.jobs.one(build).build
-
-
-@router.get("/builds/{build}/events", response_class=EventSourceResponse,
-            dependencies=[may("read")])
-async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
-    """Stream the build as events `build`: its current state, and each change until it ends."""
-    return event_stream(event("build", state.model_dump(mode="json")) async for state in service.builds.follow(build))
-
-
-@router.post("/builds/{build}/cancel", dependencies=[may("write")])
-async def cancel_build(build: Visible, service: Serving) -> Build:
-    """Cancel a build; its progress is saved, and the next build resumes there."""
-    return await service.builds.cancel(build)
-
-
-@router.post("/builds/{build}/decisions", dependencies=[may("review")])
-async def decide_in_build(build: Visible, decisions: Decisions, service: Serving) -> Build:
-    """Resume a build that waits for decisions on the schema; candidates without a decision stay pending."""
-    return await service.builds.decide(build, decisions.decisions, decisions.who)
+_SAMPLES = {"en": "english", "zh": "chinese"}  # the names of the example knowledge bases, as in `make demo`
+_MOST = 2**53  # the largest integer that every JSON reader represents exactly
+_READERS, _WRITERS = [may("read")], [may("write")]
 
 
 class ModelTrialError(RefusedError, status=422):
@@ -139,10 +47,10 @@ class Model(BaseModel):
     """The reasoner: rules or a model. Its key is never shown."""
 
     reasoner: Literal["rules", "llm"]
-    model: str = Field(description="its name; empty for the rules")
-    endpoint: str = Field(description="the endpoint's address")
-    host: str = Field(description="the endpoint's host, or the provider that the model's name begins with")
-    has_key: bool
+    model: str = Field(default="", description="its name; empty for the rules")
+    endpoint: str = Field(default="", description="the endpoint's address")
+    host: str = Field(default="", description="the endpoint's host, or the provider that the model's name begins with")
+    has_key: bool = False
     from_page: bool = Field(description="set at run time, until the server stops")
 
 
@@ -162,12 +70,101 @@ class ModelTrial(BaseModel):
     tokens: int
 
 
-@model_router.get("", dependencies=[may("read")])
+def _check_visible(build: BuildId, service: Serving, bases: Seeing) -> str:
+    """Return a build's id; raise NotFoundError if the client may not see its knowledge base."""
+    if not bases.covers(service.builds.jobs.one(build).build.kb):
+        raise no_build(build)
+    return build
+
+
+Visible = Annotated[str, Depends(_check_visible)]
+Flag = Annotated[bool, Form()]
+
+
+@router.post("/knowledge-bases/{kb}/builds", status_code=202, dependencies=_WRITERS)
+async def start_build(  # noqa: PLR0913  (its options)
+    kb: KbName, service: Serving,
+    files: Annotated[list[UploadFile], File(description="documents; none: resume with stored ones")] = [],  # noqa: B006
+    seed: Annotated[str, Form(alias="schema", max_length=100,
+                              description="`auto`, a seed schema or `open`; only at the first build")] = "",
+    *, review: Flag = False, evolve: Flag = True, resolve: Flag = True, retry_failed: Flag = False,
+    reread: Flag = False, max_tokens: Annotated[int | None, Form(ge=0, le=_MOST)] = None,
+    max_cost: Annotated[float | None, Form(ge=0, le=_MOST, allow_inf_nan=False)] = None,
+) -> Build:
+    """Read uploaded documents into a knowledge base, which is created if it does not exist."""
+    check_name(kb)
+    # `schema` could also be the path of a file, but the server must not read a file that a client names.
+    known = [AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()]
+    if seed and seed not in known:
+        raise SchemaError(f"there is no seed schema {seed!r}; there are: {', '.join(known)}")
+    check_model(reread=reread, uses_llm=service.resources.settings.uses_llm)
+    if not files:
+        Layout.by(service.resources.settings, kb).require()
+    context = BuildContext(review=review, evolve=evolve, resolve=resolve, retry_failed=retry_failed,
+                           reread=reread, max_tokens=max_tokens, max_cost=max_cost)
+    uploads = [Upload(file.filename or "", file.file) for file in files]
+    return await service.builds.start(kb, uploads, BuildOptions(schema_name=seed, context=context))
+
+
+@router.get("/knowledge-bases/{kb}/reread", dependencies=_READERS)
+def show_reread(reading: Reading, service: Serving) -> ReadingEstimate:
+    """Estimate what a build with `reread` would take; it has no chunks if there is nothing to read again."""
+    return estimate_reread(service.resources, reading.kb)
+
+
+@router.post("/samples/{language}", status_code=202, dependencies=_WRITERS)
+async def start_sample(language: Literal["en", "zh"], service: Serving, request: Request) -> Build:
+    """Build a knowledge base from the example documents; if it is already built, this costs nothing."""
+    check_base(_SAMPLES[language], request)
+    with ExitStack() as files:
+        uploads = [Upload(path.name, files.enter_context(path.open("rb")))
+                   for path in sorted((_EXAMPLES / language).glob("*.md"))]
+        return await service.builds.start(_SAMPLES[language], uploads, BuildOptions(context=BuildContext()))
+
+
+@router.get("/formats", dependencies=_READERS)
+async def list_formats() -> Items[str]:
+    """List the supported file endings; upper and lower case are equal."""
+    return Items(items=list(FORMATS))
+
+
+@router.get("/builds", dependencies=_READERS)
+def list_builds(service: Serving, bases: Seeing, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
+    """List the builds of all knowledge bases that the key covers, newest first."""
+    return Items(items=[build for build in service.builds.all(kb) if bases.covers(build.kb)])
+
+
+@router.get("/builds/{build}", dependencies=_READERS)
+def show_build(build: Visible, service: Serving) -> Build:
+    """Show a build and its state."""
+    return service.builds.jobs.one(build).build
+
+
+@router.get("/builds/{build}/events", response_class=EventSourceResponse,
+            dependencies=_READERS)
+async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
+    """Stream the build as events `build`: its current state, and each change until it ends."""
+    return event_stream(event("build", state.model_dump(mode="json")) async for state in service.builds.follow(build))
+
+
+@router.post("/builds/{build}/cancel", dependencies=_WRITERS)
+async def cancel_build(build: Visible, service: Serving) -> Build:
+    """Cancel a build; its progress is saved, and the next build resumes there."""
+    return await service.builds.cancel(build)
+
+
+@router.post("/builds/{build}/decisions", dependencies=[may("review")])
+async def decide_in_build(build: Visible, decisions: Decisions, service: Serving) -> Build:
+    """Resume a build that waits for decisions on the schema; candidates without a decision stay pending."""
+    return await service.builds.decide(build, decisions.decisions, decisions.who)
+
+
+@model_router.get("", dependencies=_READERS)
 def show_model(service: Serving) -> Model:
     """Show which model answers."""
     settings, from_page = service.resources.settings, service.model_from_page
     if not settings.uses_llm:
-        return Model(reasoner="rules", model="", endpoint="", host="", has_key=False, from_page=from_page)
+        return Model(reasoner="rules", from_page=from_page)
     return Model(reasoner="llm", model=settings.llm_model, endpoint=settings.llm_base_url or "", from_page=from_page,
                  host=host_of(settings), has_key=settings.llm_api_key.get_secret_value() != NO_KEY)
 
@@ -196,10 +193,7 @@ def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
 
 
 def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
-    """Return the settings with the chosen model for all steps.
-
-    Without a new key, the current one is used, but only at the address that it was set with.
-    """
+    """Return the settings with the chosen model; without a new key, the current one goes only to its own address."""
     settings = service.resources.settings
     models_of_steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
     options = {"llm_reasoning_effort": "", "llm_extra_body": {}}  # what was set suits only the previous model

@@ -329,6 +329,4 @@ def forget_thread(thread: OwnThread, service: Serving) -> None:
 def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
                 bases: Seeing, _: Asking) -> SharedConversation:
     """Show a shared conversation to a client that has its link and may ask its knowledge base."""
-    existing = set(knowledge_bases(service.resources.settings))
-    # Conversations about a knowledge base that a command has dropped may remain until a server starts.
-    return service.conversations.by_link(link, lambda kb: bases.covers(kb) and existing.issuperset(split_names(kb)))
+    return service.conversations.by_link(link, bases.covers)

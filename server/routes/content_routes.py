@@ -1,14 +1,10 @@
 """What the documents are about, tables and SQL over them, and exports of the graph."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack
-from tempfile import SpooledTemporaryFile
-from typing import IO, Annotated
-from urllib.parse import quote
+from typing import Annotated
 
 import anyio.to_thread
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import FileResponse
 from pydantic import Field
 
 from ...agents.introduced_names import suggest_questions
@@ -23,12 +19,11 @@ from ...tools.reports import DocumentSummary, summarise_documents
 from ..responses import Body, Items, KbName, KbNames, Limit, Offset, Page
 from ..runs.turns import FairRoute
 from ..security.clients import may
-from ..service import Reading, Service, Serving
+from ..service import OwnFolder, Reading, Serving
 from .graph_routes import Cited, View, evidence
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")], route_class=FairRoute)
 _MOST_ROWS = 10_000
-_SPOOLED = 1_000_000  # bytes of an export that are kept in memory; a larger one is a temporary file without a name
 _Documents = Annotated[list[Annotated[str, Query(max_length=1000)]], Query(
     max_length=100, description="only rows of these documents: ids, titles, paths or patterns; none: all")]
 
@@ -88,32 +83,18 @@ async def run_sql(request: Request, kb: KbNames, query: SqlQuery, service: Servi
         return await anyio.to_thread.run_sync(run)
 
 
-@router.get("/export", tags=["graph"], response_class=StreamingResponse)
-async def export(request: Request, kb: KbName, service: Serving,
-                 form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
+@router.get("/export", tags=["graph"], response_class=FileResponse)
+async def export(request: Request, kb: KbName, service: Serving, folder: OwnFolder,
+                 form: Annotated[ExportFormat, Query(alias="format")]) -> FileResponse:
     """Export the graph with its tree as a file."""
+    file = folder / f"{kb}.{FORMATS[form].suffix}"
+
+    def write() -> None:
+        with service.resources.snapshot(kb) as snapshot, file.open("wb") as stream:
+            for piece in FORMATS[form].write(snapshot.kb.tree_graph(), snapshot.index.sql):
+                check_cancelled()
+                stream.write(piece)
+
     # It is written as a whole before it is sent, so a client that reads slowly holds no graph in memory.
-    file = await service.shares.run_heavy(request, lambda: in_thread(_write_export, service, kb, form))
-    # `filename` is for clients that support only ASCII names, `filename*` for all others.
-    suffix = FORMATS[form].suffix
-    disposition = f"attachment; filename=\"knowledge-base.{suffix}\"; filename*=UTF-8''{quote(kb)}.{suffix}"
-    return StreamingResponse(_read_and_close(file), media_type=FORMATS[form].media_type,
-                             headers={"Content-Disposition": disposition})
-
-
-def _write_export(service: Service, kb: str, form: ExportFormat) -> IO[bytes]:
-    """Return an open temporary file with the export, which the caller closes; it is closed here if writing fails."""
-    with ExitStack() as closing, service.resources.snapshot(kb) as snapshot:
-        file = closing.enter_context(SpooledTemporaryFile(_SPOOLED))
-        for piece in FORMATS[form].write(snapshot.kb.tree_graph(), snapshot.index.sql):
-            check_cancelled()
-            file.write(piece)
-        closing.pop_all()  # no error has occurred, so the file stays open
-    return file
-
-
-def _read_and_close(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        file.seek(0)
-        while piece := file.read(_SPOOLED):
-            yield piece
+    await service.shares.run_heavy(request, lambda: in_thread(write))
+    return FileResponse(file, media_type=FORMATS[form].media_type, filename=file.name)

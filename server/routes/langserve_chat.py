@@ -1,9 +1,7 @@
-"""LangServe's chat at `/chat/kb/{knowledge_base}`, for the extra `langserve`.
+"""LangServe's chat at `/chat/kb/{knowledge_base}`, for the extra `langserve`: a thin facade over `runs/questions.py`.
 
-It takes a conversation and streams an answer, after its citations were checked, in pieces. It is a thin facade over the
-same answering as REST's (`runs/questions.py`). The conversation consists of the client's messages or, with a thread, of
-the turns stored on the server. The routes use LangServe's own handlers. In addition, error messages say what is wrong
-(LangServe says "Internal Server Error"), and input that no handler checks is rejected.
+The conversation consists of the client's messages or, with a thread, of the turns stored on the server. In addition to
+LangServe's own handlers, error messages say what is wrong, and input that no handler checks is rejected.
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable

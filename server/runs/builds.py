@@ -43,8 +43,6 @@ class _Running:
     """A build that this process runs."""
 
     job: Job
-    saved: Job
-    """The job as it was last saved, which is what other processes see."""
     work: asyncio.Task[Job] = field(init=False)
     saving: asyncio.Task[None] = field(init=False)
     """Saves the result of `work`. It is a task of its own because `work` may be cancelled several times."""
@@ -84,14 +82,10 @@ class Builds:
 
     async def _sync_jobs(self) -> None:
         """Tell the table of jobs how this process's jobs are, begin those that it gets, and end those that it lost."""
-        changed = [running for running in self._running.values() if running.job is not running.saved]
-        jobs = [running.job for running in changed]  # as they are now: they may change again while they are saved
-        taken, lost = await anyio.to_thread.run_sync(self.jobs.exchange, set(self._running), jobs,
-                                                     limiter=self._loop_thread)
-        for running, job in zip(changed, jobs, strict=True):
-            running.saved = job
+        jobs = [running.job for running in self._running.values()]
+        taken, lost = await anyio.to_thread.run_sync(self.jobs.exchange, jobs, limiter=self._loop_thread)
         for job in taken:
-            running = self._running[job.build.id] = _Running(job, job)
+            running = self._running[job.build.id] = _Running(job)
             running.work = asyncio.create_task(self._do_job(running))
             running.saving = asyncio.create_task(self._save_when_done(running))
         for build in lost & self._running.keys():
@@ -137,10 +131,7 @@ class Builds:
         return result
 
     async def stop(self, seconds: float) -> bool:
-        """Cancel this process's builds, or leave them to the other servers that share the database.
-
-        Wait for their end at most this many seconds; return True if all have ended by then.
-        """
+        """Cancel this process's builds, or leave them to other servers; return True if all have ended in time."""
         for running in self._running.values():
             running.is_handed_over = self._db.is_shared
             running.work.cancel()

@@ -5,7 +5,6 @@ one knowledge base and one client, and has a name; the same name of another clie
 """
 
 import json
-import re
 import secrets
 from collections.abc import Callable, Collection
 from contextlib import closing
@@ -19,15 +18,13 @@ from sqlalchemy import ColumnElement, RowMapping, Select, delete, func, insert, 
 from ...config import Settings
 from ...graph_store.layout import check_names, split_names
 from ...schemas.documents import EVERYTHING, Scope
-from ...schemas.errors import BanyanError
 from ...schemas.retrieval import AnswerRow
 from ...subagent.tool_answers import AskResult
 from ...text.cleaning import clean_json, clean_text
 from ..responses import NotFoundError
 from ..server_database import CONVERSATIONS, FILE, TURNS, ServerDatabase
 
-MAX_THREAD_NAME = 128
-THREAD_NAME = rf"^[A-Za-z0-9_.:-]{{1,{MAX_THREAD_NAME}}}$"
+THREAD_NAME = r"^[A-Za-z0-9_.:-]{1,128}$"
 KEPT_TURNS = 200  # the newest turns to store of a conversation
 READ_TURNS = 50  # the newest turns to send with a follow-up; the reasoner reads them all
 _MOST_LISTED = 200  # the newest conversations to list for a client and a knowledge base
@@ -75,10 +72,6 @@ class SharedConversation(BaseModel):
 _ENTRIES = select(*(CONVERSATIONS.c[name] for name in ConversationItem.model_fields))
 
 
-class ThreadNameError(BanyanError):
-    """A thread cannot have this name."""
-
-
 class Thread(NamedTuple):
     """A conversation's identity: the client that owns it, the knowledge base, and its name."""
 
@@ -89,9 +82,6 @@ class Thread(NamedTuple):
     @property
     def key(self) -> str:
         """The id of the conversation's row: CLIENT/KNOWLEDGE_BASE/NAME, of which the last two contain no slash."""
-        if not isinstance(self.name, str) or not re.fullmatch(THREAD_NAME, self.name):
-            raise ThreadNameError(f"{str(self.name)[:MAX_THREAD_NAME]!r} cannot name a thread: use 1 to "
-                                  f"{MAX_THREAD_NAME} letters from a to z, digits and '-', '_', '.', ':'")
         return f"{self.client}/{check_names(self.knowledge_base)}/{self.name}"
 
 
@@ -158,11 +148,7 @@ class Conversations:
         return ConversationItem.model_validate(dict(row))
 
     def by_link(self, link: str, is_readable: Callable[[str], bool] = lambda _: True) -> SharedConversation:
-        """Return a conversation by its link, if its knowledge bases, by their names, may be read.
-
-        Raises:
-            NotFoundError: none is shared by this link, or it may not be read; the message does not tell which.
-        """
+        """Return a conversation by its link; raise NotFoundError if there is none, or its bases may not be read."""
         missing = "no conversation has this link, or it is not shared any more"
         row = self._first_row(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link), missing)
         if not is_readable(row["kb"]):
@@ -200,10 +186,7 @@ class Conversations:
                 raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}: open it again")
 
     def rename_base(self, old: str, new: str) -> None:
-        """Move the conversations about a knowledge base to its new name, in place of those about an earlier one.
-
-        Of conversations about several, the answers still cite documents by the old name.
-        """
+        """Move the conversations about a knowledge base to its new name, in place of an earlier one's."""
         self.forget_base(new)
         with self._db.transaction() as connection:
             for names in connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars().all():

@@ -6,7 +6,7 @@ notes stop, the process has ended, and its jobs are queued again. If it has not,
 
 import logging
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -26,8 +26,7 @@ OVER = frozenset({"done", "failed", "cancelled"})
 AT_WORK = frozenset({"queued", "running"})
 MOST_QUEUED, MOST_OF_ONE = 100, 25
 """The most builds that may be queued or running: in total, and for one client or one knowledge base."""
-MOST_TAKEN_UP = 3
-"""How many processes may end while they run a build, since the build may be the cause."""
+MOST_TAKEN_UP = 3  # how many processes may end while they run a build, since the build may be the cause
 DEAD_AFTER = 20  # seconds after its last note until a process counts as ended
 _RETRY_AFTER = 60  # seconds after which a client that was refused is to try again
 _IS_OVER = JOBS.c.state.in_(OVER)
@@ -78,10 +77,7 @@ class BuildOptions(BaseModel):
 
 
 class Job(BaseModel):
-    """A build with its options, as the table stores it.
-
-    The row's state is the build's, but "cancelling" while the process that runs the build is asked to cancel it.
-    """
+    """A build with its options. Its row's state is "cancelling" while its process is asked to cancel it."""
 
     build: Build
     options: BuildOptions = BuildOptions()
@@ -91,10 +87,8 @@ class Job(BaseModel):
     """The decisions to resume it with; None if it has not waited yet."""
     run: str = ""
     """The run of the graph that waited, whose accounts go on; empty if it has not waited yet."""
-    unread: dict[str, list[str]] = {}
-    """What was not read before it waited, by the keys of its report."""
-    taken_up: int = 0
-    """How often it was queued again because its process had ended."""
+    unread: dict[str, list[str]] = {}  # what was not read before it waited, by the keys of its report
+    taken_up: int = 0  # how often it was queued again because its process had ended
 
     def having(self, **values: Any) -> "Job":
         """Return a copy of the job in which these fields of its build are changed."""
@@ -109,10 +103,7 @@ def new_job(kb: str, files: Sequence[str] = (), **fields: Any) -> Job:
 
 
 class Jobs:
-    """The table of jobs, as one of the server's processes uses it.
-
-    All processes together run at most `at_once` jobs, and of each knowledge base one.
-    """
+    """The table of jobs, as one of the processes uses it; together they run at most `at_once`."""
 
     def __init__(self, database: ServerDatabase, at_once: int) -> None:
         self.process = uuid.uuid4().hex
@@ -142,34 +133,26 @@ class Jobs:
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
 
-    def exchange(self, ours: Collection[str], changed: Iterable[Job] = ()) -> tuple[list[Job], set[str]]:
-        """Note that this process runs its jobs, save their progress, and take the next jobs from the queue.
+    def exchange(self, ours: Collection[Job] = ()) -> tuple[list[Job], set[str]]:
+        """Save the jobs that this process runs, note that it does, and take the next jobs from the queue.
 
-        Jobs of processes that have ended are queued again first.
-
-        Args:
-            ours: the ids of the jobs that this process runs.
-            changed: those of its jobs that have changed.
-
-        Returns:
-            The jobs that it is to do from now on, and the ids of those that it is to end: they are cancelled, or
-            another process has taken them over.
+        Jobs of processes that have ended are queued again first. Return the jobs that this process is to do from now
+        on, and the ids of those that it is to end: they are cancelled, or another process has taken them over.
         """
         is_own, is_alive = JOBS.c.process == self.process, JOBS.c.seen >= self._now - DEAD_AFTER
-        lost, busy_bases = set(ours), set[str]()
-        queue, taken = list[Job](), list[Job]()
+        own_ids, busy_bases = {job.build.id for job in ours}, set[str]()
+        queue, taken, lost = list[Job](), list[Job](), set(own_ids)
         with self._alone() as connection:
-            for job in changed:
+            for job in ours:
                 connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, is_own).values(
-                    record=job.model_dump_json()))
-            connection.execute(update(JOBS).where(JOBS.c.id.in_(list(ours)), is_own).values(seen=self._now))
+                    record=job.model_dump_json(), seen=self._now))
             rows = connection.execute(select(JOBS.c.state, is_own, is_alive, JOBS.c.record).order_by(
                 JOBS.c.id).where(JOBS.c.state.in_(("queued", "running", "cancelling")))).fetchall()
             for state, own, alive, record in rows:
                 job = Job.model_validate_json(record)
                 if own and state == "running":
                     lost.discard(job.build.id)
-                if state == "queued" and job.build.id not in ours:
+                if state == "queued" and job.build.id not in own_ids:
                     queue.append(job)
                 elif alive or state == "queued":
                     # A job of this process may be queued again by others. It has to end here before it is taken anew.
@@ -275,11 +258,7 @@ def no_build(build: str) -> NotFoundError:
 
 
 def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
-    """Check that a new build may be queued besides those that have not ended, or raise an error that says why not.
-
-    Builds that are queued or running are limited in total, for each client, and for each knowledge base. Builds that
-    wait for a person use no slot, and each knowledge base has at most one.
-    """
+    """Raise an error if no further build of its client or knowledge base may be queued or running."""
     kb = new.build.kb
     at_work = [job for job in unfinished if job.build.state in AT_WORK]
     of_client = sum(job.client == new.client for job in at_work)

@@ -53,11 +53,7 @@ class QuestionRequest(Body):
 
 
 def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the messages before the last one, and the last one as a question with these options.
-
-    Raises:
-        QuestionError: the last message is not the user's or is empty, or a field of the question is not allowed.
-    """
+    """Return the messages before the last one, and the last as a question; raise QuestionError if it is none."""
     *earlier, last = messages
     if not isinstance(last, HumanMessage):
         raise QuestionError("the last message is not the user's: end the conversation with the question")

@@ -40,10 +40,7 @@ class Turns:
 
     @asynccontextmanager
     async def take(self, client: str) -> AsyncGenerator[None]:
-        """Wait for a turn, and hold it within the block.
-
-        Everybody who needs no key is the client `LOCAL`, so that one has no share of its own.
-        """
+        """Hold a turn within the block; `LOCAL`, who is everybody without a key, has no share of its own."""
         async with AsyncExitStack() as held:
             if client != LOCAL:  # the own limit comes first, so whoever waits for it holds no turn of the others
                 own_limiter = self._shares.setdefault(client, anyio.CapacityLimiter(self._most_per_client))

@@ -39,11 +39,7 @@ class Upload(NamedTuple):
 
 
 def safe_name(name: str) -> str:
-    """Return a file's name from any system as a relative path in Unicode NFC, with `/` between its parts.
-
-    Raises:
-        FileNameError: the path is absolute, leads out of its folder, is hidden, or is not allowed on every system.
-    """
+    """Return a file's name as a relative path in Unicode NFC; raise FileNameError if it is not safe."""
     plain = unicodedata.normalize("NFC", name.encode(errors="replace").decode()).replace("\\", "/")
     has_bad_letter = any(letter in _FORBIDDEN or unicodedata.category(letter) in _INVISIBLE for letter in plain)
     if len(plain) > MAX_ID or has_bad_letter or not all(map(_is_safe_part, plain.split("/"))):
@@ -61,12 +57,7 @@ def _is_safe_part(part: str) -> bool:
 
 
 def safe_names(names: Sequence[str]) -> list[str]:
-    """Return safe names for the files of one upload.
-
-    Raises:
-        FileNameError: a name is not safe; two names are equal on a system that ignores case; or one file would have to
-            be the folder of another, as in `a` and `a/b`.
-    """
+    """Return safe names for the files of an upload; raise FileNameError if one is unsafe, or two are nearly equal."""
     safe = [safe_name(name) for name in names]
     keys = [unicodedata.normalize("NFKC", name).casefold() for name in safe]  # without differences of case or width
     times, folders = Counter(keys), {str(folder) for key in keys for folder in Path(key).parents}

@@ -117,10 +117,7 @@ class Tokens:
 
 
 def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:
-    """Return the texts in a claim, which is a list or a text of words; none if there is no such claim.
-
-    A name with dots, such as `realm_access.roles`, leads into nested claims, unless a claim has that very name.
-    """
+    """Return the texts in a claim, a list or a text of words; dots in its name lead into nested claims."""
     claim: Any = claims
     path = [name] if name in claims else name.split(".")
     for part in path:
@@ -150,12 +147,7 @@ class Clients:
         return self._tokens is not None or self.keys.needs_key()
 
     async def find(self, secret: str) -> Client | None:
-        """Return the client that a key or token belongs to; None if it is no key, and no token can be meant.
-
-        Raises:
-            TokenError: the token is not accepted; the message says why.
-            IssuerError, KeysError: the token, or a key, cannot be checked now.
-        """
+        """Return the client of a key or token, or None; raise TokenError, IssuerError or KeysError if it cannot."""
         key = self.keys.find(secret)
         if key is not None:
             return Client(key.name, frozenset(key.scopes), key.bases, key.requests_per_minute)
@@ -216,10 +208,8 @@ def _bases_of(request: Request) -> Bases:
     return cast("Bases", request.state.bases)
 
 
-Asking = Annotated[str, may("ask")]
-"""The name of a client that may ask."""
-Seeing = Annotated[Bases, Depends(_bases_of)]
-"""The knowledge bases that a client may see."""
+Asking = Annotated[str, may("ask")]  # the name of a client that may ask
+Seeing = Annotated[Bases, Depends(_bases_of)]  # the knowledge bases that a client may see
 
 
 def _check_all_bases(bases: Seeing) -> None:
@@ -227,5 +217,4 @@ def _check_all_bases(bases: Seeing) -> None:
         raise ForbiddenError("the key covers some knowledge bases only, and this concerns all: ask for another key")
 
 
-OF_ALL = Depends(_check_all_bases)
-"""The dependency of routes that concern all knowledge bases."""
+OF_ALL = Depends(_check_all_bases)  # the dependency of routes that concern all knowledge bases

@@ -1,7 +1,4 @@
-"""Middleware for every request: id and log, host name and origin, client, rate and size.
-
-Only known host names are accepted, so a page cannot reach the server through its own domain (DNS rebinding).
-"""
+"""Middleware for every request: id and log, host name (against DNS rebinding) and origin, client, rate and size."""
 
 import ipaddress
 import logging
@@ -33,10 +30,7 @@ from .keys import SCOPES, Bases, KeysError
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_SAFE = {"GET", "HEAD", "OPTIONS"}
-_FOR_ANYBODY = re.compile(r"/|/favicon\.ico|/assets/.*|/api/health|/api/ready|/ok")
-"""Paths without a key: the page, which asks for one, and health checks, including those of LangGraph's server."""
-_UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
+SAFE = {"GET", "HEAD", "OPTIONS"}
 _MOST_CLIENTS = 10_000  # clients whose rates are cached; dropped ones count as new
 _MINUTE = 60.0
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -103,10 +97,7 @@ class Hosts(NamedTuple):
 
 
 def same_origin(headers: Collection[tuple[bytes, bytes]], host: str) -> bool:
-    """Return True if a request comes from a page of this server, or from a program that is no browser.
-
-    Browsers say which page a request comes from, in `Sec-Fetch-Site` or `Origin`; other programs send neither header.
-    """
+    """Return True if a request comes from a page of this server, or from a program, which sends neither header."""
     sites = {value for name, value in headers if name == b"sec-fetch-site"}
     origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
     try:
@@ -160,7 +151,7 @@ class Envelope:
                              fields, extra={"fields": fields})
 
 
-class _Rate(NamedTuple):
+class Rate(NamedTuple):
     """Whose requests are counted, by key or address, and how many are accepted in a minute."""
 
     sender: str
@@ -173,22 +164,18 @@ class Gate:
 
     app: ASGIApp
     _: KW_ONLY
-    settings: Settings
-    """The limits, which are already divided by the number of workers."""
+    settings: Settings  # the limits, which are already divided by the number of workers
     clients: Clients
     """The clients with a key or a token; until one is needed, everything is allowed, unless `needs_keys`."""
-    hosts: Hosts | None
-    """The host names that the server accepts; None accepts any."""
-    needs_keys: bool
-    """Whether other machines can reach the server."""
-    origins: frozenset[str] = frozenset()
-    """Other origins whose pages may send changes."""
-    is_langgraphs: bool = False
-    """Whether this is before LangGraph's routes. Pages must then declare bodies as JSON: a page of another origin needs
-    permission to send such a body, but can send plain text to any server. Programs may leave the declaration out."""
-    workers: int = 1
-    """The number of processes that share a client's requests."""
-    limiters: LRUCache[_Rate, AsyncLimiter] = field(default_factory=lambda: LRUCache(_MOST_CLIENTS))
+    hosts: Hosts | None  # the host names that the server accepts; None accepts any
+    needs_keys: bool  # whether other machines can reach the server
+    origins: frozenset[str] = frozenset()  # other origins whose pages may send changes
+    for_anybody: frozenset[str] = frozenset({"/", "/docs", "/favicon.ico", "/api/health", "/api/ready"})
+    """Paths without a key, besides assets: the page, which asks for one, what leads to it, and health checks."""
+    uploads: str = r"/api/knowledge-bases/[^/]*/builds"
+    """The paths whose bodies may be as large as an upload, as a regular expression."""
+    workers: int = 1  # the number of processes that share a client's requests
+    limiters: LRUCache[Rate, AsyncLimiter] = field(default_factory=lambda: LRUCache(_MOST_CLIENTS))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on with its client's name, scopes and knowledge bases in the state."""
@@ -202,9 +189,8 @@ class Gate:
         state |= {"client": "", "scopes": frozenset(), "bases": Bases(frozenset())}
         try:
             headers = Headers(scope=scope)
-            self._check_address(scope, headers)
-            self._check_origin(scope, headers)
-            await self._check_rate(await self._identify_client(scope, headers))
+            self.check_head(scope, headers)
+            await self._check_rate(await self.identify_client(scope, headers))
             receive = self._limit_body(scope, headers, receive)
         except (responses.RefusedError, KeysError) as error:
             request = state.get("request_id", "")
@@ -218,47 +204,31 @@ class Gate:
             with acting(state["client"]):
                 await self.app(scope, receive, send)
 
-    def _check_address(self, scope: Scope, headers: Headers) -> None:
+    def check_head(self, scope: Scope, headers: Headers) -> None:
+        """Refuse a request with a wrong address or host name, or a change that another origin's page sends."""
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # neither databases nor file systems take it
             raise responses.RefusedError("there is a NUL character in the path or the query: remove it")
         hosts = headers.getlist("host")
         if len(hosts) != 1 or (self.hosts is not None and not self.hosts.allow(hosts[0])):
             raise responses.RefusedError("the server does not accept this host name: use its own name or address, or "
                                          "add it to BANYAN_SERVER_HOSTS")
-
-    def _check_origin(self, scope: Scope, headers: Headers) -> None:
-        """Refuse a change that another origin's page sends."""
-        if scope["method"] in _SAFE:
+        if scope["method"] in SAFE:
             return
-        is_chunked = "transfer-encoding" in headers
-        if is_chunked and "content-length" in headers:
+        if "content-length" in headers and "transfer-encoding" in headers:
             # A proxy that goes by the other one would take a part of the body for another request.
             raise responses.RefusedError("the request has a Content-Length and is chunked: send one of both")
         if headers.get("origin") not in self.origins and not same_origin(scope["headers"], headers["host"]):
             raise responses.ForbiddenError("pages of another origin may not make changes here: open the server's own "
                                            "page")
-        content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
-        has_body = is_chunked or headers.get("content-length", "0") != "0"
-        is_from_page = "origin" in headers or "sec-fetch-site" in headers
-        is_other_type = content_type != "application/json" and (content_type or has_body)
-        if self.is_langgraphs and is_from_page and is_other_type:
-            raise responses.NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
-    async def _identify_client(self, scope: Scope, headers: Headers) -> _Rate:
-        """Write a request's client, scopes and knowledge bases to its state, and return the client's rate.
-
-        Raises:
-            RefusedError: the path needs a key, and the request has none, or a wrong one.
-            KeysError: the keys cannot be read.
-        """
+    async def identify_client(self, scope: Scope, headers: Headers) -> Rate:
+        """Write a request's client and rights to its state, and return its rate; raise what refuses it."""
         state, secret = scope["state"], key_in(headers)
         address = str(scope["client"][0]) if scope.get("client") else ""
-        of_address = _Rate(f"address {address}", self.settings.requests_per_minute)
+        of_address = Rate(f"address {address}", self.settings.requests_per_minute)
         if scope["method"] == "OPTIONS" and headers.get("origin") in self.origins:
             return of_address  # a browser asks whether a page of that origin may send a request
-        # In our app, `/docs` redirects to the page. LangGraph's own needs a key.
-        is_redirect = scope["path"] == "/docs" and not self.is_langgraphs
-        needs_no_key = is_redirect or _FOR_ANYBODY.fullmatch(scope["path"]) is not None
+        needs_no_key = scope["path"] in self.for_anybody or scope["path"].startswith("/assets/")
         if needs_no_key and not secret:  # returned before keys are read: health checks must not depend on a database
             return of_address
         await self.clients.refresh()
@@ -279,9 +249,9 @@ class Gate:
         most = of_address.per_minute
         if client.requests_per_minute is not None:
             most = min(most, max(1, client.requests_per_minute / self.workers))
-        return _Rate(f"client {client.name}", most)
+        return Rate(f"client {client.name}", most)
 
-    async def _check_rate(self, rate: _Rate) -> None:
+    async def _check_rate(self, rate: Rate) -> None:
         """Count a request; refuse it if its sender has sent too many within a minute."""
         limiter = self.limiters.setdefault(rate, AsyncLimiter(rate.per_minute, _MINUTE))
         if not limiter.has_capacity():
@@ -291,8 +261,7 @@ class Gate:
 
     def _limit_body(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """Refuse a request that declares too long a body; return a function to receive one up to the limit."""
-        # A build on LangGraph's routes has its documents in the body.
-        if self.is_langgraphs or _UPLOAD.fullmatch(scope["path"]):
+        if re.fullmatch(self.uploads, scope["path"]):
             setting, most = "BANYAN_MAX_UPLOAD_MB", self.settings.max_upload_mb * 1024 * 1024
         else:
             setting, most = "BANYAN_MAX_REQUEST_KB", self.settings.max_request_kb * 1024

@@ -31,8 +31,7 @@ from ..server_database import ServerDatabase, message_for_log
 
 Scope = Literal["read", "ask", "write", "review", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")
-"""The scopes for work with knowledge bases."""
+WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")  # the scopes for work with knowledge bases
 KEYS_FILE = "server-keys.json"
 EVERY = 1.0
 """Seconds between two reads of keys in PostgreSQL: a revoked key stops working within this time."""
@@ -56,12 +55,10 @@ class Bases(NamedTuple):
 class Client(NamedTuple):
     """A client and its permissions."""
 
-    name: str
-    """The key's name, or `oidc|SUBJECT`; no key has a name with a `|`."""
+    name: str  # the key's name, or `oidc|SUBJECT`; no key has a name with a `|`
     scopes: frozenset[str]
     bases: Bases
-    requests_per_minute: int | None = None
-    """None means the default limit of the settings."""
+    requests_per_minute: int | None = None  # None means the default limit of the settings
 
 
 class KeysError(BanyanError):
@@ -190,28 +187,15 @@ class Keys:
         if all(record.get("name") != name for record in self._stored()):
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._store_key(name, None)
-        try:
-            audit.record(self._path.parent, "revoke key", what=name)
-        except OSError as error:  # not raised, because the key is revoked nevertheless
-            _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
+        audit.record(self._path.parent, "revoke key", what=name)
 
     def _store_key(self, name: str, stored: dict[str, Any] | None) -> None:
         """Store a client's key in place of its earlier one; with None, remove that."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
             records = [record for record in self._stored() if record.get("name") != name]
-            data = json.dumps({"keys": records + ([stored] if stored else [])}, indent=2)
-            try:
-                with whole_file(self._path) as whole:
-                    whole.write(data.encode())
-            except OSError:
-                if stored:
-                    raise
-                # A full disk has no room for a second file, and a key must be revocable there too. So the file itself
-                # is overwritten. If this is interrupted, the file is invalid, and no request is accepted.
-                with self._path.open("r+", encoding="utf-8") as file:
-                    file.write(data)
-                    file.truncate()
+            with whole_file(self._path) as whole:
+                whole.write(json.dumps({"keys": records + ([stored] if stored else [])}, indent=2).encode())
 
 
 def _digest_secret(secret: str) -> str:
@@ -231,10 +215,7 @@ def _usable_keys(records: Iterable[dict[str, Any]]) -> tuple[Key, ...]:
 
 
 class SharedKeys(Keys):
-    """The keys in a table of PostgreSQL.
-
-    A revoked key loses its record, but its name remains in the table, so the server still requires a key.
-    """
+    """The keys in a table of PostgreSQL, where a revoked key's name remains, so the server still requires a key."""
 
     def __init__(self, database: ServerDatabase, home: Path) -> None:
         """Read nothing yet; changes are recorded in the audit log of the home folder."""

@@ -63,13 +63,9 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
 
 @auth.on
 async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str, Any] | None:
-    """Check that a client may do what it requests, and return a filter for what it may see.
+    """Refuse what a client may not do, and return a filter by metadata for what it may see; None means no filter.
 
-    The filter selects by metadata: a client sees only its own threads, and a key for some knowledge bases only their
-    assistants. None means no filter. New threads get the client as their owner.
-
-    Raises:
-        Auth.exceptions.HTTPException: the client may not.
+    A client sees only its own threads, and a key for some knowledge bases only their assistants.
     """
     wanted = _required_scopes(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
@@ -142,10 +138,7 @@ def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str
 
 
 def _is_thread_itself(resource: str, action: str, value: dict[str, Any]) -> bool:
-    """Return True if a request concerns a thread, but does not write its state.
-
-    An `update` of a thread writes its state, unless it has an `action`, which cancels a run.
-    """
+    """Return True if a request concerns a thread but not its state, which an `update` without an `action` writes."""
     return resource == "threads" and (action != "update" or "action" in value)
 
 

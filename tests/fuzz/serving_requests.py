@@ -1,4 +1,4 @@
-"""Requests to a running `banyan serve`: questions, whatever its description allows and forbids, and MCP."""
+"""Requests to a running `banyan serve`: questions, SQL and MCP; `test_server_hostile` sends what its API describes."""
 
 import json
 import random
@@ -6,13 +6,9 @@ import time
 from typing import Any
 
 import httpx
-import schemathesis
 from banyan.schemas.lookups import LONGEST_SQL
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis.errors import Unsatisfiable
-from schemathesis import GenerationMode
 
-from .. import made_up_requests, serving
+from .. import serving
 
 KB = "/api/knowledge-bases"
 DEADLINE = 15.0
@@ -148,40 +144,3 @@ class Mcp(_Client):
             call[draw.choice(("jsonrpc", "id", "method", "params"))] = draw.choice(odd)
         self.post("/mcp", call, Accept="application/json, text/event-stream")
         return 1
-
-
-class Rest(_Client):
-    """Requests that schemathesis makes up from the description of the API, valid ones and others."""
-
-    name = "rest"
-
-    def __init__(self, server: serving.Served) -> None:
-        super().__init__(server)
-        schema = schemathesis.openapi.from_url(f"{server.url}/api/openapi.json")
-        self._operations = [found.ok() for found in schema.get_all_operations()]
-
-    def round(self, draw: random.Random) -> int:
-        """Send some requests to one operation; returns their number."""
-        operation, mode = draw.choice(self._operations), draw.choice(list(GenerationMode))
-        sent = 0
-
-        @seed(draw.getrandbits(32))
-        @given(operation.as_strategy(generation_mode=mode))
-        @settings(max_examples=5, deadline=None, database=None, phases=[Phase.generate],
-                  suppress_health_check=list(HealthCheck))
-        def ask(case: Any) -> None:
-            nonlocal sent
-            if "kb" in case.path_parameters and mode is GenerationMode.POSITIVE:
-                case.path_parameters["kb"] = "demo" if case.method.upper() != "DELETE" else "nowhere"
-            sent += 1
-            began = time.monotonic()
-            said = case.call(timeout=DEADLINE + _LATER)
-            assert said.status_code != httpx.codes.INTERNAL_SERVER_ERROR, f"{operation.label}: {said.text}"
-            assert time.monotonic() - began < DEADLINE + _LATER, f"{operation.label} was late"
-
-        try:
-            with made_up_requests.collections_as_before():
-                ask()
-        except Unsatisfiable:  # it takes nothing that could be wrong
-            return 0
-        return sent

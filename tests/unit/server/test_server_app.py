@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,8 @@ from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
-from banyan.server.app import create_app
 from banyan.server.responses import detail_of, status_of
-from banyan.server.runs.jobs import Build, BuildProgress, Job
+from banyan.server.runs.jobs import new_job
 from banyan.server.security.keys import KEYS_FILE, Keys
 from typer.testing import CliRunner
 
@@ -21,8 +19,6 @@ from ... import in_process
 from ...waiting import wait_for
 
 KB = "/api/knowledge-bases"
-BUILD = Build(id="20260101", kb="people", state="queued", created_at="2026-01-01", files=[],
-              progress=BuildProgress(step="read", done=0, total=None))
 
 
 @pytest.mark.parametrize(("error", "status"), [
@@ -61,7 +57,7 @@ def test_a_damaged_knowledge_base_does_not_hide_the_others(client, tmp_path):
 
 
 def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):
-    app.state.service.builds.jobs.add(Job(build=BUILD.model_copy(update={"state": "running"}), taken_up=3))
+    app.state.service.builds.jobs.add(new_job("people", taken_up=3).having(state="running"))
     with in_process.client(app) as client:
         wait_for(lambda: client.get("/api/builds").json()["items"][0]["state"] != "running")
         shown = client.get("/api/builds").json()["items"][0]
@@ -86,16 +82,6 @@ def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path)
     assert "notes, papers" in run(cli.app, ["key"], env={"COLUMNS": "200"}).output
     assert run(cli.app, ["key", "bob", "--revoke"]).exit_code == 0
     assert keys.all() == ()
-
-
-def test_without_langserve_its_routes_say_what_is_missing_and_all_others_work(resources, monkeypatch):
-    monkeypatch.setitem(sys.modules, "langserve", None)
-    monkeypatch.delitem(sys.modules, "banyan.server.routes.langserve_chat", raising=False)
-    with in_process.client(create_app(resources)) as client:
-        missing = client.post("/chat/kb/people/invoke", json={"input": {}})
-        assert missing.status_code == 404
-        assert "pip install 'banyan-graphrag[langserve]'" in missing.json()["error"]["message"]
-        assert client.get("/v1/models").status_code == 200
 
 
 WEB = Path(__file__).parents[3] / "server" / "web"

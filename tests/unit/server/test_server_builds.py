@@ -12,26 +12,9 @@ from banyan.agents.construction.state import BuildContext
 from banyan.schemas.errors import BanyanError
 from banyan.server.app import create_app
 from banyan.server.responses import StateError, TooManyRequestsError
-from banyan.server.runs.jobs import (
-    MOST_OF_ONE,
-    MOST_QUEUED,
-    Build,
-    BuildOptions,
-    BuildProgress,
-    Job,
-    check_quotas,
-    new_job,
-)
-from banyan.server.runs.uploads import (
-    FileNameError,
-    Upload,
-    reading_files,
-    remove_files,
-    safe_name,
-    safe_names,
-    store_files,
-    sweep_files,
-)
+from banyan.server.runs import uploads
+from banyan.server.runs.jobs import MOST_OF_ONE, MOST_QUEUED, BuildOptions, check_quotas, new_job
+from banyan.server.runs.uploads import FileNameError, reading_files, safe_name, safe_names
 from banyan.server.security.keys import SCOPES, WORK
 from banyan.server.server_database import ServerDatabase
 from hypothesis import given
@@ -43,9 +26,8 @@ PLAIN, REVIEWED = BuildOptions(context=BuildContext()), BuildOptions(context=Bui
 
 
 def jobs(count, state, *, kb="kb{}", client="client{}", options=PLAIN):
-    return [Job(client=client.format(number), options=options, build=Build(
-        id=f"{state}{number}", kb=kb.format(number), state=state, files=[], created_at="2026-01-01",
-        progress=BuildProgress(step="", done=0, total=None))) for number in range(count)]
+    made = (new_job(kb.format(number), client=client.format(number), options=options) for number in range(count))
+    return [job.having(id=f"{state}{number}", state=state) for number, job in enumerate(made)]
 
 
 @pytest.mark.parametrize(("unfinished", "told"), [
@@ -127,7 +109,7 @@ def test_a_build_whose_clients_key_was_revoked_does_not_run(app):
         "the key 'ann', which started this build, was revoked: start the build again with another key")}
 
 
-def test_documents_that_are_added_count_among_the_builds(resources, monkeypatch):
+def test_documents_that_are_added_over_mcp_keep_the_limit_of_builds(resources, monkeypatch):
     at_work, most = 0, 0
 
     async def build(*_, **__):
@@ -181,18 +163,14 @@ def test_two_names_that_would_be_one_file_are_refused(names):
         safe_names(names)
 
 
-def kept(tmp_path):
-    return sorted(path.name for path in (tmp_path / ".uploads").rglob("*.md"))
-
-
 @pytest.mark.anyio
 async def test_files_are_kept_privately_as_they_are_until_their_job_is_over(tmp_path):
     database = ServerDatabase(tmp_path / "server.sqlite")
     large = bytes(range(256)) * 10_000
     for job, files in (("b1", {"x/a.md": b"A", "b.md": large, "empty.md": b""}), ("b2", {"b.md": b"C"})):
         with database.transaction() as connection:
-            uploads = [Upload(name, io.BytesIO(content)) for name, content in files.items()]
-            store_files(connection, job, uploads, safe_names(list(files)))
+            given = [uploads.Upload(name, io.BytesIO(content)) for name, content in files.items()]
+            uploads.store_files(connection, job, given, safe_names(list(files)))
     for _ in range(2):  # another process goes on with it
         async with reading_files(database, tmp_path, "b1", "demo") as first:
             assert {path.name: path.read_bytes() for path in first.rglob("*.md")} == {
@@ -203,15 +181,14 @@ async def test_files_are_kept_privately_as_they_are_until_their_job_is_over(tmp_
     async with reading_files(database, tmp_path, "b2", "demo") as second:
         assert second == first, "a document's source does not change with the job"
     with database.transaction() as connection:
-        remove_files(connection, "b1")
+        uploads.remove_files(connection, "b1")
     async with reading_files(database, tmp_path, "b1", "demo") as removed:
         assert list(removed.iterdir()) == []
-    assert kept(tmp_path) == []
 
 
 def test_what_killed_servers_left_is_swept_and_what_others_read_is_not(tmp_path):
     for name in ("killed", "other"):
         (tmp_path / ".uploads" / "read" / name).mkdir(parents=True)
         (tmp_path / ".uploads" / "read" / name / f"{name}.md").touch()
-    sweep_files(tmp_path, ["other"])
-    assert kept(tmp_path) == ["other.md"]
+    uploads.sweep_files(tmp_path, ["other"])
+    assert [path.name for path in (tmp_path / ".uploads").rglob("*.md")] == ["other.md"]

@@ -21,15 +21,10 @@ def test_a_model_is_set_and_taken_back_and_its_key_is_told_to_nobody(client, res
                            "from_page": True}
     assert "secret" not in told.text + client.get("/api/model").text + client.get("/api/ready").text
     assert (resources.settings.uses_llm, key_of(resources)) == (True, "secret")
+    for choice, key in (({"endpoint": HERE, "model": "another"}, "secret"), ({"endpoint": THERE}, "none")):
+        client.put("/api/model", json=choice)
+        assert key_of(resources) == key, "a key goes to the address that it was given with alone"
     assert client.put("/api/model", json={}).json()["reasoner"] == "rules"
-    assert key_of(resources) == "none"
-
-
-def test_a_key_goes_to_the_address_it_was_given_with_and_to_no_other(client, resources):
-    client.put("/api/model", json={"endpoint": HERE, "model": "m", "key": "secret"})
-    client.put("/api/model", json={"endpoint": HERE, "model": "another"})
-    assert key_of(resources) == "secret"
-    client.put("/api/model", json={"endpoint": THERE, "model": "m"})
     assert key_of(resources) == "none"
 
 

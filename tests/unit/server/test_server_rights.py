@@ -6,7 +6,6 @@ those below do is not answered as the table wants it, and has to say here what k
 
 import json
 import re
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pytest
@@ -14,7 +13,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.server.app import create_app
 from banyan.server.runs.conversations import Thread
-from banyan.server.runs.jobs import Build, BuildProgress, Job
+from banyan.server.runs.jobs import new_job
 from banyan.server.security.keys import SCOPES, Keys
 
 from ... import app_routes, in_process, rest, small_base
@@ -85,10 +84,8 @@ def there(app, client):
     service = app.state.service
     service.conversations.add(Thread("ann", SECRET, "t1"), "Where was Ada Byron born?", ANSWER)
     link = service.conversations.share(Thread("ann", SECRET, "t1"), shared=True)
-    build = Build(id="20260101-secret", kb=SECRET, state="done", files=[], created_at=datetime.now(UTC).isoformat(),
-                  progress=BuildProgress(step="", done=0, total=None))
-    service.builds.jobs.add(Job(build=build))
-    return There(SECRET, build.id, link)
+    service.builds.jobs.add(new_job(SECRET).having(id="20260101-secret", state="done"))
+    return There(SECRET, "20260101-secret", link)
 
 
 NOT_THERE = There(GONE, "20260101-absent", "A" * 22)
