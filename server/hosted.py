@@ -86,7 +86,7 @@ class LangGraphGate(Gate):
         """Refuse also a closed path, and a page's body that is not declared as JSON: any page could send it."""
         super().check_head(scope, headers)
         if f"{scope['path']}/".startswith(CLOSED):
-            raise responses.NotFoundError("this path is not available here")
+            raise responses.NotFoundError("this path is not available here: use another one")
         content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
         has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
         is_from_page = "origin" in headers or "sec-fetch-site" in headers

@@ -75,7 +75,7 @@ def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
             assert client.post("/runs/wait", content=b"{}", headers=headers).status_code == status, headers
         assert client.post("/threads/x/runs/y/cancel").status_code == 404, "without a body nothing is said of it"
         for path in ("/internal/truncate", "/internal/debug/thread/x", "/internal", "/deploy", "/deploy/x/events"):
-            assert client.post(path).json()["error"]["message"] == "this path is not available here"
+            assert client.post(path).json()["error"]["message"].startswith("this path is not available here")
         with pytest.raises(WebSocketDisconnect), client.websocket_connect("/threads/x/stream/events"):
             pass
         Keys.of(resources.settings).make("ann", ["ask"])
