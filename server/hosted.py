@@ -1,7 +1,7 @@
 """The app that LangGraph's own server mounts (`http.app` in langgraph.json), so one port serves everything.
 
-The app is mounted at its own paths, with its own middleware, error handlers and lifespan: Studio, a page of another
-origin, must be able to reach LangGraph's routes. Those have a separate gate, which admits the clients that upstream
+The app has its own paths, middleware, error handlers and lifespan: Studio, a page of another origin, must be able to
+reach LangGraph's routes. Those have a separate gate, which admits the clients that upstream
 would admit, and closes what upstream leaves open to everybody.
 """
 
@@ -18,7 +18,6 @@ from langgraph_sdk.errors import NotFoundError
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..agents.resources import default_resources
@@ -47,28 +46,14 @@ def is_for_app(scope: Scope) -> bool:
     return scope["type"] == "http" and (scope["path"] in {"/", "/mcp"} or scope["path"].startswith(PREFIXES))
 
 
-class AppRoute(BaseRoute):
-    """A route that passes requests for the app's paths to the app unchanged."""
-
-    def __init__(self, app: FastAPI) -> None:
-        self.app = app
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match the requests that are for the app; no parameters are taken from their paths."""
-        return (Match.FULL if is_for_app(scope) else Match.NONE), {}
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on to the app, unchanged."""
-        await self.app(scope, receive, send)
-
-
 class LangGraphGate(Gate):
-    """Middleware that puts the app's gate before LangGraph's own routes.
+    """Middleware that passes requests for the app's paths to it, and puts its gate before LangGraph's own routes.
 
     Pages of the `cors` origins in langgraph.json, such as Studio's, may send changes as our own page may.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, banyan: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts) -> None:
+        self._banyan = banyan
         http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
         origins = (http.get("cors") or {}).get("allow_origins", ())
         # A build has its documents in the body, so every body may be as large as an upload.
@@ -77,10 +62,13 @@ class LangGraphGate(Gate):
                          uploads=".*")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on at once to the app, which has a gate of its own, or check it."""
-        # Requests of the server to itself need no key.
-        is_in_process = scope["type"] == "http" and scope.get("root_path", "").startswith(_IN_PROCESS)
-        await (self.app if is_for_app(scope) or is_in_process else super().__call__)(scope, receive, send)
+        """Pass a request on to the app, which has a gate of its own, or check it."""
+        if is_for_app(scope):
+            await self._banyan(scope, receive, send)
+        elif scope["type"] == "http" and scope.get("root_path", "").startswith(_IN_PROCESS):
+            await self.app(scope, receive, send)  # requests of the server to itself need no key
+        else:
+            await super().__call__(scope, receive, send)
 
     def check_head(self, scope: Scope, headers: Headers) -> None:
         """Refuse also a closed path, and a page's body that is not declared as JSON: any page could send it."""
@@ -136,11 +124,10 @@ class OfferedAssistants:
 
 
 def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:
-    """Return the app that LangGraph's server mounts: it passes requests on to `app`, and runs its lifespan."""
-    gate = Middleware(LangGraphGate, settings, clients, hosts)
+    """Return the app that LangGraph's server mounts: its middleware leads to `app`, whose lifespan it runs."""
     lifespan: Any = lambda _: app.router.lifespan_context(app)  # noqa: E731
-    return Starlette(routes=[AppRoute(app)], lifespan=lifespan,
-                     middleware=[gate, Middleware(OfferedAssistants, settings)])
+    return Starlette(lifespan=lifespan, middleware=[Middleware(LangGraphGate, app, settings, clients, hosts),
+                                                    Middleware(OfferedAssistants, settings)])
 
 
 _settings = default_resources().settings

@@ -23,6 +23,7 @@ from .runs.builds import Builds
 from .runs.conversations import Conversations
 from .runs.questions import Questions
 from .runs.turns import Shares
+from .runs.uploads import sweep_files
 from .security.clients import Clients
 from .server_database import ServerDatabase, message_for_log
 
@@ -76,7 +77,7 @@ class Service:
             _LOG.warning("a build was interrupted in its current step; the next build resumes there")
 
     def _clean_up(self) -> None:
-        self.builds.begin()
+        sweep_files(self.resources.settings.home, self.builds.building())
         sweep(self.resources.settings)
         self.conversations.sweep(knowledge_bases(self.resources.settings))
 

@@ -138,7 +138,8 @@ async def show_ready(service: Serving) -> Ready:
 @metrics_router.get("/metrics", response_class=Response, dependencies=[may("metrics"), OF_ALL])
 def metrics(service: Serving) -> Response:
     """Return metrics of requests, questions, builds and model calls in Prometheus's text format."""
-    return Response(exposition([build.state for build in service.builds.all()]), media_type=CONTENT_TYPE_LATEST)
+    states = [job.build.state for job in service.builds.jobs.all(unfinished=True)]
+    return Response(exposition(states), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/command", dependencies=_READERS)

@@ -131,7 +131,8 @@ async def list_formats() -> Items[str]:
 @router.get("/builds", dependencies=_READERS)
 def list_builds(service: Serving, bases: Seeing, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
     """List the builds of all knowledge bases that the key covers, newest first."""
-    return Items(items=[build for build in service.builds.all(kb) if bases.covers(build.kb)])
+    builds = [job.build for job in reversed(service.builds.jobs.all())]
+    return Items(items=[build for build in builds if bases.covers(build.kb) and kb in {"", build.kb}])
 
 
 @router.get("/builds/{build}", dependencies=_READERS)
@@ -140,8 +141,7 @@ def show_build(build: Visible, service: Serving) -> Build:
     return service.builds.jobs.one(build).build
 
 
-@router.get("/builds/{build}/events", response_class=EventSourceResponse,
-            dependencies=_READERS)
+@router.get("/builds/{build}/events", response_class=EventSourceResponse, dependencies=_READERS)
 async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
     """Stream the build as events `build`: its current state, and each change until it ends."""
     return event_stream(event("build", state.model_dump(mode="json")) async for state in service.builds.follow(build))
@@ -150,13 +150,14 @@ async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
 @router.post("/builds/{build}/cancel", dependencies=_WRITERS)
 async def cancel_build(build: Visible, service: Serving) -> Build:
     """Cancel a build; its progress is saved, and the next build resumes there."""
-    return await service.builds.cancel(build)
+    return await service.builds.change(lambda: service.builds.jobs.cancel(build))
 
 
 @router.post("/builds/{build}/decisions", dependencies=[may("review")])
 async def decide_in_build(build: Visible, decisions: Decisions, service: Serving) -> Build:
     """Resume a build that waits for decisions on the schema; candidates without a decision stay pending."""
-    return await service.builds.decide(build, decisions.decisions, decisions.who)
+    answer = decisions.model_dump(mode="json")
+    return await service.builds.change(lambda: service.builds.jobs.resume(build, answer))
 
 
 @model_router.get("", dependencies=_READERS)

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import anyio
 import anyio.to_thread
@@ -25,14 +25,13 @@ from ...agents.resources import Resources
 from ...graph_store.store_errors import DatabaseError, WriterBusyError
 from ...runtime import audit
 from ...runtime.libraries import is_panic
-from ...schemas.delta import Candidate, Decision
+from ...schemas.delta import Candidate
 from ..responses import detail_of, status_of
 from ..security.clients import Clients
 from ..server_database import ServerDatabase, message_for_log
 from .jobs import MOST_TAKEN_UP, OVER, Build, BuildError, BuildOptions, BuildProgress, BuildReview, Job, Jobs, new_job
-from .uploads import Upload, files_folder, reading_files, safe_names, sweep_files
+from .uploads import Upload, files_folder, reading_files, safe_names
 
-_T = TypeVar("_T")
 _LOG = logging.getLogger("banyan.server")
 _BEAT = 0.5  # seconds between two looks at the table of jobs
 _WRITER_WAIT = 600.0  # seconds that another writer may take: a previous process, or an agent's document
@@ -64,10 +63,6 @@ class Builds:
         # could not note that it runs, and others would take it for dead.
         self._loop_thread = anyio.CapacityLimiter(1)
 
-    def begin(self) -> None:
-        """Remove the uploads that killed processes were reading."""
-        sweep_files(self._resources.settings.home, self.building())
-
     async def take_jobs(self) -> None:
         """Begin queued jobs as slots become free, and stop jobs that are cancelled or taken over; never returns."""
         while True:
@@ -91,10 +86,6 @@ class Builds:
         for build in lost & self._running.keys():
             self._running[build].work.cancel()
 
-    def all(self, kb: str = "") -> list[Build]:
-        """Return all builds, or those of a knowledge base, newest first."""
-        return [job.build for job in reversed(self.jobs.all()) if not kb or job.build.kb == kb]
-
     def building(self) -> dict[str, str]:
         """Return the id of each knowledge base's newest build that has not ended, by the knowledge base's name."""
         return {job.build.kb: job.build.id for job in self.jobs.all(unfinished=True)}  # oldest first: the newest stays
@@ -113,22 +104,13 @@ class Builds:
     async def start(self, kb: str, uploads: Sequence[Upload], options: BuildOptions) -> Build:
         """Queue a build of uploaded files, or of the stored documents if there are none; errors as of `Jobs.add`."""
         job = new_job(kb, safe_names([upload.name for upload in uploads]), options=options, client=audit.client())
-        await self._change_jobs(lambda: self.jobs.add(job, uploads))
-        return job.build
+        return await self.change(lambda: self.jobs.add(job, uploads))
 
-    async def decide(self, build: str, decisions: Sequence[Decision], who: str) -> Build:
-        """Resume a build that waits for a person; raise StateError if it does not."""
-        answer = {"decisions": [decision.model_dump(mode="json") for decision in decisions], "who": who}
-        return (await self._change_jobs(lambda: self.jobs.resume(build, answer))).build
-
-    async def cancel(self, build: str) -> Build:
-        """Cancel a build; a running one ends after its current step. Raise StateError if it has ended."""
-        return (await self._change_jobs(lambda: self.jobs.cancel(build))).build
-
-    async def _change_jobs(self, change: Callable[[], _T]) -> _T:
-        result = await anyio.to_thread.run_sync(change)
+    async def change(self, change: Callable[[], Job]) -> Build:
+        """Change a job in a thread, let its consequences begin at once, and return its build."""
+        job = await anyio.to_thread.run_sync(change)
         self._wake_up.set()
-        return result
+        return job.build
 
     async def stop(self, seconds: float) -> bool:
         """Cancel this process's builds, or leave them to other servers; return True if all have ended in time."""

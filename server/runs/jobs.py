@@ -122,7 +122,7 @@ class Jobs:
                 connection.execute(text("LOCK TABLE banyan_builds IN EXCLUSIVE MODE"))
             yield connection
 
-    def add(self, job: Job, uploads: Sequence[Upload] = ()) -> None:
+    def add(self, job: Job, uploads: Sequence[Upload] = ()) -> Job:
         """Queue a job with its files, if `check_quotas` allows; of the jobs that are over, forget the oldest."""
         with self._db.transaction() as connection:
             check_quotas(_read(connection, ~_IS_OVER), job)
@@ -132,6 +132,7 @@ class Jobs:
             connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, seen=0, **_columns(job, "")))
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
+        return job
 
     def exchange(self, ours: Collection[Job] = ()) -> tuple[list[Job], set[str]]:
         """Save the jobs that this process runs, note that it does, and take the next jobs from the queue.
