@@ -214,7 +214,7 @@ def _hold_backup() -> Iterator[None]:
 def back_up_knowledge_base(kb: KbName, service: Serving, folder: OwnFolder) -> FileResponse:
     """Download a zip file for `banyan restore`; a process of the server makes one backup at a time."""
     file, resources = folder / "backup.zip", service.resources
-    back_up(Layout.by(resources.settings, kb).require(), file, resources.embedder, lambda *_: None)
+    back_up(Layout.by(resources.settings, kb).require(), file, resources.embedder)
     return FileResponse(file, media_type="application/zip", filename=f"{kb}.zip")
 
 
