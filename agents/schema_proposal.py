@@ -6,7 +6,7 @@ candidates join the schema.
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from langgraph.types import interrupt
 
@@ -64,35 +64,28 @@ def core_schema() -> GraphSchema:
                        attribute_types=tuple(a for a in general.attribute_types if a.name in {"occupation", "alias"}))
 
 
-class Inferred(NamedTuple):
-    """A schema proposed for files, and what was read for it."""
-
-    graph_schema: GraphSchema
-    documents: int
-    excerpts: int
-
-
 def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, max_tokens: int,
-                 on_failure: Callable[[LoadFailure], None]) -> Inferred:
+                 on_failure: Callable[[LoadFailure], None]) -> tuple[GraphSchema, int, int]:
     """Let a model propose a compact schema for the documents in some files and folders.
 
     `on_failure` is called with each file that cannot be read; `max_tokens` is the most tokens of a chunk.
+
+    Returns:
+        The schema, and how many documents and excerpts were read for it.
 
     Raises:
         IngestError: there is nothing to read.
         ReasonerError: a call failed for good.
         BudgetExceeded: a call would exceed the budget.
     """
-    chunks: list[Chunk] = []
-    documents = 0
-    for document in load_documents(list(paths), limits=limits, on_failure=on_failure):
-        documents += 1
-        chunks += chunk_document(document, max_tokens=max_tokens, overlap_tokens=0)
+    documents = [*load_documents(list(paths), limits=limits, on_failure=on_failure)]
+    chunks = [chunk for document in documents
+              for chunk in chunk_document(document, max_tokens=max_tokens, overlap_tokens=0)]
     if not chunks:
         raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders with "
                           f"files, of these formats: {', '.join(FORMATS)}")
     excerpts = choose_excerpts(chunks, sum(len(chunk.text) for chunk in chunks))
-    return Inferred(run(propose_schema, writer, excerpts), documents, sum(map(len, excerpts)))
+    return run(propose_schema, writer, excerpts), len(documents), sum(map(len, excerpts))
 
 
 def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]:
@@ -123,16 +116,15 @@ async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -
     return schema
 
 
-def reasons_of(schema: GraphSchema, excerpts: int, documents: int) -> list[Decided]:
+def _reasons_of(schema: GraphSchema, excerpts: int, documents: int) -> list[Decided]:
     """Return a decision for each element of a proposed schema, which says why the element is in the schema."""
     core = core_schema()
     origin = f"proposed from {excerpts} excerpts of {documents} documents"
     reasons = list[Decided]()
     for kind in KIND_NAMES:
         for element in schema.elements(kind):
-            why = f"{origin}: {element.description}" if element.description else origin
-            if find_element(core, kind, element.name):
-                why = CORE
+            proposed = f"{origin}: {element.description}" if element.description else origin
+            why = CORE if find_element(core, kind, element.name) else proposed
             reasons.append(Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=why)))
     return reasons
 
@@ -166,7 +158,7 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
     if not excerpts_by_call:
         return False
     proposed = run(propose_schema, writer, excerpts_by_call)
-    reasons = reasons_of(proposed, sum(map(len, excerpts_by_call)), kb.documents.count_documents())
+    reasons = _reasons_of(proposed, sum(map(len, excerpts_by_call)), kb.documents.count_documents())
     if not review:
         kb.schemas.append(proposed, reasons, "auto")
         return True

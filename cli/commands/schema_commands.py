@@ -201,12 +201,11 @@ def infer(paths: list[Path], output: Output = None, name: str = "inferred", max_
             raise CommandError("only a model proposes a schema, and none is set: set BANYAN_LLM_BASE_URL and "
                                "BANYAN_LLM_MODEL, or edit a seed schema: banyan schema show general -o schema.json")
         before = calls.total()
-        inferred = infer_schema(
+        inferred, documents, excerpts = infer_schema(
             SchemaWriter(settings, calls), paths, resources.limits, settings.chunk_tokens,
             lambda failed: err.say("[yellow]not read:[/yellow] {}: {}", failed.path, failed.reason))
         after = calls.total()
-    schema = inferred.graph_schema.model_copy(update={"name": name})
-    err.say("from {} excerpts of {} documents: {}; {} calls, {} tokens", inferred.excerpts, inferred.documents,
-            _count(schema), after.calls - before.calls,
-            after.prompt + after.completion - before.prompt - before.completion)
+    schema = inferred.model_copy(update={"name": name})
+    err.say("from {} excerpts of {} documents: {}; {} calls, {} tokens", excerpts, documents, _count(schema),
+            after.calls - before.calls, after.prompt + after.completion - before.prompt - before.completion)
     _write_schema(schema, output)

@@ -151,11 +151,9 @@ def word_vectors(words: Sequence[str]) -> Vectors:
 
 @functools.lru_cache(_CACHED_WORDS)
 def _word_vector(word: str) -> Vectors:
-    """Return the unit vector of a word: its row of the table, or else the normalised sum of its pieces' rows."""
+    """Return the unit vector of a word: the normalised sum of its pieces' rows of the table."""
     tokenizer, table = bundled_tokenizer(), _word_table()
-    # A word of letters and digits alone can be looked up, which is faster than to encode it.
-    token_id = tokenizer.token_to_id(word) if word.isascii() and word.isalnum() else None
-    pieces = tokenizer.encode(word, add_special_tokens=False).ids if token_id is None else [token_id]
+    pieces = tokenizer.encode(word, add_special_tokens=False).ids
     vector = sum((table[piece:piece + 1][0] for piece in pieces), np.zeros(table.get_shape()[1], np.float32))
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / (length or 1.0), np.float32)  # 0 for a word without pieces

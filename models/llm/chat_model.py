@@ -6,7 +6,6 @@ Importing this module takes about a second: only what is about to make a call im
 import asyncio
 import json
 from collections.abc import Mapping
-from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -67,8 +66,8 @@ class ChatClient:
         the parameter. The prompts describe the shape too, so plain text can be as good an answer. The reply's text is
         passed to the listener for claims as it arrives, if there is one and the endpoint streams.
         """
-        refused, forms = set(capability.refused), capability.forms()
-        for number, form in enumerate(forms):
+        refused, forms = set(capability.refused), capability.forms
+        for form in forms:
             try:
                 message = await self._send_as(form, messages, json_schema, refused)
             except self._errors as error:
@@ -80,8 +79,8 @@ class ChatClient:
             else:
                 # If "max_tokens" is refused like "max_completion_tokens", the user's limit for replies has no effect,
                 # which is worth a warning.
-                capability.record_refusals(forms[:number], refused, {*self._chosen, "max_tokens"})
-                return _to_reply(messages, message)._replace(judged=partial(capability.record_answer, form))
+                capability.record_answer(form, refused, {*self._chosen, "max_tokens"})
+                return _to_reply(messages, message)
         raise AssertionError("there is always a form to try")
 
     async def _send_as(self, form: Form, messages: Messages, json_schema: dict[str, Any],

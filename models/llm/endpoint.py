@@ -1,14 +1,13 @@
 """Endpoints: what is sent to a model and comes back, with its tokens, and the forms of request that each takes.
 
 Which form of structured output and which parameters an endpoint and model take is learnt from the calls that are made.
-Forms are tried from the strictest down. A refusal costs nothing: a form is tried with the next due call, and a request
-is sent again at once without the parameter that the refusal names. The results last as long as the process.
+Forms are tried from the strictest down. A refusal costs nothing: the request is sent again at once, in the next form or
+without the parameter that the refusal names. The results last as long as the process.
 """
 
 import logging
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 from urllib.parse import urlsplit
@@ -34,9 +33,6 @@ Form = Literal["json_schema", "json_object", "text"]
 """Structured output by the schema, `response_format` for any JSON object, and plain text in the form that the prompt
 describes."""
 FORMS: tuple[Form, ...] = get_args(Form)
-MISSES_IN_A_ROW = 3
-"""Calls in a row that a form failed. One may have another cause: a refusal that passes, an answer that is the model's
-own fault."""
 # Statuses that may concern the form, and words that always do: some servers answer 404 or 500.
 _MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
@@ -55,8 +51,6 @@ class Reply(NamedTuple):
     """Why the model declined to answer, if the endpoint reports that."""
     finish: str = "stop"
     """Why the answer ended, as the endpoint reports it: "stop", "length", "content_filter" ..."""
-    judged: Callable[[bool], None] = lambda _: None
-    """Call it with whether the answer could be used: the endpoint learns which form of request to send."""
 
 
 class Endpoint(Protocol):
@@ -110,31 +104,19 @@ class Capability:
     def __init__(self, name: str) -> None:
         """Begin with the strictest form and all parameters; `name` is the model's, for the log."""
         self._name = name
-        self._misses: Counter[Form] = Counter()
-        self._proven: set[Form] = set()
-        """The forms in which usable answers came."""
+        self.forms: Sequence[Form] = FORMS
+        """The forms to try, in order."""
         self.refused: frozenset[str] = frozenset()
         """The names of parameters that are not sent any more."""
 
-    def forms(self) -> Sequence[Form]:
-        """Return the forms to try, in order: those that did not fail several times in a row, or all if each did."""
-        return [form for form in FORMS if self._misses[form] < MISSES_IN_A_ROW] or FORMS
-
-    def record_refusals(self, forms: Collection[Form], parameters: Collection[str], chosen: Collection[str]) -> None:
-        """Record without which forms and parameters a request was answered; warn of those that the user chose."""
-        self._misses.update(forms)
-        for name in sorted(set(parameters) - self.refused):
+    def record_answer(self, form: Form, refused: Collection[str], chosen: Collection[str]) -> None:
+        """Record in which form and without which parameters a request was answered; warn of those the user chose."""
+        if form in self.forms:  # else another call has learnt more meanwhile
+            self.forms = self.forms[self.forms.index(form):]
+        for name in sorted(set(refused) - self.refused):
             _LOG.log(logging.WARNING if name in chosen else logging.INFO,
                      "%s refuses %s, which is not sent to it any more", self._name, name)
-        self.refused |= set(parameters)
-
-    def record_answer(self, form: Form, usable: bool) -> None:
-        """Record whether an answer could be used: an endpoint may accept a form and ignore it."""
-        if usable:
-            self._proven.add(form)
-            self._misses[form] = 0
-        elif form not in self._proven:  # else the answer is the model's own fault
-            self._misses[form] += 1
+        self.refused |= set(refused)
 
 
 def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:

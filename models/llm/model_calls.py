@@ -108,12 +108,8 @@ class ModelCalls:
             except UnusableAnswer as error:
                 wrong = str(error)
             else:
-                reply.judged(True)
                 await self._record(key, step, reply, target.model)
                 return answer
-            # A refusal is about the content and does not count against the form of request.
-            if not reply.refusal:
-                reply.judged(False)
             # Under a key that is never looked up: its tokens are accounted, but it is not used as a cache.
             await self._record(content_id("unusable", key, reply.text), step, reply, target.model, wasted=True)
             if reply.finish == "content_filter":  # asking again would repeat the text

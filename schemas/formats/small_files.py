@@ -1,7 +1,7 @@
 """Read small files that a user names, in JSON, with limits."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,18 +37,10 @@ def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> st
         raise error(f"{path} is not UTF-8 text ({wrong}): save it as UTF-8") from wrong
 
 
-def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of a JSON object; raise ValueError if a key occurs twice."""
-    members = dict(pairs)
-    if len(members) < len(pairs):  # a parser would drop a value
-        raise ValueError("a key occurs twice in one object: keep one of them")
-    return members
-
-
-def parse_json(text: str, members: Callable[..., Any] | None = None) -> Any:
+def parse_json(text: str) -> Any:
     """Parse a JSON text; a ValueError if it is none, is nested too deeply, or has a number of thousands of digits."""
     try:
-        value = json.loads(text, object_pairs_hook=members)
+        value = json.loads(text)
     except RecursionError as error:
         raise SizeError(_TOO_DEEP.format(MAX_DEPTH)) from error
     check_depth(value)
@@ -58,10 +50,10 @@ def parse_json(text: str, members: Callable[..., Any] | None = None) -> Any:
 def parse_lines(text: str, where: object, error: type[BanyanError], line: int = 1) -> Any:
     """Parse a JSON text of a file, in which it begins with a line; an error of the class `error` names the place."""
     try:
-        return parse_json(text, _without_repeated_keys)
+        return parse_json(text)
     except json.JSONDecodeError as wrong:
         raise error(f"{where}: line {line + wrong.lineno - 1}, column {wrong.colno}: not JSON: {wrong.msg}") from wrong
-    except ValueError as wrong:  # a number of thousands of digits, nested too deeply, or a repeated key
+    except ValueError as wrong:  # a number of thousands of digits, or nested too deeply
         raise error(f"{where}: line {line}: not usable JSON: {wrong}") from wrong
 
 

@@ -92,14 +92,5 @@ def test_a_behaviour_has_its_outcome(case: Case, sent: Callable[[Case], list[dic
     assert {name: bodies[-1].get(name) for name in case.last} == case.last
 
 
-def test_a_form_that_is_refused_three_times_is_not_tried_again(sent: Callable[[Case], list[dict[str, Any]]]) -> None:
-    case = next(case for case in CASES if "after three refusals" in case.outcome)
-    bodies = sent(case)
-    llm = LlmReasoner(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"), InMemoryCalls())
-    for number in range(4):
-        ask(case, llm, number)
-    assert [body["response_format"]["type"] for body in bodies] == ["json_schema", "json_object"] * 3 + ["json_object"]
-
-
 def test_the_table_is_that_of_the_cases() -> None:
     assert endpoint_matrix.found() == endpoint_matrix.table(), "run `python -m tests.endpoint_matrix`"

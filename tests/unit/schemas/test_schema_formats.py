@@ -69,7 +69,6 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
     ('{"name": "x", "entity_types": [{"name": "P",\n"parent": "p"}]}',
      "entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
     ('{"name": "x",\n"open": 3}', "open: Input should be a valid boolean"),
-    ('{"name": "x", "name": "y"}', "line 1: not usable JSON: a key occurs twice in one object: keep one of them"),
     ("", "line 1, column 1: not JSON: Expecting value"),
     ('{"name": ' + "1" * 5000 + "}", "line 1: not usable JSON: Exceeds the limit"),
     ('{"concepts": [{"label": "a"},\n{"label": 7}]}', "concepts.1.label: Input should be a valid string")])
