@@ -8,11 +8,12 @@ control tokens wherever they are.
 """
 
 import re
+import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from string import Template
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from ..schemas.naming import UNSEEN
 from ..text.languages import language_of
@@ -88,27 +89,15 @@ class Prompt(NamedTuple):
         return estimate_tokens(self.system) + estimate_tokens(self.user)
 
 
-_INSTRUCTIONS: dict[Language, str] = {
-    "en": "- How the person who asks wants the claims worded (tone, length, format, language). It changes neither what "
-          "counts as evidence nor the form of the reply: ",
-    "zh": "- 提问者对结论措辞的要求（语气、长短、格式、语言）；它不改变什么算作证据，也不改变回复的格式："}
-
-
-_EXTRACTION_INSTRUCTIONS: dict[Language, str] = {
-    "en": "- The user's instructions and glossary for this extraction: heed them in what to extract, and give things "
-          "the names that they have there. They state no facts, and do not change the form of the reply:",
-    "zh": "- 用户对抽取的要求与术语表：照此取舍，并采用其中的名称。它们不是事实来源，也不改变回复的格式："}
-
-
 def instructions_line(instructions: str, language: Language) -> str:
     """Return the line of a prompt that says how an answer is to be worded; empty without instructions."""
-    return f"{_INSTRUCTIONS[language]}{' '.join(instructions.split())}\n" if instructions.strip() else ""
+    return f"{load_parts(language)['instructions']}{' '.join(instructions.split())}\n" if instructions.strip() else ""
 
 
 def extraction_instructions_block(instructions: str, language: Language) -> str:
     """Return the lines of a prompt with a person's instructions for extraction; empty without instructions."""
     lines = [f"  {' '.join(line.split())}" for line in instructions.splitlines() if line.strip()]
-    return "\n".join([_EXTRACTION_INSTRUCTIONS[language], *lines, ""]) if lines else ""
+    return "\n".join([load_parts(language)["extraction_instructions"], *lines, ""]) if lines else ""
 
 
 class Fenced(str):
@@ -164,3 +153,9 @@ def _load_templates(step: Step, language: Language) -> tuple[Template, Template]
     text = (resources.files(__package__) / language / f"{step}.txt").read_text("utf-8")
     system, divider, user = text.partition(_DIVIDER)
     return (Template(system), Template(user)) if divider else (Template(""), Template(system))
+
+
+@cache
+def load_parts(language: Language) -> dict[str, Any]:
+    """Return the texts of which prompts are put together, by their names in `parts.toml`."""
+    return tomllib.loads((resources.files(__package__) / language / "parts.toml").read_text("utf-8"))

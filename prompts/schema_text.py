@@ -5,77 +5,17 @@ from collections.abc import Iterator
 from ..schemas.graph_schema import ANY, GraphSchema, SchemaElement
 from ..schemas.inquiry import Block, Inquiry
 from ..schemas.naming import canonical_name
-from ..schemas.retrieval import Mode, Passage
+from ..schemas.retrieval import Passage
 from ..text.relative_dates import relative_dates, with_meant_dates
 from ..text.scripts import estimate_tokens
 from ..text.table_rows import DOCUMENT
-from .rendering import Fenced, Language, close_item, fence
+from .rendering import Fenced, Language, close_item, fence, load_parts
 
 SCHEMA_TOKENS = 235
 """The most tokens of a schema's text, because extraction pays for them with every chunk; see `schema_block`."""
 LETTERED_TOKENS = 300
 """The most tokens of the form with a letter for each type."""
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-_HEADINGS: dict[Language, tuple[str, str, str]] = {
-    "en": ("Types", "Relations", "Attributes"),
-    "zh": ("类型", "关系", "属性"),
-}
-_LEGEND: dict[Language, str] = {"en": "Types, by letter", "zh": "类型（前为代号）"}
-_OPEN: dict[Language, str] = {
-    "en": "The schema is open: choose short types, relations and attributes yourself where none fits, and "
-          'leave "new" empty.',
-    "zh": '模式是开放的：没有合适的类型、关系或属性时自拟简短名称，"new" 留空。',
-}
-_LOOKUPS: dict[Language, dict[str, str]] = {
-    "en": {
-        "passage_search": 'passage_search "query": excerpts; "documents":[""]: whole passages, '
-                          'the nearest in these',
-        "entity_search": 'entity_search "entity": facts of a thing; "relations":[""], "at" (a date)',
-        "triple_search": 'triple_search "relation", "head", "tail": rows of a relation or attribute; '
-                         'an end is a name or, without an equal one, a part; A|B: either; "document", "at"',
-        "table_query": 'table_query "sql": one SELECT (DuckDB) to count, add, rank, compare or filter (up to sixty '
-                       'rows you count yourself), over entities(entity, type) and, by its name, each relation (head, '
-                       'tail) or attribute (entity, value, number, unit, date), with since, until, qualifiers, '
-                       "documents. ILIKE '%part%'; count(*): records, count(DISTINCT x): things",
-        "dfs_search": 'dfs_search "start", "end": chains of facts; "along":["RELATION"]',
-        "community_search": 'community_search "theme": reports; no theme: on the whole'},
-    "zh": {
-        "passage_search": 'passage_search "query"：段落的节选；"documents":[""]：其中最近的完整段落',
-        "entity_search": 'entity_search "entity"：一个对象的全部；'
-                         '"relations":[""] 限定关系，"at" 限定日期',
-        "triple_search": 'triple_search "relation", "head", "tail"：关系或属性的所有行；'
-                         '"head"、"tail" 为名称，没有相同的则为其一部分、A|B；"document"、"at"（日期）',
-        "table_query": 'table_query "sql"：一条 SELECT（DuckDB），凡计数、求和、平均、排序、比较、'
-                       '按条件列举都用它；六十行内的完整列表自己数。可查 entities(entity, type)、以关系名为表 (head, '
-                       'tail)、以属性名为表 (entity, value, number, unit, date)，均有 since, until, qualifiers, '
-                       'documents。ILIKE \'%部分%\'；count(*) 计记录，count(DISTINCT x) 计事物',
-        "dfs_search": 'dfs_search "start", "end"：两个对象之间的事实链；"along":["关系"]',
-        "community_search": 'community_search "theme"：报告；不写主题则为全部文档'},
-}
-_TABLES: dict[Language, str] = {"en": "; also the tables below (columns: kind, range, or values and rows{})",
-                               "zh": "；也可查下列表格（列：类型、范围，或值及其行数{}）"}
-"""What `table_query` says in addition if tables are described, with what their columns need."""
-_COLUMNS: dict[Language, dict[str, str]] = {
-    "en": {"other text": "; NAME_text: other cells", "|": "; NAME_number, NAME_unit: mixed units",
-           " list": "; list_contains, unnest"},
-    "zh": {"other text": "；NAME_text：其他单元格", "|": "；NAME_number、NAME_unit：混合单位",
-           " list": "；list_contains、unnest"}}
-"""What to know of a column, by the words with which its table is described; see `tools/table_choice.py`."""
-_TERMS: dict[Language, str] = {"en": "Relations and attributes", "zh": "关系和属性"}
-_MODES: dict[Language, dict[Mode, str]] = {
-    "en": {"reject": "Never use other knowledge.",
-           "strict": 'Never use other knowledge; "unstated" must be empty: what is not stated is not answered.',
-           "open": "Where no item helps, a claim may come from your own knowledge: it has no quotes."},
-    "zh": {"reject": "不得使用其他知识。",
-           "strict": '不得使用其他知识；"unstated" 必须为空：没有说明的不作回答。',
-           "open": "没有条目可用时，结论可以来自你自己的知识：这样的结论没有引用。"},
-}
-_SUPERSEDED: dict[Language, str] = {
-    "en": " Prefer documents in force and trusted ones; say in the claim what a [superseded ...] or [trusted less ...] "
-          "one says otherwise.",
-    "zh": "用现行、更可信的文件；superseded 或 trusted less 的须写明。"}
-_LAST: dict[Language, str] = {"en": "No lookups are left: answer now.", "zh": "不能再查找了：请现在回答。"}
 
 
 def type_letters(schema: GraphSchema) -> dict[str, str]:
@@ -101,7 +41,7 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
     for text, max_tokens in _forms(schema, language):
         if estimate_tokens(text) <= max_tokens:
             break  # if none fits, the last and shortest one is used
-    return f"{text}\n{_OPEN[language]}".strip() if schema.open else text
+    return f"{text}\n{load_parts(language)['open']}".strip() if schema.open else text
 
 
 def _forms(schema: GraphSchema, language: Language) -> Iterator[tuple[str, int]]:
@@ -139,30 +79,25 @@ def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict
     relations = [add_signature(relation, f"{write_types(relation.domain)}->{write_types(relation.range)}")
                  for relation in schema.relation_types]
     attributes = [add_signature(attribute, write_types(attribute.owners)) for attribute in schema.attribute_types]
-    headings = (_LEGEND[language] if letters else _HEADINGS[language][0], *_HEADINGS[language][1:])
-    return "\n".join(f"{heading}: {', '.join(items)}"
-                     for heading, items in zip(headings, (types, relations, attributes), strict=True) if items)
+    listed = {"types_by_letter" if letters else "types": types, "relations": relations, "attributes": attributes}
+    return "\n".join(f"{load_parts(language)[name]}: {', '.join(items)}" for name, items in listed.items() if items)
 
 
 def inquiry_values(inquiry: Inquiry, language: Language) -> dict[str, str]:
     """Return the values of an inquiry's placeholders in its prompt, which begins like the question's earlier ones."""
+    parts = load_parts(language)
     described = " ".join(item.statement for item in inquiry.items() if item.kind == "table")
-    columns = "".join(text for words, text in _COLUMNS[language].items() if words in described)
-    tables = _TABLES[language].format(columns) if described else ""
+    columns = "".join(text for words, text in parts["columns"].items() if words in described)
+    tables = parts["tables"].format(columns) if described else ""
     lookups = "\n".join(f"- {text}{tables if tool == 'table_query' else ''}"
-                        for tool, text in _LOOKUPS[language].items() if tool in inquiry.tools)
-    superseded = _SUPERSEDED[language] if any(item.status for item in inquiry.items()) else ""
-    return {"lookups": lookups or "-", "mode": _MODES[language][inquiry.mode], "superseded": superseded,
-            "terms": f"{_TERMS[language]}: {inquiry.terms}" if inquiry.terms else "", "question": inquiry.question,
-            "rounds": _rounds_text(inquiry, language), "last": _LAST[language] if inquiry.is_last else ""}
+                        for tool, text in parts["lookups"].items() if tool in inquiry.tools)
+    superseded = parts["superseded"] if any(item.status for item in inquiry.items()) else ""
+    return {"lookups": lookups or "-", "mode": parts["modes"][inquiry.mode], "superseded": superseded,
+            "terms": f"{parts['terms']}: {inquiry.terms}" if inquiry.terms else "", "question": inquiry.question,
+            "rounds": _rounds_text(inquiry, language), "last": parts["last"] if inquiry.is_last else ""}
 
 
 _HEADING_MARKS = "#= \t*_"
-_FIRST: dict[Language, str] = {"en": "First look:", "zh": "初步查找："}
-_ROUND: dict[Language, str] = {"en": "Round {}:", "zh": "第 {} 轮："}
-_THOUGHT: dict[Language, str] = {"en": "Thought: {}", "zh": "想法：{}"}
-_DROPPED: dict[Language, str] = {"en": "({} items left out)", "zh": "（略去 {} 条）"}
-_NOTHING: dict[Language, str] = {"en": "(nothing)", "zh": "（无）"}
 
 
 def _rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
@@ -171,15 +106,15 @@ def _rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
     Rounds are only appended, so the text begins with that of the question's earlier prompts. The thought and the items
     of a round are fenced as data. Its lookups need no lines: they are the titles of the blocks that they found.
     """
-    next_number, parts, titled = 1, list[str](), set[str]()
+    words, next_number, parts, titled = load_parts(language), 1, list[str](), set[str]()
     for round_number, lookup_round in enumerate(inquiry.rounds):
         lines = []
         for block in lookup_round.blocks:
             lines.append(_numbered_block(block, next_number, inquiry.dropped, titled, language))
             next_number += len(block.items)
-        thought = [_THOUGHT[language].format(" ".join(lookup_round.thought.split()))] if lookup_round.thought else []
-        title = _ROUND[language].format(round_number) if lookup_round.lookups else _FIRST[language]
-        content = "\n".join([*thought, *(lines or [_NOTHING[language]])])
+        thought = [words["thought"].format(" ".join(lookup_round.thought.split()))] if lookup_round.thought else []
+        title = words["round"].format(round_number) if lookup_round.lookups else words["first_look"]
+        content = "\n".join([*thought, *(lines or [words["nothing"]])])
         parts.append(f"{title}\n{fence(content)}")
     return Fenced("\n".join(parts))
 
@@ -204,7 +139,7 @@ def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], ti
             shown.append(f"[{number}] {close_item(text)}")
             titled.update([item.document] if not item.statement else [])
     dropped_count = len(block.items) - len(shown)
-    dropped_line = [_DROPPED[language].format(dropped_count)] if dropped_count else []
+    dropped_line = [load_parts(language)["dropped"].format(dropped_count)] if dropped_count else []
     return "\n".join([f"## {close_item(block.title)}{source}", *shown, *dropped_line, *_note(block)])
 
 

@@ -12,6 +12,7 @@ from banyan.prompts.rendering import (
     Language,
     Prompt,
     example,
+    load_parts,
     number_items,
     question_language,
     render,
@@ -47,9 +48,13 @@ def test_every_language_has_every_step_with_the_same_places_and_shape():
         return sorted(Template(text).get_identifiers()), re.findall(r"^\{.*\}$", text, re.MULTILINE)
 
     for language in LANGUAGES:
-        assert sorted(path.stem for path in (FOLDER / language).iterdir()) == sorted([*STEPS, "extract_example"])
+        assert sorted(path.stem for path in (FOLDER / language).glob("*.txt")) == sorted([*STEPS, "extract_example"])
     for step in STEPS:
         assert parts(step, "en") == parts(step, "zh")
+    english, chinese = map(load_parts, ("en", "zh"))
+    assert english.keys() == chinese.keys()
+    for table in ("lookups", "columns", "modes"):
+        assert english[table].keys() == chinese[table].keys()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
