@@ -9,7 +9,10 @@ sources, and has an annotation in LangChain's form for each citation mark. Chat 
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk
@@ -17,10 +20,9 @@ from langchain_core.messages.content import Citation as CitationAnnotation
 
 from ...schemas.naming import UNSEEN
 from ...text.dates import MEANT
-from ...text.languages import Language, phrase_language
+from ...text.languages import phrase_language
 
-_HEADINGS: dict[Language, str] = {"en": "Sources:", "zh": "来源："}
-_SOURCES = re.compile(rf"\n\n(?:{'|'.join(_HEADINGS.values())}) *+\n(?=\[\d++\] )")
+_SOURCES = re.compile(r"\n\n(?:Sources:|来源：) *+\n(?=\[\d++\] )")
 _LINE_END = re.compile(r"(?<=[^\n])\n(?=[^\n])")
 _LINE_BREAK = "  \n"
 """Markdown joins lines that end otherwise."""
@@ -39,6 +41,16 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"\](?=[(\[:])")
 _MARKS = re.compile(r"(?<=\S) ((?:\[\d++\])++)$", re.MULTILINE)
 _MARK = re.compile(r"\[(\d++)\]")
+
+
+def phrases_for(text: str) -> dict[str, str]:
+    """Return what answers say in the language of a text, by the names in `phrases.toml`."""
+    return _load_phrases()[phrase_language(text)]
+
+
+@cache
+def _load_phrases() -> dict[str, dict[str, str]]:
+    return tomllib.loads((resources.files(__package__) / "phrases.toml").read_text("utf-8"))
 
 
 def source_text(text: str) -> str:
@@ -110,7 +122,7 @@ def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
     """
     if not citations:
         return ""
-    lines = ["", "", _HEADINGS[phrase_language(answer)]]
+    lines = ["", "", phrases_for(answer)["sources"]]
     for cited in citations:
         page = f"page {cited['page']}, " if cited.get("page") else ""
         meant = f" ({'; '.join(cited['meant'])})" if cited.get("meant") else ""

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
 
 from ...graph_store.bounding.grounding import SourceText
 from ...graph_store.joined_documents import SourceDocuments
@@ -13,22 +12,16 @@ from ...schemas.retrieval import Answer, AnswerRow, Claim, DraftAnswer, Grade, M
 from ...text.cleaning import without_markup
 from ...text.content_words import content_words
 from ...text.dates import MEANT
-from ...text.languages import Language, phrase_language
+from ...text.languages import phrase_language
 from ...text.quantities import figures_of, find_numbers, parse_number
 from ...text.relative_dates import relative_dates
 from ...text.scripts import script_of
 from ...text.table_rows import SET_APART
 from ...tools.table_query import basis_text
-from .cited_message import plain_text, source_text
+from .cited_message import phrases_for, plain_text, source_text
 
 NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
-
-_NOTES: dict[Language, dict[str, str]] = {
-    "en": {"inferred": "(Inferred; not stated: {})", "left_out": "(Claims left out, as no document states them: {}.)",
-           "computed": "(Computed {}: {})", "number": "the number {}"},
-    "zh": {"inferred": "（推断；文档未说明：{}）", "left_out": "（有 {} 条结论文档没有说明，已略去。）",
-           "computed": "（{}：{}）", "number": "数字 {}"}}
 _MAX_NAMED_PLACES, _MAX_UNNAMED_PLACES = 12, 3
 """How many places of one fact a claim cites: those of the members that it names, or else the first ones."""
 _INFERRED_SHARE = 0.5
@@ -98,9 +91,10 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     numbers = dict.fromkeys(quote.item for claim in shown_claims for quote, _ in _quoted_items(claim, items))
     quoted_once = [items[number - 1] for number in numbers]
     # A model writes in the language that it was asked to; quotes are in that of their documents.
-    language = phrase_language(question if quoted and question else lines[0])
+    shown_in = question if quoted and question else lines[0]
     # A line for each query whose result is quoted: over which records it computes, and the query.
-    lines += [_NOTES[language]["computed"].format(basis_text(basis, language), source_text(basis.query))
+    lines += [phrases_for(shown_in)["computed"].format(basis_text(basis, phrase_language(shown_in)),
+                                                       source_text(basis.query))
               for basis in dict.fromkeys(item.basis for item in quoted_once if item.basis)]
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
                   short=_short_answer(draft, shown_claims, items, mode), grade=grade, rows=tuple(
@@ -144,7 +138,8 @@ def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) 
     A claim that nothing supports, and one that names the link that is not stated, stays as it is.
     """
     number = "" if is_inferred(claim) or not claim.quotes else _unstated_number(claim, items, question)
-    return claim.model_copy(update={"unstated": _note("number", number, claim.text)}) if number else claim
+    unstated = phrases_for(claim.text)["number"].format(number)
+    return claim.model_copy(update={"unstated": unstated}) if number else claim
 
 
 def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocuments, mode: Mode,
@@ -167,18 +162,14 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
     text = plain_text(claim.text)
     if quoted:
         text = _show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
-    note = f" {_note('inferred', plain_text(claim.unstated), text)}" if is_inferred(claim) else ""
+    inferred = phrases_for(text)["inferred"].format(plain_text(claim.unstated))
+    note = f" {inferred}" if is_inferred(claim) else ""
     return f"{text}{note}{outdated} {''.join(f'[{n}]' for n in numbers)}"
 
 
 def left_out_note(count: int, text: str) -> str:
     """Return the line that says, in the language of a text, how many claims are left out."""
-    return _note("left_out", count, text)
-
-
-def _note(about: Literal["inferred", "left_out", "number"], detail: object, text: str) -> str:
-    """Return a note to the reader in the language of a text, with a detail such as the number of claims left out."""
-    return _NOTES[phrase_language(text)][about].format(detail)
+    return phrases_for(text)["left_out"].format(count)
 
 
 def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str:

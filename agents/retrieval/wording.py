@@ -13,11 +13,10 @@ from ...graph_store.joined_documents import SourceDocuments
 from ...models.rules.recognition.names import names_in
 from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, DraftAnswer, Passage, QuotedDraft
-from ...text.languages import Language, phrase_language
 from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
-from .cited_message import answer_in, without_marks
-from .citing import NOT_FOUND, cite
+from .cited_message import answer_in, phrases_for, without_marks
+from .citing import cite
 from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
 
 _WORD = re.compile(r"[^\W\d_]{5,40}")
@@ -27,20 +26,8 @@ _MAX_WORDS = 20
 _LONGEST_QUESTION = 300
 """Characters of a question in which names are looked for."""
 _NEAR_NAMES = 3
-CLOSEST = "Nothing close to the question was found; these passages come nearest."
 _FOUND_SHARE = 0.5
 """Of the confidence below which an answer abstains, what passages alone need: their reader can judge them."""
-_WORDS: dict[Language, dict[str, str]] = {
-    "en": {"found": "Found: {}", "none": NOT_FOUND,
-           "closest": CLOSEST, "unanswered": "The documents do not answer this. They do say:",
-           "near": "Names in the documents with a similar spelling: {}.", "joint": ", ",
-           "hint": "No language model is configured, so Banyan finds and quotes; with one it also reasons "
-                   "(set BANYAN_LLM_BASE_URL)."},
-    "zh": {"found": "找到：{}", "none": "没有找到答案。", "closest": "没有找到与问题相近的内容；引用的段落相对最近。",
-           "unanswered": "文档没有回答这个问题，相关的内容是：",
-           "near": "文档中写法相近的名称：{}。", "joint": "、",
-           "hint": "目前没有配置语言模型，Banyan 只查找并引用原文；配置后还能推理（设置 BANYAN_LLM_BASE_URL）。"},
-}
 
 
 def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
@@ -108,7 +95,7 @@ def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage
     """Return an answer that shows the short answer, if there is one, and below it the quotes; or what it asks back."""
     if draft.asks_back:
         return Answer(answer=draft.asks_back, abstained=True)
-    phrases = _WORDS[phrase_language(question)]
+    phrases = phrases_for(question)
     # `cite` shows no quotes of a draft that it does not trust, so it is given full confidence.
     quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject",
                   question=question)
@@ -132,14 +119,14 @@ def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Pas
                 question=question)
     if draft.answerable or said.abstained:
         return None
-    intro = _WORDS[phrase_language(question)]["unanswered"]
+    intro = phrases_for(question)["unanswered"]
     return said.model_copy(update={"answer": f"{intro}\n{said.answer}", "abstained": True, "confidence": 0.0,
                                    "short": "", "grade": "none"})
 
 
 def with_notes(answer: Answer, question: str, retrievers: Iterable[Retriever], *, hint: bool) -> Answer:
     """Return an abstaining answer with similar names of the documents and, if `hint`, the hint to set up a model."""
-    phrases = _WORDS[phrase_language(question)]
+    phrases = phrases_for(question)
     lines = [answer.answer]
     indexes = [retriever.index for retriever in retrievers]
     near = unknown_names_near(indexes, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES)
@@ -154,6 +141,5 @@ def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question:
     """Return an answer with a line, in the question's language, for each misspelt word, given as (asked, meant)."""
     if not replaced:
         return answer
-    template = "“{}”按“{}”理解。" if phrase_language(question) == "zh" else "(“{}” was read as “{}”.)"
-    notes = [template.format(asked, meant) for asked, meant in replaced]
+    notes = [phrases_for(question)["spelling"].format(asked, meant) for asked, meant in replaced]
     return answer.model_copy(update={"answer": "\n".join([answer.answer, *notes])})

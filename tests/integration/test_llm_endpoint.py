@@ -76,22 +76,6 @@ def test_a_response_that_would_fill_the_memory_is_not_read(server, ledger, kind)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "in KB; the server's part included"
 
 
-def test_the_json_is_not_streamed_to_a_chat(server, ledger):
-    from langgraph.graph import START, StateGraph  # noqa: PLC0415  # slow to import
-    from typing_extensions import TypedDict  # noqa: PLC0415
-
-    class State(TypedDict):
-        found: int
-
-    llm = reasoner(server, ledger)
-    builder = StateGraph(State)
-    builder.add_node("extract", lambda _: {"found": len(llm.extract(REQUEST, SCHEMA).triples)})
-    builder.add_edge(START, "extract")
-    events = list(builder.compile().stream({"found": 0}, stream_mode=["messages", "values"]))
-    assert events[-1] == ("values", {"found": 2})
-    assert [mode for mode, _ in events if mode == "messages"] == []
-
-
 HISTORY = [("user", "Marie Curie")]
 
 
