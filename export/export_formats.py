@@ -50,63 +50,45 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
     yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; deleted items from earlier runs remain.\n"
     for label in (_ENTITY, _COMMUNITY):
         yield (f"CREATE CONSTRAINT banyan_{label.lower()}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE;\n")
-    yield from _write_nodes(graph)
-    yield from _write_edges(graph)
-
-
-def _write_nodes(graph: TreeGraph) -> Iterator[str]:
-    by_type: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    communities: list[Mapping[str, Any]] = []
+    nodes, edges = defaultdict[str, list[Any]](list), defaultdict[str, list[Any]](list)  # rows by action
     for node, data in graph.nodes(data=True):
         if data["kind"] == "entity":
-            values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
-                      for name, sources in data["attributes"].items()}
-            by_type[data["type"]].append({
-                **values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
-                "documents": data["documents"], "attributes": json_text(data["attributes"]),
-                **({"times": json_text(data["times"])} if "times" in data else {})})
+            label = f", n:{quoted_name(data['type'])}" if data["type"] else ""
+            nodes[f"MERGE (n:{_ENTITY} {{id: row.id}})\nSET n = row{label}"].append(_entity_row(node, data))
         else:
-            communities.append({"id": node, **{key: value for key, value in data.items() if key != "kind"}})
-    for name, rows in sorted(by_type.items()):
-        label = f", n:{quoted_name(name)}" if name else ""
-        yield from _write_statements(rows, f"MERGE (n:{_ENTITY} {{id: row.id}})\nSET n = row{label}")
-    yield from _write_statements(communities, f"MERGE (n:{_COMMUNITY} {{id: row.id}})\nSET n = row")
-
-
-def _write_edges(graph: TreeGraph) -> Iterator[str]:
-    by_relation: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)  # by kind and label of the source
+            nodes[f"MERGE (n:{_COMMUNITY} {{id: row.id}})\nSET n = row"].append(
+                {"id": node, **{key: value for key, value in data.items() if key != "kind"}})
     for source, target, data in graph.edges(data=True):
+        ends, relationship = (_ENTITY, _ENTITY), f"r:{data['kind']}"
         if data["kind"] == "triple":
-            sources = data["sources"]  # Cypher has no lists of maps, so these are parallel lists
-            fact: dict[str, Any] = {
-                "id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
-                "documents": data["documents"], "sources": [one["document"] for one in sources],
-                "starts": [one["start"] for one in sources], "ends": [one["end"] for one in sources],
-                "quotes": [one["quote"] for one in sources],
-                **{name: data[name] for name in ("time", "start", "end") if name in data}}
-            by_relation[data["relation"]].append({"from": source, "to": target, "properties": fact})
+            properties, relationship = _fact_row(data), f"r:{quoted_name(data['relation'])} {{id: row.properties.id}}"
         else:
-            source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
             properties = {"rank": data["rank"]} if "rank" in data else {}
-            tree_edges[data["kind"], source_label].append({"from": source, "to": target, "properties": properties})
-    for relation, rows in sorted(by_relation.items()):
-        relationship = f"r:{quoted_name(relation)} {{id: row.properties.id}}"
-        yield from _write_statements(rows, _merge_clause(_ENTITY, relationship, _ENTITY))
-    for (kind, source_label), rows in sorted(tree_edges.items()):
-        yield from _write_statements(rows, _merge_clause(source_label, f"r:{kind}", _COMMUNITY))
+            ends = (_ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY, _COMMUNITY)
+        action = (f"MATCH (a:{ends[0]} {{id: row.from}})\nMATCH (b:{ends[1]} {{id: row.to}})\n"
+                  f"MERGE (a)-[{relationship}]->(b)\nSET r = row.properties")
+        edges[action].append({"from": source, "to": target, "properties": properties})
+    for action, rows in [*sorted(nodes.items()), *sorted(edges.items())]:
+        for start in range(0, len(rows), _ROWS):
+            lines = ",\n".join(literal(row) for row in rows[start:start + _ROWS])
+            yield f"UNWIND [\n{lines}\n] AS row\n{action};\n"
 
 
-def _merge_clause(source: str, relationship: str, target: str) -> str:
-    return (f"MATCH (a:{source} {{id: row.from}})\nMATCH (b:{target} {{id: row.to}})\n"
-            f"MERGE (a)-[{relationship}]->(b)\nSET r = row.properties")
+def _entity_row(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
+              for name, sources in data["attributes"].items()}
+    return {**values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
+            "documents": data["documents"], "attributes": json_text(data["attributes"]),
+            **({"times": json_text(data["times"])} if "times" in data else {})}
 
 
-def _write_statements(rows: list[Mapping[str, Any]], action: str) -> Iterator[str]:
-    """Yield statements that apply a Cypher action to each of some rows, at most `_ROWS` in a statement."""
-    for start in range(0, len(rows), _ROWS):
-        lines = ",\n".join(literal(row) for row in rows[start:start + _ROWS])
-        yield f"UNWIND [\n{lines}\n] AS row\n{action};\n"
+def _fact_row(data: Mapping[str, Any]) -> dict[str, Any]:
+    sources = data["sources"]  # Cypher has no lists of maps, so these are parallel lists
+    return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
+            "documents": data["documents"], "sources": [one["document"] for one in sources],
+            "starts": [one["start"] for one in sources], "ends": [one["end"] for one in sources],
+            "quotes": [one["quote"] for one in sources],
+            **{name: data[name] for name in ("time", "start", "end") if name in data}}
 
 
 def quoted_name(text: str) -> str:

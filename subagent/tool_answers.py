@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ..schemas.delta import Candidate
 from ..schemas.documents import Citation, Frozen
@@ -27,10 +27,8 @@ class SearchResult(Frozen):
     passages: tuple[RetrievedPassage, ...]
 
 
-class AskResult(BaseModel):
+class AskResult(BaseModel, frozen=True):
     """An answer in which every citation was found in its source."""
-
-    model_config = ConfigDict(frozen=True)
 
     answer: str = Field(description="with [1], [2] behind each claim, a claim a line")
     abstained: bool = Field(description="whether the documents do not answer the question")
@@ -98,10 +96,8 @@ class AddedDocument(Frozen):
     stopped: str = Field(description="why the build stopped before its end; empty: it did not")
 
 
-class SchemaInForce(BaseModel):
+class SchemaInForce(BaseModel, frozen=True, populate_by_name=True):
     """The schema of a knowledge base."""
-
-    model_config = ConfigDict(frozen=True, populate_by_name=True)
 
     version: int
     graph_schema: dict[str, Any] = Field(

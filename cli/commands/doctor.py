@@ -89,7 +89,9 @@ def _list_checks(settings: Settings, resources: Resources) -> Iterator[tuple[str
         for steps in steps_of.values():
             part = "language model" if len(steps_of) == 1 else f"language model for {', '.join(steps)}"
             yield part, partial(_check_model, settings.for_step(steps[0]))
-    yield "embedding model", lambda: _try_embedder(resources)
+    yield "embedding model", lambda: (
+        f"{resources.embedder.name} on {settings.embedding_base_url or 'this machine'}, "
+        f"{resources.embedder.encode(['ready']).shape[1]} dimensions")
     if settings.reranker:
         yield "reranker", lambda: _try_reranker(resources)
 
@@ -164,12 +166,6 @@ def _check_model(settings: Settings) -> str:
     speed = trial.completion_tokens / max(trial.seconds, 0.001)
     price = "known" if settings.llm_model in load_prices(settings.prices) else "unknown"
     return f"{name_of(settings)} replies in JSON, {speed:,.0f} tokens a second ({trial.seconds:.1f} s), price {price}"
-
-
-def _try_embedder(resources: Resources) -> str:
-    dimension = resources.embedder.encode(["ready"]).shape[1]
-    where = resources.settings.embedding_base_url or "this machine"
-    return f"{resources.embedder.name} on {where}, {dimension} dimensions"
 
 
 def _try_reranker(resources: Resources) -> str:

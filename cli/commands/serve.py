@@ -72,8 +72,7 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
                            "one with `banyan key NAME --scope read --scope ask`, set BANYAN_OIDC_ISSUER, or omit "
                            "BANYAN_SERVER_HOSTS and --host")
     hosts = Hosts.bound(host, settings.server_hosts)
-    url_host = f"[{host}]" if ":" in host else host  # an IPv6 address
-    address = f"http://{url_host}:{port}"
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"  # IPv6 in brackets
     _check_free(host, port)
     _allow_descriptors()
 
@@ -90,15 +89,14 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
         "host": host, "port": port, "log_level": "warning", "access_log": False, "server_header": False,
         "proxy_headers": False, "http": Connection, "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
         "timeout_graceful_shutdown": _GRACE, "timeout_keep_alive": HEAD_SECONDS, "limit_concurrency": MOST_CONNECTIONS}
+    note_missing_model(settings)
     if workers > 1:
         supervisor = WorkerSupervisor(settings, workers, hosts, listening, needs_keys=is_reachable, **options)
-        note_missing_model(settings)
         with tempfile.TemporaryDirectory(prefix="banyan-metrics-") as folder:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # for the workers' shared counters (server/metrics.py)
             supervisor.run()
         started = supervisor.started
     else:
-        note_missing_model(settings)
         started = serve_alone(settings, hosts, listening, needs_keys=is_reachable, options=options)
     if not started:
         raise typer.Exit(1)
@@ -109,8 +107,8 @@ def _check_free(host: str, port: int) -> None:
     try:
         socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except OSError as error:
-        raise CommandError(f"{host}:{port} cannot be listened on ({os.strerror(error.errno or 0)}): end the program "
-                           "that uses it, or choose another with --host or --port") from error
+        raise CommandError(f"{host}:{port} cannot be listened on ({error.strerror or error}): end the program that "
+                           "uses it, or choose another with --host or --port") from error
 
 
 def _allow_descriptors() -> None:

@@ -127,4 +127,4 @@ def test_a_port_that_is_taken_is_named_before_anything_is_loaded(server):
     ended = subprocess.run([sys.executable, "-m", "banyan", "serve", "--port", port], capture_output=True, text=True,
                            timeout=60, check=False)
     assert ended.returncode == 1
-    assert f"127.0.0.1:{port} cannot be listened on (Address already in use)" in ended.stderr
+    assert f"127.0.0.1:{port} cannot be listened on (Address already in use" in ended.stderr
