@@ -9,10 +9,14 @@ import re
 import unicodedata
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import chain, count
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.sql.engine import SqlEngine
@@ -49,15 +53,40 @@ def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
     taken = set[str]()
     paths = {node: f"entities/{_file_name(graph.nodes[node]['name'], graph.nodes[node]['type'], taken)}"
              for node in mentioned[:_MOST_PAGES]}
+
+    def facts_of(node: str) -> list[tuple[str, str, Mapping[str, Any]]]:
+        """Return the facts of an entity: first those in which it is the subject, then the others."""
+        incoming = [edge for edge in graph.in_edges(node, data=True) if edge[0] != node]  # a loop is among the outgoing
+        return [edge for edge in (*graph.out_edges(node, data=True), *incoming) if edge[2]["kind"] == "triple"]
+
+    pages: Any = _template().make_module({"graph": graph, "paths": paths, "facts_of": facts_of,
+                                          "most": {"quotes": _MOST_QUOTES, "facts": _MOST_FACTS}})
     for node, path in paths.items():
-        yield Page(path, "\n".join(_entity_lines(graph, node, paths)))
+        yield Page(path, pages.entity(node))
     listed, taken = dict[str, TableInfo](), set[str]()
     for table in tables.tables():
         if table.kind in {"records", "documents"}:
             path = f"tables/{_file_name(table.name, '', taken)}"
             listed[path] = table
-            yield Page(path, "\n".join(_table_lines(table, tables)))
-    yield Page(INDEX, "\n".join(_index_lines(graph, paths, len(mentioned), listed)))
+            rows = tables.run(f'SELECT * FROM "{table.name}"', most_rows=_MOST_ROWS, most_cited=0)  # noqa: S608
+            yield Page(path, pages.table(table, rows))
+    by_type = defaultdict[str, list[str]](list)
+    for node in sorted(paths, key=lambda node: (graph.nodes[node]["name"].casefold(), node)):
+        by_type[graph.nodes[node]["type"]].append(node)
+    yield Page(INDEX, pages.index(len(mentioned), listed, sorted(by_type.items())))
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(  # Markdown is escaped by `plain`
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        autoescape=False)  # noqa: S701
+    environment.filters |= {
+        "address": quote, "count": format_count, "plain": _plain,
+        "cut": lambda text: text if len(text) <= _QUOTE else f"{text[:_QUOTE]}…",
+        "cell": lambda value: (", ".join(map(str, value)) if isinstance(value, list)
+                               else "" if value is None else str(value))}
+    return environment.get_template("wiki.md.jinja")
 
 
 def zipped(pages: Iterable[Page]) -> bytes:
@@ -92,95 +121,7 @@ def _safe_name(name: str) -> str:
     return f"_{safe}" if not safe or _RESERVED.fullmatch(safe) else safe
 
 
-def _entity_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of an entity's page; `paths` has the pages of entities by the id of their node."""
-    entity = graph.nodes[node]
-    yield f"# {_plain(entity['name'])}\n"
-    line = f"{_plain(entity['type'] or 'Entity')}, in {format_count(len(entity['documents']), 'document')}"
-    if others := [name for name in entity["names"] if name != entity["name"]]:
-        line += f"; also called {', '.join(map(_plain, others))}"
-    yield f"{line}\n"
-    yield from _section("Facts", [*_fact_lines(graph, node, paths)])
-    values = [f"- {_plain(attribute.replace('_', ' '))}: {_plain(value)}\n{_quotes(sources)}"
-              for attribute, sources_of_value in entity["attributes"].items()
-              for value, sources in sources_of_value.items()]
-    yield from _section("Values", values)
-    yield from _section("Documents", [f"- {_plain(document)}" for document in entity["documents"]])
-    yield f"[Index](../{INDEX})\n"
-
-
-def _section(title: str, items: Sequence[str]) -> Iterator[str]:
-    if items:
-        yield f"## {title}\n"
-        yield from items[:_MOST_FACTS]
-        if len(items) > _MOST_FACTS:
-            yield f"- … {len(items) - _MOST_FACTS:,} more"
-        yield ""
-
-
-def _fact_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iterator[str]:
-    """Yield the facts of an entity, first those in which it is the subject; the other end is a link to its page."""
-    def link(end: str) -> str:
-        name = _plain(graph.nodes[end]["name"])
-        return f"[{name}]({quote(paths[end].rpartition('/')[2])})" if end in paths and end != node else name
-
-    incoming = [edge for edge in graph.in_edges(node, data=True) if edge[0] != node]  # a loop is among the outgoing
-    for head, tail, fact in [*graph.out_edges(node, data=True), *incoming]:
-        if fact["kind"] == "triple":
-            relation = _plain(fact["relation"].replace("_", " "))
-            time = f" ({_plain(fact['time'])})" if fact.get("time") else ""
-            yield f"- {link(head)} *{relation}* {link(tail)}{time}\n{_quotes(fact['sources'])}"
-
-
-def _quotes(sources: Sequence[Mapping[str, Any]]) -> str:
-    """Return the quotes of the first sources as a Markdown quotation, and how many more sources there are."""
-    lines = [f"  > “{_plain(_cut(source['quote']))}” — {_plain(source['document'])}"
-             for source in sources[:_MOST_QUOTES]]
-    if len(sources) > _MOST_QUOTES:
-        lines.append(f"  > … and {format_count(len(sources) - _MOST_QUOTES, 'source')} more")
-    return "\n  >\n".join(lines)
-
-
-def _table_lines(table: TableInfo, tables: SqlEngine) -> Iterator[str]:
-    result = tables.run(f'SELECT * FROM "{table.name}"', most_rows=_MOST_ROWS, most_cited=0)  # noqa: S608
-    yield f"# {_plain(table.title or table.name)}\n"
-    yield f"{format_count(table.rows, 'row')}, in SQL `{table.name}`\n"
-    yield f"| {' | '.join(map(_plain, result.columns))} |"
-    yield f"|{'---|' * len(result.columns)}"
-    for row in result.rows:
-        texts = (", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
-                 for value in row)
-        yield f"| {' | '.join(_plain(_cut(text)) for text in texts)} |"
-    if result.total > len(result.rows):
-        yield f"\n… {result.total - len(result.rows):,} more rows"
-    yield f"\n[Index](../{INDEX})\n"
-
-
-def _index_lines(graph: TreeGraph, paths: Mapping[str, str], entities: int, tables: Mapping[str, TableInfo],
-                 ) -> Iterator[str]:
-    yield f"# {_plain(graph.graph['name'])}\n"
-    left = f", the {len(paths):,} most mentioned have a page" if entities > len(paths) else ""
-    documents = format_count(graph.graph["documents"], "document")
-    yield f"{documents}, {format_count(entities, 'entity', 'entities')}{left}, {format_count(len(tables), 'table')}\n"
-    if tables:
-        yield "## Tables\n"
-        for path, table in tables.items():
-            yield f"- [{_plain(table.title or table.name)}]({quote(path)}), {format_count(table.rows, 'row')}"
-        yield ""
-    by_type = defaultdict[str, list[str]](list)
-    for node in paths:
-        by_type[graph.nodes[node]["type"]].append(node)
-    for kind, nodes in sorted(by_type.items()):
-        yield f"## {_plain(kind or 'Entities')}\n"
-        for node in sorted(nodes, key=lambda node: (graph.nodes[node]["name"].casefold(), node)):
-            yield f"- [{_plain(graph.nodes[node]['name'])}]({quote(paths[node])})"
-        yield ""
-
-
 def _plain(text: str) -> str:
     """Return text on one line as Markdown that shows it as it stands."""
     return _MARKS.sub(r"\\\1", " ".join(visible(text).split()))
 
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _QUOTE else f"{text[:_QUOTE]}…"
