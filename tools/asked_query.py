@@ -15,16 +15,16 @@ from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
 from ..text.quantities import show_value
-from .asked_columns import UnclearError
+from .asked_parts import UnclearError
 from .document_status import outdated_rows, without_documents
 from .question_query import plan_query
 from .question_target import Plan
-from .question_words import keys_of, quote_words, value_queries
+from .question_words import keys_of, value_queries
 from .table_mentions import Reading, read_in_table
 from .table_query import NONE
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
-                     r",? (?:alone or with others|together or alone|both (?:days|numbers|years) included|inclusive)\b|"
+                     r",? (?:alone or with others|together or alone|inclusive)\b|"
                      r"(?<=[.?!]) (?:give|state|list|show|say)?(?: me)? ?(?:both|the|all|their|its)? ?"
                      r"(?:numbers?|counts?|names?|figures?|titles?)?"
                      r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
@@ -34,21 +34,22 @@ _MOST_TIED = 5
 """How many may share the first place: of more, none is the one that a question asks for."""
 _ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
 _LONGEST_QUESTION = 500
-# Which documents cite a given one, and which are cited by it, in English and Chinese.
 _WORKS = (r"(?:[ ](?:of[ ](?:these|the)|the|other|papers?|documents?|articles?|works?|studies|publications?|files?))"
           r"{0,4}+")
 _ASKS = rf"(?:which|what|who|how many|list|show|name){_WORKS}"
-_CITING = re.compile(
-    rf"{_ASKS}(?:[ ](?:that|which))?[ ](?:cites?|cited|citing|refers?[ ]to|references?)[ ]([^\n]{{1,300}})|"
-    r"(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?引用[了过]?([^\n]{1,300})", re.IGNORECASE)
-_CITED = re.compile(
-    rf"{_ASKS}[ ](?:(?:does|do|did)[ ]([^\n]{{1,300}}?)[ ](?:cite|refer[ ]to|reference)|"
-    r"(?:(?:that|which)[ ])?(?:is|are|was|were)[ ]cited[ ](?:by|in)[ ]([^\n]{1,300}))|"
-    r"([^\n]{1,300}?)引用[了过]?(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?", re.IGNORECASE)
+_CITATIONS = {
+    ("tail", "head", "cite"): re.compile(
+        rf"{_ASKS}(?:[ ](?:that|which))?[ ](?:cites?|cited|citing|refers?[ ]to|references?)[ ]([^\n]{{1,300}})|"
+        r"(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?引用[了过]?([^\n]{1,300})", re.IGNORECASE),
+    ("head", "tail", "are cited by"): re.compile(
+        rf"{_ASKS}[ ](?:(?:does|do|did)[ ]([^\n]{{1,300}}?)[ ](?:cite|refer[ ]to|reference)|"
+        r"(?:(?:that|which)[ ])?(?:is|are|was|were)[ ]cited[ ](?:by|in)[ ]([^\n]{1,300}))|"
+        r"([^\n]{1,300}?)引用[了过]?(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?", re.IGNORECASE)}
+"""Questions which documents cite a given one, and which it cites: the column of `cites` that has the given one, the
+column asked for, and the words for it."""
 _KIND = re.compile(r"\A(?:the[ ])?(?:paper|document|article|work|study)[ ](?:(?:called|titled|named|on)[ ])?",
                    re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
-_COUNTS = re.compile(r"how many", re.IGNORECASE)
 _FEWEST_WORDS = 2
 """The fewest content words by which a part of a title names a document."""
 _EDGES = " \"'“”‘’«»?？.。"
@@ -82,7 +83,7 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     """
     if len(question) > _LONGEST_QUESTION:
         return None
-    question = quote_words(_REMARK.sub("", question))
+    question = _REMARK.sub("", question)
     if (cited := _ask_citations(index, question)) is not None:
         return cited
     values: dict[str, list[FoundValue]] = defaultdict(list)
@@ -127,16 +128,15 @@ def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: 
         return plan
     statuses = "; ".join(f"without {document}, {index.versions.status(document, is_later=True)}"
                          for document in documents)
-    sql, otherwise, folded = (without_documents(query, table.name, documents) if query else ""
-                              for query in (plan.sql, plan.otherwise, plan.folded))
-    return replace(plan, sql=sql, otherwise=otherwise, folded=folded, understood=f"{plan.understood} ({statuses})")
+    sql, folded, *others = (without_documents(query, table.name, documents) if query else ""
+                            for query in (plan.sql, plan.folded, *plan.others))
+    return replace(plan, sql=sql, folded=folded, others=tuple(others), understood=f"{plan.understood} ({statuses})")
 
 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
     """Run a plan; None if its rows leave open which of them answer. Raises UnclearError if there are none."""
     result = index.sql.run(plan.sql)
-    is_partial = plan.possible not in {"", plan.sql} and index.sql.run(plan.possible).rows != result.rows
-    if plan.otherwise not in {"", plan.sql} and index.sql.run(plan.otherwise).rows != result.rows:
+    if any(index.sql.run(other).rows != result.rows for other in dict.fromkeys(plan.others) if other != plan.sql):
         return None
     if plan.folded and (folded := index.sql.run(plan.folded)).rows != result.rows:
         result, plan = folded, replace(plan, sql=plan.folded)
@@ -152,16 +152,13 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     shown = tied if is_shared else rows[:plan.shown] if plan.shown else rows
     columns = {column.name: column.unit for column in table.columns}
     units = [unit or columns.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
-    understood = plan.understood + "".join(
-        f"; “{reading.words[mention.first].text}” read as {mention.columns[0]}" for mention in reading.mentions
-        if mention.is_like) + "; without records whose date says too little" * is_partial
-    short = _short(shown, units, plan, result.columns)
-    is_count = len(result.columns) == 1 and result.columns[0].startswith("count of")
-    neighbours = any(first.kind == second.kind == "value" and first.last == second.first
-                     for first, second in pairwise(reading.mentions))
-    if is_count and short == "0" and (neighbours or is_partial):
-        return None  # two words that both found a condition may be one name
-    return AskedQuery(plan.sql, understood, table.name, result, short + (_empty_note(index, plan) if is_count else ""))
+    short = _short(shown, units, "%" * plan.percent)
+    if len(result.columns) == 1 and result.columns[0].startswith("count of"):
+        if short == "0" and any(first.kind == second.kind == "value" and first.last == second.first
+                                for first, second in pairwise(reading.mentions)):
+            return None  # two words that both found a condition may be one name
+        short += _empty_note(index, plan)
+    return AskedQuery(plan.sql, plan.understood, table.name, result, short)
 
 
 def _empty_note(index: GraphIndex, plan: Plan) -> str:
@@ -171,25 +168,16 @@ def _empty_note(index: GraphIndex, plan: Plan) -> str:
     return f" ({', '.join(lacking)})" if lacking else ""
 
 
-def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan, names: Sequence[str]) -> str:
+def _short(rows: Sequence[Sequence[object]], units: Sequence[str], percent: str) -> str:
     """Return rows as a short answer: "Alba: 3; Bora: 2"."""
-    if plan.is_named:
-        return "; ".join(f"{name}: {show_value(value)}" for name, value in zip(names, rows[0], strict=True))
-    percent = "%" if plan.percent else ""
-    texts = dict.fromkeys(f"{_row_text(row, units, plan)}{percent}" for row in rows[:_MOST_SHOWN])
+    texts = dict.fromkeys(f"{_row_text(row, units)}{percent}" for row in rows[:_MOST_SHOWN])
     more = f"; … ({len(rows)})" if len(rows) > _MOST_SHOWN else ""
     return "; ".join(texts) + more
 
 
-def _row_text(row: Sequence[object], units: Sequence[str], plan: Plan) -> str:
-    """Return a row as its first cell and the others; a code has the question's words for it before it."""
-    cells = []
-    for value, unit in zip(row, units, strict=True):
-        if value is None:
-            continue
-        shown, words = show_value(value, unit), plan.labels.get(str(value), "")
-        is_coded = words and words.casefold() != shown.casefold()
-        cells.append(f"{words} ({shown})" if is_coded else shown)
+def _row_text(row: Sequence[object], units: Sequence[str]) -> str:
+    """Return a row as its first cell and the others."""
+    cells = [show_value(value, unit) for value, unit in zip(row, units, strict=True) if value is not None]
     if row[0] is None and len(row) > 1:  # rows of a group without a name
         cells.insert(0, NONE)
     return f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0]
@@ -204,18 +192,16 @@ def _ask_citations(index: GraphIndex, question: str) -> AskedQuery | None:
     None if it is not about citations, if the document that it names is not certain, or if no list of references has it.
     """
     asked = question.strip(_EDGES)
-    citing, cited = _CITING.fullmatch(asked), _CITED.fullmatch(asked)
-    match = citing or cited
+    matches = ((columns, match) for columns, form in _CITATIONS.items() if (match := form.fullmatch(asked)))
+    (known, wanted, words), match = next(matches, (("", "", ""), None))
     if match is None or not any(table.title == CITES for table in index.sql.tables()):
         return None
-    known, wanted, words = ("tail", "head", "cite") if citing else ("head", "tail", "are cited by")
-    name = _find_document(index, known, next(filter(None, match.groups())))
-    if not name:
+    if not (name := _find_document(index, known, next(filter(None, match.groups())))):
         return None
     sql = f'SELECT "{wanted}" AS document FROM {CITES} WHERE "{known}" = {literal(name)} ORDER BY "{wanted}"'  # noqa: S608
     result = index.sql.run(sql)
     shown = dict.fromkeys(str(row[0]) for row in result.rows)
-    short = str(len(shown)) if _COUNTS.match(asked) else "; ".join(shown)
+    short = str(len(shown)) if asked.casefold().startswith("how many") else "; ".join(shown)
     return AskedQuery(sql, f"documents that {words} {name}", CITES, result, short)
 
 

@@ -1,24 +1,38 @@
-"""The query that a question asks of one table, by the form of the question: a count, an extreme, a share, a lookup."""
+"""The query that a question asks of one table, by what is computed: a share, an extreme, a total, a count, a cell."""
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, is_date, is_list, is_number, is_of_persons, is_text, is_year, only, tells_when
-from .asked_parts import SKIPPED, AskedParts
-from .question_comparison import EACH, ComparedRows
-from .question_conditions import Expression, size
-from .question_target import AGGREGATES, PERIODS, Plan, folded_text, members_of
-from .question_values import ConditionReader
+from .asked_parts import (
+    DEGREES,
+    PERIODS,
+    SKIPPED,
+    AskedParts,
+    UnclearError,
+    columns_of_measure,
+    is_date,
+    is_list,
+    is_number,
+    is_of_persons,
+    is_text,
+    is_year,
+    only,
+    tells_when,
+)
+from .question_conditions import ConditionReader
+from .question_measures import Expression, size, written_column
+from .question_target import AGGREGATES, EXTREMES, Plan, QuestionTarget, folded_text, members_of, row_of
 from .question_words import MOST_NAME_WORDS, Mention, words_of
 from .table_mentions import Reading
 
-_THERE_ARE = frozenset({"there", "exist", "all", "different", "distinct", "possible"})
+_EACH = frozenset({"each", "of each", "for each"})
 _PERSONS = frozenset({"i", "he", "she", "we", "they", "you"})
-_MOST_LISTED = 100
 _WHETHER = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can"})
+_VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
+                    "是"})
+_MOST_RANKED, _MOST_LISTED = 100, 100
 
 
 def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
@@ -41,43 +55,202 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
     is_of_kind = any(condition.values and is_text(parts.columns[condition.column]) for condition in query.conditions)
     if is_of_kind and not any(tells_when(parts.columns[name]) for name in conditioned):
         parts.use(*parts.unused("consumed"))  # "read on the Kindle" says no more than "on the Kindle", but for its time
-    for mention in parts.unused("or"):  # "write or co-write"
-        before, after = parts.preceding(mention, "column"), parts.following(mention, "column")
-        if before is not None and after is not None and set(before.columns) & set(after.columns):
-            parts.use(mention)
     if left := parts.unused():
         raise UnclearError(left[0])
-    otherwise, possible = plan.otherwise or plan.sql, plan.sql
+    otherwise = plan.sql
     for condition in query.conditions:
         otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
-        possible = possible.replace(condition.sql, condition.possible or condition.sql)
-    otherwise = _with_rivals(otherwise, parts.rivals)
     lacking = {column.title: plan.sql.replace(one.sql, f"{quoted(column.name)} IS NULL")
                for one in query.conditions if not one.sql.endswith(" NULL")
                and (column := parts.columns[one.column]).empty + column.untyped and not is_list(column)}
-    return replace(plan, otherwise=otherwise, possible=possible, lacking=lacking)
+    return replace(plan, others=(*plan.others, otherwise), lacking=lacking)
 
 
-def _with_rivals(sql: str, rivals: Mapping[str, Sequence[ColumnInfo]]) -> str:
-    """Return a query with the dates that a question may mean as well, where rows have them."""
-    for name, others in rivals.items():
-        either = f"CAST(coalesce({', '.join(quoted(column.name) for column in others)}, {quoted(name)}) AS DATE)"
-        sql = either.join(re.split(rf"(?<! AS ){re.escape(quoted(name))}", sql))
-    return sql
-
-
-class QuestionQuery(ComparedRows):
+class QuestionQuery(QuestionTarget):
     """The forms of questions, each a rule over what the conditions of a question leave."""
 
     def plan(self) -> Plan:
         """Return the query of the first form that the question has."""
-        # Forms with more words of their own come first: "how many more" is a difference before it is a count.
-        forms = (self._span, self._share, self._several_counts, self._several_figures, self._groups_of_size,
-                 self._comparison, self._ranking, self._aggregate, self._listing, self._count, self._lookup)
-        plan = next((plan for form in forms if (plan := form()) is not None), None)
-        if plan is None:
+        for form in (self._share, self._ranking, self._aggregate, self._count, self._lookup):
+            if (plan := form()) is not None:
+                return plan
+        raise UnclearError(self._table.name)
+
+    # The forms of questions; each returns None if the question does not have it.
+
+    def _share(self) -> Plan | None:
+        """Read "what percentage of the birds are female"."""
+        if self._parts.unused(*DEGREES) or (share := self._parts.take("share")) is None:
+            return None
+        # "What share of the female birds are heavier than 5 kg": the conditions before the verb are of the rows, those
+        # behind it of the share. Without a verb, or with nothing behind it, all are of the share.
+        verb = next((mention.first for mention in self._parts.after(share)
+                     if self._parts.words(mention).partition(" ")[0] in _VERBS), 0)
+        whole = [condition for condition in self.conditions if condition.last <= verb]
+        wanted = [condition for condition in self.conditions if condition not in whole]
+        whole, wanted = (whole, wanted) if wanted else ([], whole)
+        self._take_heads()
+        self._parts.use(*(mention for mention in self._parts.unused("unit") if mention.name == "%"))
+        says_of_what = any(self._parts.is_rows(mention) or mention.kind in {"row_nouns", "people", "value"}
+                           for mention in self._parts.mentions)
+        if not wanted or self._named_documents() or not says_of_what:
+            raise UnclearError(share)
+        self.conditions = whole
+        inner = " AND ".join(condition.sql for condition in wanted)
+        sql = self._select(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*) AS percent")
+        understood = f"share of {self._table.title}{self._where(whole)} {self._where(wanted).strip()}"
+        return Plan(sql, understood, percent=True)
+
+    def _group_value(self) -> Expression:
+        """Return what is computed of each group that is ranked: an aggregate, or how many rows it has."""
+        operation = self._parts.take(*AGGREGATES)
+        function, word = AGGREGATES[operation.kind] if operation is not None else ("", "")
+        column = self._number_column()
+        self._parts.take("count")  # the average number of pages
+        if operation is not None and column is not None:
+            return Expression(f"{function}({quoted(column.name)})", f"{word} of {column.title}")
+        if operation is not None or column is not None or not self._parts.are_counted():
             raise UnclearError(self._table.name)
-        return plan
+        return self._row_count()
+
+    def _ranking(self) -> Plan | None:
+        """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
+        degree, *others = [*self._parts.unused(*DEGREES), None]
+        if degree is None or others != [None]:
+            return None
+        self._parts.use(degree)
+        limit, order = self._limit(), DEGREES[degree.kind]
+        if (longest := self._longest_list(degree)) is not None:
+            shown = self._identifiers or self._parts.naming_columns()
+            return self._extreme_rows(size(longest), order, shown, 1, EXTREMES[order][1])
+        if (group := self._ranked_group(degree)) is None:
+            return self._extreme(degree, limit)
+        self._parts.take("who")
+        for mention in self._parts.unused("group"):  # "sorted by status: which are the most common, how many has each"
+            named = self._parts.following(mention, "column", gap=0)
+            names_group = named is not None and self._parts.columns[named.columns[0]].title == group.words
+            if names_group or self._parts.words(mention) in _EACH:
+                self._parts.use(mention)
+        return self._ranked_groups(group, self._group_value(), order, limit)
+
+    def _limit(self) -> int:
+        """Return how many of the first are asked for, and use the number that says so."""
+        number = next(iter(self._parts.unused("number")), None)
+        self._parts.use(number)
+        if number is not None and not (number.name.isdecimal() and 1 < int(number.name) <= _MOST_RANKED):
+            raise UnclearError(number)
+        return int(number.name) if number is not None else 1
+
+    def _longest_list(self, degree: Mention) -> ColumnInfo | None:
+        """Return the column of lists of which a row with the longest is asked for: "Which book has most authors?"."""
+        lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
+        asked = [mention for mention in self._parts.mentions
+                 if self._parts.is_rows(mention) and self._parts.asks(mention)]
+        says_long = degree.kind in {"most", "fewest"} or degree.name == "length" or self._parts.unused("count")
+        # "which author has the most books" asks for an author.
+        if not lists or not asked or not says_long or degree.kind in {"latest", "earliest", "commonest"} or (
+                asked[0].first > min(lists[0].first, degree.first)):
+            return None
+        column = self._parts.column_of(lists[0], is_list)
+        by = self._parts.directly_behind(lists[0])
+        if (degree.kind == "fewest" and column.empty) or (by is not None and self._parts.words(by) == "by"):
+            raise UnclearError(degree)  # a row without a list may have none, "required by the most" counts other rows
+        self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"),
+                        *(mention for mention in self._parts.unused("measure") if mention.name == "length"))
+        return column
+
+    def _ranked_group(self, degree: Mention) -> Expression | None:
+        """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
+        numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)
+                   and not (self._parts.asks(mention) and self._parts.columns_for(mention, is_year))]
+        has_operation = bool(self._parts.unused(*AGGREGATES))
+        # "the top three regions by number of sales"
+        is_by_count = not degree.name and bool(self._parts.unused("count"))
+        is_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
+        if not (has_operation or is_count) or degree.kind in {"latest", "earliest"}:
+            return None
+        groups = [mention for mention in self._columns() if mention not in numbers]
+        verbs = self._maker_verbs(*groups)
+        self._parts.use(*verbs)
+        groups = [mention for mention in groups if mention not in verbs]
+        periods = self._parts.unused(*PERIODS)
+        if len(periods) == 1 and all(self._parts.columns_for(mention, is_date) for mention in groups):
+            return self._grouping(periods[0])
+        if len({mention.columns for mention in groups}) == 1 and not periods:
+            if self._parts.unused("who") and not self._parts.columns_for(groups[0], is_of_persons):
+                raise UnclearError(degree)  # "Who edited the most?" is not asked of the day of the last edit
+            return self._grouping(groups[0])
+        if groups or periods or (is_count and not self._parts.unused("who")):
+            raise UnclearError(degree)
+        if not is_count:
+            return None
+        column = self._parts.labelled("author")  # "who wrote the most"
+        return Expression(members_of(column), column.title)
+
+    def _extreme(self, degree: Mention, limit: int) -> Plan:
+        """Return a query for the highest or latest value, or for the rows that have it."""
+        column, order = self._ranked_column(degree, DEGREES[degree.kind])
+        if column.untyped and self._parts.are_documents:
+            raise UnclearError(column.name)  # "around 400 BC" may be the earliest
+        function, *degree_words = EXTREMES[order]
+        word = degree_words[is_date(column)]
+        extreme, words = f"{function}({quoted(column.name)})", f"{word} {column.title}"
+        period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
+        if is_date(column) and period is not None and limit == 1:
+            self._parts.use(period)  # "In which year was the first one made?"
+            sql = f"{PERIODS[period.kind].format(extreme)} AS {quoted(period.kind)}"
+            return Plan(self._select(sql), f"{period.kind} of the {words}{self._where()}")
+        if is_date(column):
+            self._parts.use(self._parts.take("when"), self._parts.take("day"))
+        elif any(column in columns_of_measure(self._table, mention.name) for mention in self._parts.unused("measure")):
+            self._parts.take("measure")
+        if self._parts.unused("unit", "count"):  # "and how many grams does it weigh?"
+            self._check_units(column)
+            self._parts.take("count")
+        shown = self._shown_columns(column)
+        if not shown and (limit > 1 or degree.kind in {"most", "fewest", "commonest"}):
+            raise UnclearError(degree)
+        if shown or column.last:
+            return self._extreme_rows(Expression(quoted(column.name), column.title), order, shown, limit, word)
+        return Plan(self._select(f"{extreme} AS {quoted(column.title)}"), f"{words}{self._where()}")
+
+    def _ranked_column(self, degree: Mention, order: str) -> tuple[ColumnInfo, str]:
+        """Return the column by which rows are ranked, and the order: the oldest has the earliest date."""
+        years = list(filter(is_year, self._table.columns))
+        if degree.name:
+            if self._parts.following(degree, "reading", gap=0) is not None:
+                raise UnclearError(degree)  # "the longest production"
+            columns = columns_of_measure(self._table, degree.name)
+            named = self._parts.following(degree, "column", gap=0)
+            if named is not None and self._parts.columns_for(named, is_number):  # "the longest running time"
+                columns = [column for column in columns if column.name in named.columns]
+            if degree.name == "age" and not columns:
+                columns, order = self._dates() or years, "ASC" if order == "DESC" else "DESC"
+        elif degree.kind in {"latest", "earliest"}:
+            before, behind = self._parts.before(degree)[-1:], self._parts.directly_behind(degree)
+            is_said_of_value = any(one.last == degree.first and one.kind == "value" for one in before)
+            is_of_other = behind is not None and behind.kind == "column" and not (
+                behind.is_head or self._parts.columns_for(behind, tells_when))
+            if (is_said_of_value and self._parts.are_documents) or is_of_other:
+                raise UnclearError(degree)  # "rejected first", "the latest version", which may be the highest
+            named_years = [one for one in self._columns() if self._parts.columns_for(one, is_year)]
+            self._parts.use(*named_years)
+            columns = [self._parts.column_of(one, is_year) for one in named_years] or self._dates() or years
+        else:
+            columns = [column] if (column := self._number_column()) is not None else []
+        column = only(columns, degree)
+        self._parts.use(*(mention for mention in self._parts.unused("column") if mention.columns == (column.name,)))
+        return column, order
+
+    def _shown_columns(self, ranked: ColumnInfo) -> list[ColumnInfo]:
+        """Return the columns that the question asks to see: those it names, else those that name a row it asks for."""
+        named = {column.name: column for column in self._named_columns() if column != ranked}
+        asks_for_person = self._parts.take("who") is not None
+        if asks_for_person and not named and self._parts.are_documents:
+            raise UnclearError(ranked.name)
+        if named or not (asks_for_person or self._parts.are_asked()):
+            return list(named.values())
+        return self._parts.naming_columns()
 
     def _aggregate(self) -> Plan | None:
         """Read a total, mean or median of a column, of all rows or of groups."""
@@ -86,44 +259,27 @@ class QuestionQuery(ComparedRows):
             return None
         kind = operations[0].kind
         column = self._number_column()
+        self._parts.use(*operations)
         if column is None and kind == "sum" and counts:
-            self._parts.use(*operations)
             return self._count()  # "how many in total"
         if column is None:  # "how many authors on average"
-            listed = self._counted_list()
-            if kind != "sum" and counts and listed is None:
-                return self._mean_size(kind, counts)
-            if kind == "sum" or listed is None:
+            nouns = [self._parts.noun_after(mention) for mention in counts]
+            listed = next((noun for noun in nouns if noun and self._parts.columns_for(noun, is_list)), None)
+            if listed is None or kind == "sum":
                 raise UnclearError(kind)
             self._parts.use(listed)
             column = self._parts.column_of(listed, is_list)
-        self._parts.use(*operations, *counts)
+        self._parts.use(*counts)
         function, word = AGGREGATES[kind]
         value = size(column)
         return self._computed(Expression(f"{function}({value.sql})", f"{word} of {value.words}"), self._group())
 
-    def _mean_size(self, kind: str, counts: Sequence[Mention]) -> Plan:
-        """Read "the average number of books per author" as the mean of how many rows the groups have."""
-        self._parts.use(*self._parts.unused(*AGGREGATES), *counts)
-        group = self._group()
-        if group is None or not self._parts.are_counted():
-            raise UnclearError(kind)
-        function, word = AGGREGATES[kind]
-        size_of_group = self._row_count()
-        plan = self._computed(size_of_group, group, f" HAVING count({group.row_sql}) > 0 ORDER BY 1")
-        sql, folded = (f"SELECT {function}({quoted(size_of_group.words)}) AS {quoted(word)} FROM ({sql}) AS sizes"  # noqa: S608 - as above
-                       for sql in (plan.sql, plan.folded))
-        return Plan(sql, f"{word} of the {plan.understood}", otherwise=folded if plan.folded else "")
-
     def _count(self) -> Plan | None:
         """Read how many rows there are, or different values of a column."""
         counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
-        if not self.conditions and not _PERSONS.isdisjoint(word.folded for word in self._parts.reading.words):
+        is_of_person = not _PERSONS.isdisjoint(word.folded for word in self._parts.reading.words)
+        if self._identifiers or not counts or (is_of_person and not self.conditions):
             return None  # what he or she did is a condition that no field says
-        # "films by genre"
-        is_heading = self._parts.is_rows(self._parts.mentions[0]) and bool(self._parts.unused("group"))
-        if self._identifiers or not (counts or is_heading or self._parts.unused("distinct", "spread")):
-            return None
         noun = next((self._parts.noun_after(mention) for mention in counts), None)
         self._parts.take("count")
         is_distinct = self._parts.take("distinct") is not None
@@ -131,16 +287,12 @@ class QuestionQuery(ComparedRows):
         if noun is not None and noun.kind == "column" and not noun.is_head and noun in self._parts.unused("column"):
             return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
         self._take_heads()
-        counts_people = noun is not None and noun.kind == "people" and (is_distinct or self._parts.are_documents)
-        people = [mention for mention in self._columns() if self._parts.columns_for(mention, is_of_persons)]
-        if counts_people and people:  # of "how many different people have been editors", the editors
-            return self._count_of(self._parts.column_of(people[0]), group, is_distinct=True)
         has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
         if (noun is None and has_number) or is_distinct or not self._parts.are_counted():
             if (column := self._number_column()) is None:
                 raise UnclearError(self._table.name)
             return self._numbers_of(column)
-        if self._named_documents() or self._is_numbered():
+        if self._named_documents():
             raise UnclearError(noun)  # what is counted is something in a document, or whatever deals with its subject
         return self._computed(self._row_count(), group)
 
@@ -159,118 +311,89 @@ class QuestionQuery(ComparedRows):
         """Return a query for how many different values a column has; of a column of numbers, for its only number."""
         self._parts.use(*(mention for mention in self._parts.unused("column") if column.name in mention.columns))
         self._take_heads()
-        # "How many are full-time" of a truth value counts rows, and a list or number of a group may be added, too.
-        if column.kind == "boolean" or (group is not None and (is_list(column) or is_number(column))):
-            raise UnclearError(column.name)
-        if is_number(column) and not is_distinct:
+        if is_number(column) and not is_distinct and group is None:
             return self._numbers_of(column)
         is_person = is_of_persons(column)
         is_prose = not column.frequent or (column.distinct > _MOST_LISTED and any(
             len(words_of(value)) > MOST_NAME_WORDS for value, _ in column.frequent))
         is_free = self._parts.are_documents and is_prose and not (is_person or column.name == "title")
-        is_of_one = bool(self._named_documents()) and not is_list(column)
-        if is_free or is_of_one or (self._parts.has("people") and not is_person):
-            raise UnclearError(column.name)  # free texts are no things that are counted, nor is a document's only one
+        is_of_one = bool(self._named_documents()) and not (is_list(column) and group is None)
+        # "How many are full-time" of a truth value counts rows, and a list or number of a group may be added, too; free
+        # texts are no things that are counted, nor is a document's only one.
+        if column.kind == "boolean" or (group is not None and (is_list(column) or is_number(column))) or (
+                is_free or is_of_one or (self._parts.has("people") and not is_person)):
+            raise UnclearError(column.name)
         label = f"number of different {column.title}"
-        members = members_of(column) if is_list(column) else ""
-        name = "member" if members else quoted(column.name)
-        plain, folded = f"count(DISTINCT {name})", f"count(DISTINCT {folded_text(name)})"
-        if group is not None or not (members or column.kind == "text"):
-            return self._computed(Expression(plain, label), group)
-        rest = " HAVING count(*) > 0" if self._is_numbered() else ""  # of no such row, nothing is said
-        return Plan(self._select(f"{plain} AS {quoted(label)}", members=members, rest=rest), f"{label}{self._where()}",
-                    otherwise=self._select(f"{folded} AS {quoted(label)}", members=members, rest=rest))
-
-    def _listing(self) -> Plan | None:
-        """Read "Which genres are there?" as the values of a column."""
-        mentions = self._columns()
-        words = {word.folded for word in self._parts.reading.words}
-        is_of_one_column = len({mention.columns for mention in mentions}) == 1
-        if self.conditions or not is_of_one_column or _THERE_ARE.isdisjoint(words) or not (
-                self._parts.asks(mentions[0])):
-            return None
-        column = self._parts.column_of(mentions[0])
-        if column.kind not in {"text", "list"} or column.distinct > _MOST_LISTED:
-            return None
-        self._parts.use(*mentions, self._parts.take("distinct"))
-        members = members_of(column) if is_list(column) else ""
-        name = "member" if members else quoted(column.name)
-        return Plan(self._select(f"DISTINCT {name} AS {quoted(column.title)}", members=members, rest=" ORDER BY ALL"),
-                    f"different {column.title}")
+        members, name = row_of(members_of(column) if is_list(column) else quoted(column.name))
+        if group is not None or not (members or is_text(column)):
+            return self._computed(Expression(f"count(DISTINCT {name})", label), group)
+        rest = " HAVING count(*) > 0" if self._named_documents() else ""  # of no such row, nothing is said
+        plain, folded = (self._select(f"count(DISTINCT {one}) AS {quoted(label)}", members=members, rest=rest)
+                         for one in (name, folded_text(name)))
+        return Plan(plain, f"{label}{self._where()}", others=(folded,))
 
     def _lookup(self) -> Plan | None:
         """Read a question for a cell or a list: "What is the status of EIP-1?", "Which proposals are Final?"."""
         if not self.conditions or self._asks_whether_or_of_others():
             return None
-        asks_where, asks_who = (self._parts.take(kind) is not None for kind in ("where", "who"))
-        columns = self._looked_up_columns(asks_where=asks_where)
+        asks_who = self._parts.take("who") is not None
+        columns = self._looked_up_columns()
         only_values = all(mention.kind in {"who", "value", *SKIPPED} for mention in self._parts.mentions)
-        # No document is a person, and "Who is Ada Blum?" asks for no record with her in it.
-        if asks_who and not columns and (self._parts.are_documents or only_values):
-            raise UnclearError(self._table.name)
         are_rows = self._parts.are_asked() or self._parts.asks_for_deeds() or (asks_who and not columns)
-        before_numbers = [self._parts.preceding(mention, "column", gap=0) for mention in self._parts.mentions
-                          if mention.kind == "number"]
-        is_called_by_number = any(column is not None and column.is_head for column in before_numbers)
-        if are_rows and ((columns and is_called_by_number) or self._named_documents()):
-            raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
+        named = self._named_documents()
+        asks_other = asks_who and not any(is_text(column) or is_list(column) for column in columns)
+        # No document is a person, and "Who is Ada Blum?" asks for no record with her in it; "Who published Salt?" does
+        # not ask for the year, and "Which RFCs replace RFC 2616?" asks for others.
+        if (asks_other and (columns or self._parts.are_documents or only_values)) or (are_rows and named):
+            raise UnclearError(self._table.name)
         if not columns and not are_rows:
             return None
-        if asks_who and columns and not any(is_text(column) or is_list(column) for column in columns):
-            raise UnclearError(self._table.name)  # "Who published Salt?" is not asked of the year
-        are_several = any(len(condition.values) > 1 for condition in self._named_documents())
+        are_several = any(len(condition.values) > 1 for condition in named)
         naming = self._parts.naming_columns() if (are_rows or are_several) and not self._identifiers else []
         shown = list({column.name: column for column in (*naming, *columns)}.values())
         text = f"{', '.join(column.title for column in shown)}{self._where()}"
         if len(shown) == 1 and is_list(shown[0]):
             return Plan(self._select("DISTINCT member", members=members_of(shown[0]), rest=" ORDER BY ALL"), text)
-        what = ", ".join(self._written(column) for column in shown)
+        what = ", ".join(f"{quoted(written_column(self._parts, column))} AS {quoted(column.name)}" if column.last
+                         else quoted(column.name) for column in shown)
         # A number, or several cells of a row that the question does not ask for, are of one row.
         is_single = not (are_rows or are_several or self._identifiers) and (
             len(shown) > 1 or any(map(is_number, shown)))
         return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=is_single)
 
-    def _written(self, column: ColumnInfo) -> str:
-        """Return a column in a SELECT: as it is written if some of its dates say a month or a year alone."""
-        name = quoted(column.name)
-        return f"{quoted(self._parts.texts_of(column))} AS {name}" if column.last else name
-
-    def _looked_up_columns(self, *, asks_where: bool) -> list[ColumnInfo]:
-        """Return the columns whose cells a question asks for, by their names or by "when" and "where"."""
+    def _looked_up_columns(self) -> list[ColumnInfo]:
+        """Return the columns whose cells a question asks for, by their names or by "when"."""
         asks_when = self._parts.take("when") is not None or self._parts.take("day") is not None
         number = self._number_column() if self._parts.unused("measure", "unit") else None
-        if self._parts.asks_for_deeds() or self._parts.are_asked():
-            self._parts.use(*filter(self._parts.is_deed, self._columns()))
-        mentions = self._columns()
-        self._parts.use(*mentions, *(one for one in self._parts.unused("group") if self._parts.words(one) in EACH))
-        asks_year = bool(self._parts.unused("year")) and any(map(self._parts.asks, self._parts.unused("year")))
-        dated = [self._parts.column_of(one, tells_when) if (asks_when or asks_year) and self._parts.columns_for(
-            one, tells_when) else self._parts.column_of(one) for one in mentions]
-        columns = [*self._identifiers, *dated]
-        if asks_year and any(map(is_year, dated)):
+        self._parts.use(*(one for one in self._parts.unused("group") if self._parts.words(one) in _EACH))
+        asks_year = any(map(self._parts.asks, self._parts.unused("year")))
+        columns = self._named_columns(of_time=asks_when or asks_year)
+        if asks_year and any(map(is_year, columns)):
             self._parts.take("year")
         if number is not None:
             columns.append(number)
         if asks_when and not any(map(tells_when, columns)):
             columns.append(only(self._dates(), "when"))
-        if asks_where and not columns:
-            columns.append(self._labelled("place"))
         return columns
+
+    def _named_columns(self, *, of_time: bool = False) -> list[ColumnInfo]:
+        """Return the columns that the question asks to see, and use their mentions; with `of_time` rather dates."""
+        if self._parts.asks_for_deeds() or self._parts.are_asked():
+            self._parts.use(*filter(self._parts.is_deed, self._columns()))
+        mentions = self._columns()
+        self._parts.use(*mentions)
+        return [*self._identifiers, *(
+            self._parts.column_of(one, tells_when) if of_time and self._parts.columns_for(one, tells_when)
+            else self._parts.column_of(one) for one in mentions)]
 
     def _asks_whether_or_of_others(self) -> bool:
         """Return True for questions that no cell answers, as they are about a relation between rows."""
         # These are "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", "who wrote both", and a list of
         # documents beside other documents: "Which RFCs require RFCs by Ada?".
-        if self._parts.reading.words[0].folded in _WHETHER:
-            return True
         columns = self._columns()
         rows = [mention.first for mention in self._parts.mentions if self._parts.is_rows(mention)]
-        if rows and any(rows[0] < one.first < rows[-1] and self._parts.columns_for(one, is_list) for one in columns):
-            return True
         documents = [condition for condition in self.conditions if condition.column == "document" and condition.values]
-        if documents and self._parts.has("together"):
-            return True
-        if not columns:
-            return False
-        first, last = columns[0].first, columns[-1].first
-        return any(first < document.first and last >= document.last for document in documents)
+        return self._parts.reading.words[0].folded in _WHETHER or (bool(documents) and self._parts.has("together")) or (
+            bool(rows) and any(rows[0] < one.first < rows[-1] and self._parts.columns_for(one, is_list)
+                               for one in columns)) or any(
+            columns[0].first < one.first and columns[-1].first >= one.last for one in documents if columns)

@@ -3,18 +3,28 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..graph_store.sql.logical_tables import literal, quoted
+from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_columns import UnclearError, columns_in_unit, columns_of_measure, is_date, is_list, is_number, only
-from .asked_parts import AskedParts
-from .question_conditions import Condition, Expression, unit_of_column
+from .asked_parts import (
+    PERIODS,
+    AskedParts,
+    UnclearError,
+    columns_in_unit,
+    columns_of_measure,
+    is_date,
+    is_list,
+    is_number,
+    is_text,
+    only,
+    says_owner,
+)
+from .question_measures import Condition, Expression, unit_of_column, written_column
 from .question_words import Mention, bare_name, is_kind_of, keys_of, lexicon, normal_unit
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
 """The function of SQL and the word for each kind of operation."""
-PERIODS = {"year": "year({})", "month": "strftime({}, '%Y-%m')", "decade": "year({}) // 10 * 10", "day": "{}"}
-"""The period of a date in SQL, by the word for it."""
-_MOST_RANKED = 100
+EXTREMES = {"DESC": ("max", "highest", "latest"), "ASC": ("min", "lowest", "earliest")}
+"""By an order, the function for the first value, and the words for it, of numbers and of dates."""
 _WITHOUT_ADDRESS = r"regexp_replace({}, '\s*(<[^<>]*>|\((@|[\w.-]+(@| at ))[^()]*\))$', '')"
 """What `bare_name` does, in SQL."""
 
@@ -29,12 +39,9 @@ class Plan:
         shown: how many of its rows answer; 0 for all. The query has more, which show whether the last one is tied.
         must_be_single: whether only a single row answers.
         percent: whether its value is a share of a hundred.
-        is_named: whether its values, in one row, are shown with the names of their columns.
-        labels: the words of the question for codes of a column.
         folded: the query that takes values for one which differ in capitals and accents alone.
-        otherwise: the query in another sense of the question's words: both must have the same result.
+        others: queries in other senses of the question's words: all must have the same result.
         lacking: by the title of a column with a condition, the query for the rows without a value of it.
-        possible: the query with the rows whose dates say too little for the question.
     """
 
     sql: str
@@ -42,11 +49,8 @@ class Plan:
     shown: int = 0
     must_be_single: bool = False
     percent: bool = False
-    is_named: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
     folded: str = ""
-    otherwise: str = ""
-    possible: str = ""
+    others: tuple[str, ...] = ()
     lacking: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -54,30 +58,26 @@ class QuestionTarget:
     """The mentions and conditions of a question in a table, from which its query is assembled."""
 
     def __init__(self, parts: AskedParts, conditions: Sequence[Condition]) -> None:
-        self._parts = parts
-        self.conditions = conditions
-        self._table = parts.table
+        self._parts, self._table, self.conditions = parts, parts.table, conditions
         # Without a number these are only prepositions: "under the tag", "under president".
         parts.use(*(mention for mention in parts.unused("under", "over") if parts.words(mention) in {"under", "over"}))
         # Numbers that the rows are called by, if they are asked for: "the BIP numbers", not "how many".
-        number_words, heads = parts.unused("number_word"), parts.reading.heads
+        number_words = parts.unused("number_word")
         parts.use(*number_words)
         owners = [parts.preceding(mention, "column", gap=0) for mention in number_words]
         # "the page number" is a number of another kind.
         is_asked = not parts.has("count") and any(owner is None or owner.is_head for owner in owners)
-        self._identifiers = [column for column in self._table.columns
-                             if is_asked and is_number(column) and keys_of(column.title) in heads]
+        self._identifiers = [column for column in self._table.columns if is_asked and is_number(column)
+                             and keys_of(column.title) in parts.reading.heads]
 
     # The parts of a statement.
 
-    def _select(self, what: str, *, conditions: Sequence[Condition] | None = None, extra: Iterable[str] = (),
-                rest: str = "", members: str = "") -> str:
-        """Return a SELECT of `what` over the rows that meet conditions: by default those of the question.
+    def _select(self, what: str, *, extra: Iterable[str] = (), rest: str = "", members: str = "") -> str:
+        """Return a SELECT of `what` over the rows that meet the conditions and `extra` ones, with `rest` behind them.
 
-        `extra` are further conditions in SQL, and `rest` stands behind the conditions. With `members`, the expression
-        for the members of a list, the SELECT has a row for each of these, called `member`.
+        With `members`, the expression for the members of a list, it has a row for each of these, called `member`.
         """
-        wanted = [condition.sql for condition in (self.conditions if conditions is None else conditions)] + [*extra]
+        wanted = [condition.sql for condition in self.conditions] + [*extra]
         source = quoted(self._table.name)
         if wanted:
             source += f" WHERE {' AND '.join(wanted)}"
@@ -90,46 +90,48 @@ class QuestionTarget:
         texts = [condition.text for condition in (self.conditions if conditions is None else conditions)]
         return f" where {' and '.join(texts)}" if texts else ""
 
-    def _computed(self, value: Expression, group: Expression | None = None, rest: str = "") -> Plan:
+    def _computed(self, value: Expression, group: Expression | None = None, rest: str = " ORDER BY 1") -> Plan:
         """Return a query for a value of all rows, or of each group of them; `rest` stands behind GROUP BY."""
         if group is None:
             return Plan(self._select(f"{value.sql} AS {quoted(value.words)}"), f"{value.words}{self._where()}")
-        members = group.sql if group.is_of_members else ""
-        rest = rest or " ORDER BY 1"
+        members, name = row_of(group.sql)
         named = f"AS {quoted(group.words)}, {value.sql} AS {quoted(value.words)}"
-        plain = self._select(f"{group.row_sql} {named}", members=members, rest=f" GROUP BY 1{rest}")
+        plain = self._select(f"{name} {named}", members=members, rest=f" GROUP BY 1{rest}")
         # A group of names that differ in capitals alone is called by the one that most rows have.
-        folded = self._select(f"mode({group.row_sql}) {named}", members=members,
-                              rest=f" GROUP BY {folded_text(group.row_sql)}{rest}")
-        is_text = any(quoted(column.name) in group.sql and column.kind in {"text", "list"}
-                      for column in self._table.columns)
-        return Plan(plain, f"{value.words} for each {group.words}{self._where()}", folded=folded if is_text else "")
+        folded = self._select(f"mode({name}) {named}", members=members, rest=f" GROUP BY {folded_text(name)}{rest}")
+        is_text_group = any(quoted(column.name) in group.sql for column in self._table.columns
+                            if is_text(column) or is_list(column))
+        return Plan(plain, f"{value.words} for each {group.words}{self._where()}",
+                    folded=folded if is_text_group else "")
 
-    def _row_count(self) -> Expression:
-        return Expression("count(*)", f"count of {self._table.title}")
+    def _ranked_groups(self, group: Expression, value: Expression, order: str, most: int) -> Plan:
+        """Return a query for the first groups in the order of a value, and a few more that may be tied with them."""
+        plan = self._computed(value, group, f" HAVING {value.sql} IS NOT NULL AND count({row_of(group.sql)[1]}) > 0 "
+                                            f"ORDER BY 2 {order}, 1 LIMIT {max(most, 5) + 1}")
+        return replace(plan, understood=f"{group.words} with the {EXTREMES[order][1]} {value.words}{self._where()}",
+                       shown=most)
 
-    def _ranked_groups(self, group: Expression, value: Expression, order: str, most: int,
-                       among: Sequence[str] = ()) -> Plan:
-        """Return a query for groups in the order of a value: the first `most`, 0 for all, or those called `among`."""
-        is_compared = f"count({group.row_sql}) > 0"
-        if among:  # the other members of a list are not compared
-            is_compared = f"{group.row_sql} IN ({', '.join(map(literal, among))})"
-        limit = f" LIMIT {max(most, 5) + 1}" if most else ""  # the others show whether the last one is tied
-        plan = self._computed(value, group,
-                              f" HAVING {value.sql} IS NOT NULL AND {is_compared} ORDER BY 2 {order}, 1{limit}")
-        degree = "highest" if order == "DESC" else "lowest"
-        return replace(plan, understood=f"{group.words} with the {degree} {value.words}{self._where()}", shown=most,
-                       folded="" if among else plan.folded)
-
-    def _limit(self) -> int:
-        """Return how many of the first are asked for, and use the number that says so."""
-        number = next(iter(self._parts.unused("number")), None)
-        if number is None:
-            return 1
-        self._parts.use(number)
-        if not number.name.isdecimal() or not 1 < int(number.name) <= _MOST_RANKED:
-            raise UnclearError(number)
-        return int(number.name)
+    def _extreme_rows(self, value: Expression, order: str, shown: Sequence[ColumnInfo], limit: int, words: str) -> Plan:
+        """Return a query for the rows with an extreme value, with all that share the last one."""
+        columns = [quoted(column.name) for column in shown]
+        text = f"{', '.join(column.title for column in shown)} with the " if shown else ""
+        text += f"{words} {value.words}{self._where()}"
+        partial = next((one for one in self._table.columns if one.last and quoted(one.name) == value.sql), None)
+        if partial is not None and limit == 1:  # the row that must have the latest of dates that may say a month alone
+            ends = (partial.last, partial.name) if order == "DESC" else (partial.name, partial.last)
+            may_be, must_be = map(quoted, ends)
+            written = f"{quoted(written_column(self._parts, partial))} AS {quoted(partial.title)}"
+            best = f"{may_be} {'>=' if order == 'DESC' else '<='} ({self._select(f'{EXTREMES[order][0]}({must_be})')})"
+            return Plan(self._select(", ".join([*columns, written]), extra=[best], rest=" ORDER BY ALL"), text,
+                        must_be_single=True)
+        what = ", ".join([*columns, value.sql if value.sql == quoted(value.words) else
+                          f"{value.sql} AS {quoted(value.words)}"])
+        if limit == 1:
+            best = f"{value.sql} = ({self._select(f'{EXTREMES[order][0]}({value.sql})')})"
+            return Plan(self._select(what, extra=[best], rest=" ORDER BY ALL"), text)
+        sql = self._select(what, extra=[f"{value.sql} IS NOT NULL"],
+                           rest=f" ORDER BY {value.sql} {order} LIMIT {limit + 1}")
+        return Plan(sql, text, shown=limit)
 
     # Columns.
 
@@ -146,7 +148,10 @@ class QuestionTarget:
         unit = next(iter(self._parts.unused("unit")), None)
         # The number by which a document is called is no measure of it.
         may_be_head = not (measure or unit or self._columns() or self._parts.are_documents)
-        mentions = [mention for mention in self._columns(heads=may_be_head) if self._names_number(mention)]
+        mentions = [mention for mention in self._columns(heads=may_be_head)
+                    if self._parts.columns_for(mention, is_number)
+                    and self._parts.preceding(mention, "group", gap=1) is None
+                    and (not mention.is_head or self._parts.words(mention).replace(" ", "_") in mention.columns)]
         columns = {column.name: column for column in (self._parts.column_of(one, is_number) for one in mentions)}
         if measure is not None:
             measured = {column.name: column for column in columns_of_measure(self._table, measure.name)}
@@ -160,52 +165,37 @@ class QuestionTarget:
         self._check_units(column)
         return column
 
-    def _names_number(self, mention: Mention) -> bool:
-        """Return True if a mention names a column of numbers to compute with, unlike one that rows are grouped by."""
-        if not self._parts.columns_for(mention, is_number) or self._parts.preceding(mention, "group", gap=1):
-            return False
-        # What the rows are called is such a column only if it is written as the column is.
-        names = {text.casefold() for name in mention.columns for text in (name, self._parts.columns[name].title)}
-        return not mention.is_head or self._parts.words(mention) in names
-
     def _check_units(self, column: ColumnInfo) -> None:
         """Use the unit that a question asks for if it is the column's, which must have one unit alone."""
-        if column.units:
-            raise UnclearError(column.name)
+        own = unit_of_column(column)
         for unit in self._parts.unused("unit"):
-            own = unit_of_column(column)
             if own and normal_unit(unit.name) != normal_unit(own):
                 raise UnclearError(unit)
             self._parts.use(unit)
+        if column.units:
+            raise UnclearError(column.name)
 
     def _dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that the question names, or else all."""
         named = [mention for mention in self._columns() if self._parts.columns_for(mention, is_date)]
         # "the year in which most were rejected" is of no date that documents have.
-        is_of_value = self._parts.has(*PERIODS) and any(
-            one.values and not is_date(self._parts.columns[one.column]) for one in self.conditions)
-        says_when = self._parts.has("when", "day") or is_of_value
+        says_when = self._parts.has("when", "day") or (self._parts.has(*PERIODS) and any(
+            one.values and not is_date(self._parts.columns[one.column]) for one in self.conditions))
         if not named and self._parts.are_documents and says_when and not self._parts.has("made"):
             raise UnclearError(self._table.name)
         self._parts.use(*named)
         columns = [self._parts.column_of(mention, is_date) for mention in named] or self._parts.dates()
         return list({column.name: column for column in columns}.values())
 
-    def _labelled(self, kind: str) -> ColumnInfo:
-        """Return the only column that says where or who something is, by its label."""
-        return only([column for column in self._table.columns if keys_of(column.title) in lexicon().labels[kind]], kind)
-
     # Groups.
 
     def _group(self) -> Expression | None:
         """Return what the rows are grouped by; None if they are not."""
-        for mention in self._parts.unused("group", "spread"):
-            of = self._parts.following(mention, "column", "head", "where", *PERIODS, gap=2)
-            if of is not None or self._parts.words(mention) == "by":
-                self._parts.use(mention)
+        for mention in self._parts.unused("group"):
+            of = self._parts.following(mention, "column", "head", *PERIODS, gap=2)
             if of is None:
                 continue
-            self._parts.use(*self._maker_verbs(of))  # "how many books did each publisher release"
+            self._parts.use(mention, *self._maker_verbs(of))  # "how many books did each publisher release"
             if not (self._parts.is_rows(of) and self._parts.are_documents):
                 return self._grouping(of)
             # "on average per proposal" is of all, but not "how many per proposal".
@@ -215,12 +205,9 @@ class QuestionTarget:
         return None
 
     def _maker_verbs(self, *groups: Mention) -> list[Mention]:
-        """Return verbs that only say what a group's members do: "released" in "which publisher released the most"."""
-        # Such a verb may be read as the name of a column (the date of release), which the question does not mean. There
-        # are none unless the groups are makers or owners, such as publishers.
-        labels = {(key,) for mention in groups for name in mention.columns
-                  for key in keys_of(self._parts.columns[name].title)}
-        if labels.isdisjoint(lexicon().labels["owner"]):
+        """Return verbs that only say what makers or owners do: "released" in "which publisher released the most"."""
+        # Such a verb may be read as the name of a column (the date of release), which the question does not mean.
+        if not any(self._parts.columns_for(mention, says_owner) for mention in groups):
             return []
         return [mention for mention in self._columns() if is_kind_of("made", self._parts.words(mention))]
 
@@ -229,7 +216,7 @@ class QuestionTarget:
         self._parts.use(mention)
         if mention.kind in PERIODS:
             return self._period(mention.kind)
-        column = self._labelled("place") if mention.kind == "where" else self._parts.column_of(mention)
+        column = self._parts.column_of(mention)
         self._parts.use(*(other for other in self._columns() if other.columns == (column.name,)))
         if is_date(column) and (period := self._parts.take(*PERIODS)):
             return self._period(period.kind, column)
@@ -245,29 +232,27 @@ class QuestionTarget:
         sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"  # else it says too little
         return Expression(sql, f"{period} of {column.title}")
 
-    def _counted_list(self) -> Mention | None:
-        """Return the list whose members are counted: "how many authors", "the average number of authors"."""
-        nouns = [self._parts.noun_after(mention) for mention in self._parts.unused("count")]
-        return next((noun for noun in nouns if noun is not None and self._parts.columns_for(noun, is_list)), None)
-
-    def _is_numbered(self) -> bool:
-        """Return True if a condition is the number that one row is called by: "RFC 31"."""
-        numbering = self._parts.numbering_columns()
-        return any(one.column in numbering and " = " in one.sql for one in self.conditions)
+    def _row_count(self) -> Expression:
+        return Expression("count(*)", f"count of {self._table.title}")
 
     def _named_documents(self) -> list[Condition]:
-        """Return the conditions that name single documents, by the names of their files or by words of their titles."""
+        """Return the conditions that name single documents, by the names of their files, titles or numbers."""
         # Of those that a question says to be titled so, there may be several.
-        if not self._parts.are_documents:
-            return []
         is_titled = any(one.kind == "column" and "title" in one.columns for one in self._parts.mentions)
         naming = {"document"} if is_titled else {"document", "title"}
-        return [one for one in self.conditions if one.values and one.column in naming]
+        numbering = self._parts.numbering_columns()
+        return [one for one in self.conditions if (self._parts.are_documents and one.values and one.column in naming)
+                or (one.column in numbering and " = " in one.sql)]
 
 
 def folded_text(expression: str) -> str:
     """Return the expression for a text without capitals and accents."""
     return f"strip_accents(lower({expression}))"
+
+
+def row_of(expression: str) -> tuple[str, str]:
+    """Return the expression for the members of a list ("" of another value), and the name of a value in a SELECT."""
+    return (expression, "member") if "unnest(" in expression else ("", expression)
 
 
 def members_of(column: ColumnInfo) -> str:
@@ -280,10 +265,3 @@ def members_of(column: ColumnInfo) -> str:
     # A record that has a person with an address and without has her once.
     listed = f"[{_WITHOUT_ADDRESS.format('one')} FOR one IN {name}]" if has_addresses else name
     return f"unnest(list_distinct({listed}))"
-
-
-def count_different(column: ColumnInfo) -> Expression:
-    """Return the number of different values of a column in a group."""
-    name = quoted(column.name)
-    sql = f"len(list_distinct(flatten(list({name}))))" if is_list(column) else f"count(DISTINCT {name})"
-    return Expression(sql, f"number of different {column.title}")

@@ -10,10 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from ..models.embedding.minilm import bundled_tokenizer
 from ..schemas.naming import normalise
 from ..text.content_words import stem_word
-from ..text.dates import find_dates, is_month, parse_date
+from ..text.dates import find_dates, parse_date
 from ..text.lexicon import countries
 from ..text.quantities import find_numbers, is_unit, parse_number
 from ..text.scripts import CJK, has_han, is_han
@@ -24,36 +23,18 @@ _IN_WORD = re.compile(r"(?:[A-Za-z0-9]|\w[-.])$")
 """What stands before a number that is a part of a name: EIP-4844."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>")
-_ABOUT = re.compile(
-    r"\b(?P<cue>(?:the )?(?:word|term|phrase) |(?:mention|contain)(?:s|ing)? (?:the word )?|"
-    r"(?:have|has|having|with|includes?) (?=[\w-]++(?: [\w-]++)? in (?:the|their|its) (?:title|name)s?\b))"
-    r"(?!(?:the|an?|any|no|word)\b)"
-    r"(?P<words>[\w-]++(?: (?!in\b)[\w-]++)?)(?= in (?:the|their|its|a)\b|[?.!]*+$)", re.IGNORECASE)
-"""Words that a text has, which are not quoted: "mention concurrency in their title"."""
 _ADDRESS = re.compile(r"(?<=\S)\s*+(?:<[^<>]*+>|\((?:@|[\w.-]++(?:@| at ))[^()]*+\))$")
 """What people put behind their names, and not always the same."""
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")
-_GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})++(?![.,\d])")
-_GERMAN = re.compile(r"\b(?:wie|der|die|das|den|und|mit)\b", re.IGNORECASE)
-"""A number that German groups by points: 1.000."""
 _LEAST_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
                   "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "两": 2, "三": 3, "四": 4, "五": 5, "十": 10}
 _BEFORE_ONE = frozenset({"than", "exactly", "only", "least", "most"})
-_PARTS_OF_YEAR = [re.compile(form, re.IGNORECASE) for form in (
-    r"\b(?:the )?(?P<nth>first|second|third|fourth) (?P<unit>quarter|half) of (?P<year>\d{4})\b",
-    r"\b(?P<unit>[qh])(?P<nth>[1-4]) (?:of )?(?P<year>\d{4})\b",
-    r"(?P<year>\d{4})年(?:的|第)?(?P<nth>[上下一二三四1-4])(?P<unit>半年|季度)")]
-_NTH = {nth: number for number, said in enumerate(("first 1 一 上", "second 2 二 下", "third 3 三", "fourth 4 四"), 1)
-        for nth in said.split()}
-_BEFORE_QUARTERS, _BEFORE_HALVES = 32, 39
-"""EDTF numbers the quarters of a year 33 to 36, and its halves 40 and 41."""
-_BEFORE_MAY = frozenset({"in", "of", "from", "to", "before", "after", "since", "until", "and", "or"})
-_SHORT, _LEAST_STEM, _LONG = 3, 4, 7
+_SHORT, _LEAST_STEM = 3, 4
 _LONGEST_PHRASE = 12
 MOST_NAME_WORDS, LEAST_LETTERS = 5, 3
 _BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")
 """A name and what is in brackets behind it."""
-_NOUNS = frozenset({"made", "documents", "reading", "number_word", "edge"})
+_NOUNS = frozenset({"made", "documents", "reading", "number_word"})
 """Kinds of words that are often a part of a column's label as well."""
 _MOST_VARIANTS = 200
 Keys = tuple[str, ...]
@@ -79,7 +60,6 @@ class Mention:
         columns: the columns that are meant, one of them if there are several.
         also: the columns of which it is a part of the label, if `columns` have it as a whole.
         values: of a value, for each column the values that fit.
-        is_like: whether a column is meant only by a word of similar use.
         is_head: whether a column's words are also what the table's rows are called.
     """
 
@@ -90,17 +70,7 @@ class Mention:
     columns: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    is_like: bool = False
     is_head: bool = False
-
-
-class Part(NamedTuple):
-    """Words of a question, from `first` to before `last`, that are read as one thing; `name` says which of its kind."""
-
-    first: int
-    last: int
-    kind: str
-    name: str = ""
 
 
 @lru_cache(4096)
@@ -173,9 +143,9 @@ def lexicon() -> Lexicon:
 
 
 def _measures(measures: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Yield (kind, measure, phrase) of the words that ask for a measure, or compare by it."""
-    kinds = (("asked", "measure", ""), ("most", "max", ""), ("least", "min", ""), ("more", "compare", ""),
-             ("more", "over", " than"), ("less", "under", " than"))
+    """Yield (kind, measure, phrase) of the words that ask for a measure or compare by it."""
+    kinds = (("asked", "measure", ""), ("most", "max", ""), ("least", "min", ""), ("more", "over", " than"),
+             ("less", "under", " than"))
     for name, measure in measures.items():
         for form, kind, ending in kinds:
             yield from ((kind, name, f"{phrase}{ending}") for phrase in filter(None, measure[form].split(", ")))
@@ -211,19 +181,12 @@ def label_words(label: Keys, least: int = LEAST_LETTERS) -> Iterator[Keys]:
 
 @lru_cache(65_536)
 def is_form_of(word: str, label: str) -> bool:
-    """Return True if two words in lower case are forms of one: authored and author, precipitation and precip.
+    """Return True if two words in lower case are forms of one, such as authored and author.
 
-    They share a stem of four letters, and differ by endings; or one is an abbreviation, which is no word itself: the
-    tokenizer has it in parts. Long words may differ by a letter: licence and license.
+    They share a stem of four letters, and differ by endings.
     """
     shared = next((at for at, (one, other) in enumerate(zip(word, label, strict=False)) if one != other),
                   min(len(word), len(label)))
-    shorter, longer = sorted((word, label), key=len)
-    if shared == len(shorter) >= _SHORT and longer.isalpha() and longer[shared:] not in lexicon().suffixes:
-        return shorter.isalpha() and len(bundled_tokenizer().encode(shorter, add_special_tokens=False).tokens) > 1
-    one, other = (text.removesuffix("s") for text in (word, label))
-    if len(one) == len(other) >= _LONG and sum(map(str.__ne__, one, other)) == 1:
-        return True
     endings = lexicon().suffixes | {""}
     return any({word[at:], label[at:]} <= endings for at in range(_LEAST_STEM, shared + 1))
 
@@ -258,18 +221,13 @@ def value_variants(text: str, label: str, *, is_category: bool) -> Iterator[Keys
         yield from lexicon().synonyms.get(keys, ())
 
 
-def quote_words(question: str) -> str:
-    """Quote the words of which a question says that a text has them: "have the word soup in their name"."""
-    return question if _QUOTED.search(question) else _ABOUT.sub(r'\g<cue>"\g<words>"', question)
-
-
-def fixed_parts(question: str, words: Sequence[Word]) -> list[Part]:
+def fixed_parts(question: str, words: Sequence[Word]) -> list[Mention]:
     """Return the quotes, dates, numbers and units of a question; no two of them share a word."""
     quotes = (_part(words, match.start(), match.end(), "quoted", match[1]) for match in _QUOTED.finditer(question)
               if any(match.start() <= word.start and word.end <= match.end() for word in words))
     parts = [*quotes, *_dates(question, words), *_amounts(question, words)]
-    parts += [Part(at, at + 1, "unit", unit) for at, word in enumerate(words) if (unit := unit_of(word.text))]
-    chosen: list[Part] = []
+    parts += [Mention(at, at + 1, "unit", unit) for at, word in enumerate(words) if (unit := unit_of(word.text))]
+    chosen: list[Mention] = []
     for part in parts:
         if all(part.last <= other.first or other.last <= part.first for other in chosen):
             chosen.append(part)
@@ -285,44 +243,31 @@ def unit_of(word: str) -> str:
     return parse_number(f"1 {word}").partition(" ")[2]
 
 
-def _dates(question: str, words: Sequence[Word]) -> Iterator[Part]:
-    for match in (match for form in _PARTS_OF_YEAR for match in form.finditer(question)):
-        number, is_half = _NTH[match["nth"].casefold()], match["unit"][0] in "hH半"
-        if not is_half or number <= 2:  # noqa: PLR2004 - a year has two halves
-            code = number + (_BEFORE_HALVES if is_half else _BEFORE_QUARTERS)
-            yield _part(words, match.start(), match.end(), "date", f"{match['year']}-{code}")
+def _dates(question: str, words: Sequence[Word]) -> Iterator[Mention]:
     for start, end in find_dates(question):
         if date := parse_date(question[start:end]):
             yield _part(words, start, end, "date", date)
-    for at, word in enumerate(words):
-        is_may = word.text != "May" or (at and words[at - 1].folded in _BEFORE_MAY)
-        if is_may and word.text[:1].isupper() and is_month(normalise(word.text)):
-            month = parse_date(f"{word.text} 2000")[5:7]
-            yield Part(at, at + 1, "date", f"XXXX-{month}")
 
 
-def _amounts(question: str, words: Sequence[Word]) -> Iterator[Part]:
+def _amounts(question: str, words: Sequence[Word]) -> Iterator[Mention]:
     for start, end in find_numbers(question):
-        is_in_word = _IN_WORD.search(question, 0, start) is not None
-        text = question[start:end]
-        if _GROUPED.match(text) and _GERMAN.search(question):
-            text = text.replace(".", "")
-        if not is_in_word and (amount := parse_number(text)):
+        if _IN_WORD.search(question, 0, start) is None and (amount := parse_number(question[start:end])):
             part = _part(words, start, end, "number", amount)
             # The general reading of numbers may not know the unit that stands behind.
             unit = unit_of(words[part.last].text) if part.last < len(words) and " " not in amount else ""
-            yield Part(part.first, part.last + 1, "number", f"{amount} {unit}") if unit else part
+            yield Mention(part.first, part.last + 1, "number", f"{amount} {unit}") if unit else part
     for at, word in enumerate(words):
         number = 1 if word.folded == "one" and at and words[at - 1].folded in _BEFORE_ONE else (
             _LEAST_NUMBERS.get(word.text.casefold()))
         if number and at + 1 < len(words):
             unit = unit_of(words[at + 1].text)
-            yield Part(at, at + 2, "number", f"{number} {unit}") if unit else Part(at, at + 1, "number", str(number))
+            yield Mention(at, at + 2, "number", f"{number} {unit}") if unit else Mention(
+                at, at + 1, "number", str(number))
 
 
-def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> Part:
+def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> Mention:
     inside = [at for at, word in enumerate(words) if word.start < end and start < word.end]
-    return Part(inside[0], inside[-1] + 1, kind, name)
+    return Mention(inside[0], inside[-1] + 1, kind, name)
 
 
 @lru_cache(64)

@@ -8,7 +8,6 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ..graph_store.sql.value_words import FoundValue
-from ..models.rules.likeness import likeness
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import is_han
 from .question_words import (
@@ -28,9 +27,6 @@ from .question_words import (
 )
 from .value_mentions import NAMING_SHARE, PLAIN, WEAK, Candidate, ValueReader
 
-_LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
-"""The cosine from which a word may stand for a column's, and its lead over the next column. Of 97 pairs of synonyms and
-95 of other words that tables hold side by side (tests/unit/tools/test_asked_query.py), .5 takes 27 and 1."""
 RANKS = ("certain", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
           "column_word", "value_word", "column_form", "made", "unit")
 """What words are rather read as, if several readings have equally many of them."""
@@ -44,14 +40,8 @@ _FEW = 0.05
 _EVENTS = ("ment", "ments", "ion", "ions", "ings")
 """Endings of nouns for what happens: each row with an appointee is an appointment."""
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
-_VERBS = frozenset({
-    "give", "gave", "given", "get", "got", "turn", "turned", "go", "goes", "went", "gone", "come", "comes", "came",
-    "find", "found", "hold", "held", "bring", "brought", "carry", "carried", "fall", "fell", "stand", "put"})
 _WHOLE = frozenset({"how", "why", "whether", "last"})
 """First words of labels that are said whole: what was edited in 2007 may be "last edited" later."""
-_BEFORE_DEEDS = frozenset({"i", "he", "she", "we", "they", "you", "currently", "now", "still", "is", "are", "was"})
-_PARTICLES = frozenset({"up", "out", "off", "away", "back", "down"})
-"""With these behind them, verbs that say nothing of their own mean something else: "give up"."""
 
 
 @dataclass(frozen=True)
@@ -87,23 +77,10 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
                   *ValueReader(words, columns, known, heads, table.rows).read()]
     mentions = _join_labels(_choose(candidates), heads, others, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
-    # Capitalised words, which are like no column, come first, as likenesses take long to compute.
-    for at in sorted(unread, key=lambda at: words[at].text.islower()):
-        if _is_glossed(question, words, at, mentions):
-            continue
-        if (mention := _like_column(words[at].text, at, table)) is None:
-            return None
-        mentions.append(mention)
-    mentions = _name_columns(sorted(mentions, key=lambda mention: mention.first), columns, words)
-    is_other_verb = any(first.kind == second.kind == "neutral" and words[first.last - 1].folded in _VERBS
-                        and words[second.first].folded in _PARTICLES for first, second in pairwise(mentions))
-    # "He is currently reading" is a deed, unlike "the highest reading".
-    is_other_verb = is_other_verb or any(word.folded == "reading" and before.folded in _BEFORE_DEEDS
-                                         for before, word in pairwise(words))
-    is_of_text = any(mention.kind == "mentioned" for mention in mentions)
-    if is_other_verb or is_of_text or _has_rival_values(mentions, columns):
+    if not all(_is_glossed(question, words, at, mentions) for at in unread):
         return None
-    return Reading(table, question, words, tuple(mentions), heads)
+    mentions = _name_columns(mentions, columns, words)
+    return None if _has_rival_values(mentions, columns) else Reading(table, question, words, tuple(mentions), heads)
 
 
 def _name_columns(mentions: Sequence[Mention], columns: Mapping[str, ColumnInfo],
@@ -174,7 +151,7 @@ def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], others: fr
             last = joined[place]
             shared = tuple(name for name in (*mention.columns, *mention.also) if name in (*last.columns, *last.also))
             between = {word.folded for word in words[last.last:mention.first]}
-            if shared and between <= {"the", "of"}:  # "managed the review", as the review manager
+            if shared and between <= {"the", "of", "or", "co"}:  # "managed the review", "write or co-write"
                 joined[place:] = [replace(last, last=mention.last, columns=shared, also=())]
                 continue
         keys = tuple(word.key for word in words[mention.first:mention.last])
@@ -193,8 +170,7 @@ def _fixed(question: str) -> tuple[Candidate, ...]:
     for part in fixed_parts(question, words):
         # A quoted word is rather a part of a text than a value: "final" in the title.
         is_quoted_word = part.kind == "quoted" and part.last == part.first + 1
-        candidates.append(Candidate("certain" if is_quoted_word else part.kind,
-                                     Mention(part.first, part.last, part.kind, part.name)))
+        candidates.append(Candidate("certain" if is_quoted_word else part.kind, part))
     ranks = {**dict.fromkeys(WEAK, "weak"), "made": "made"}
     for first, last, _ in runs_of(words):
         kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
@@ -306,22 +282,6 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[K
                     len(one) == 1 and is_form_of(words[first].folded, one[0]) for one in named)):
                 yield Candidate(kind, Mention(first, last, kind))
                 break
-
-
-def _like_column(word: str, at: int, table: TableInfo) -> Mention | None:
-    """Return a word that is used like the words of one column's label, as a mention of it; None if there is none."""
-    is_deed = word.endswith("ed")  # who "applied" is not said by how to apply
-    if len(word) <= LEAST_LETTERS or is_deed or not (word.isascii() and word.islower()):
-        return None
-    columns = list(_shown(table))
-    labels = [" ".join((column.title, column.name.replace("_", " "))) for column in columns]
-    if any(label.find(word) > 0 for text in labels for label in text.casefold().split()):
-        return None  # "affected" is not "unaffected"
-    ranked = sorted(zip(likeness([word], labels)[:, 0].tolist(), (column.name for column in columns), strict=True),
-                    reverse=True)
-    if not ranked or ranked[0][0] < _LEAST_LIKENESS or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < _LEAST_LEAD):
-        return None
-    return Mention(at, at + 1, "column", columns=(ranked[0][1],), is_like=True)
 
 
 def _is_glossed(question: str, words: Sequence[Word], at: int, mentions: Sequence[Mention]) -> bool:

@@ -1,10 +1,10 @@
-"""Run a query over the tables, repair it once if it has to be, and return its result as citable items.
+"""Run a query over the tables, with its texts as the documents write them, and return its result as citable items.
 
 Each row of a result is a line that cites its records, and a note says what the numbers rest on.
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -12,18 +12,19 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from ..graph_store.sql.checking import DIALECT, join_names
 from ..graph_store.sql.engine import SqlEngine
+from ..graph_store.sql.logical_tables import literal, quoted
 from ..graph_store.sql.sql_errors import SqlError
 from ..schemas.documents import Citation
 from ..schemas.inquiry import Block
 from ..schemas.lookups import TableQuery
 from ..schemas.naming import label_key, normalise
-from ..schemas.records import Basis, SqlResult, TableInfo
+from ..schemas.records import Basis, ColumnInfo, SqlResult, TableInfo
 from ..schemas.retrieval import Passage, Place
 from ..text.languages import Language
 from ..text.quantities import show_value
 from .fact_rows import fit_lines
-from .sql_repair import WantedValue, repair_query, replace_values, tables_of, tells_case, wanted_values
 
 _OF_RESULT = ("group", "having", "qualify", "windows", "distinct", "order", "limit", "offset")
 """The clauses that make rows of a result of the records."""
@@ -38,36 +39,21 @@ _MOST_NEAR = 5
 def look_up_query(engine: SqlEngine, lookup: TableQuery, tokens: int) -> list[Block]:
     """Return the result of a query as a block of citable rows.
 
-    A query that fails is run once more if its names can be put right (`sql_repair`), and so is one that compares a
-    column with a text that it does not have. The note says what was changed. A query that still fails is no error: the
-    note says why, with the names that there are.
+    A query that compares a column with a text that it does not have is run once more with the text that is meant. The
+    note says what was changed. A query that fails is no error: the note says why, with the names that there are.
     """
-    tables = engine.tables()
     try:
-        result, notes = _run_or_repair(engine, lookup.sql, tables)
+        result = engine.run(lookup.sql.strip("`; \n\t").removeprefix("sql\n"))
     except SqlError as error:
         return [Block(title=" ".join(lookup.sql.split()), note=str(error))]
     try:
-        result, found_notes = _with_known_values(engine, result, tables)
-        notes += found_notes
+        result, notes = _with_known_values(engine, result, engine.tables())
     except SqlError as error:
-        notes.append(f"its texts were not looked for in their columns: {error}")
-    if result.records == 0 and tells_case(result.sql):
+        notes = [f"its texts were not looked for in their columns: {error}"]
+    tree = _parse_query(result.sql)
+    if result.records == 0 and tree is not None and tree.find(exp.Like):
         notes.append("LIKE tells capitals apart, ILIKE does not")
     return [block_of(engine, result, tokens, notes)]
-
-
-def _run_or_repair(engine: SqlEngine, sql: str, tables: Sequence[TableInfo]) -> tuple[SqlResult, list[str]]:
-    """Return the result of a query, or of the repaired one with what was changed; raise SqlError if both fail."""
-    try:
-        return engine.run(sql), []
-    except SqlError:
-        if (repaired := repair_query(sql, tables)) is None:
-            raise
-    try:
-        return engine.run(repaired.sql), [*repaired.changes]
-    except SqlError as error:
-        raise SqlError("; ".join([*repaired.changes, str(error)])) from error
 
 
 def block_of(engine: SqlEngine, result: SqlResult, tokens: int, notes: Sequence[str] = (), understood: str = "",
@@ -89,7 +75,7 @@ def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[
             return engine.run(own, most_rows=1).citations
     if result.citations:
         return ()
-    return tuple(citation for table in tables_of(result.sql, engine.tables())
+    return tuple(citation for table in _tables_of(result.sql, engine.tables())
                  for citation in engine.run(f'SELECT * FROM "{table.name}"', most_rows=1).citations[:1])  # noqa: S608
 
 
@@ -97,25 +83,66 @@ def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[Ta
                        ) -> tuple[SqlResult, list[str]]:
     """Return a query's result with its texts written as the documents have them, and notes on these."""
     # A count of no rows is easily taken for an answer, so a note says which values there are.
-    meant, notes = dict[WantedValue, str](), list[str]()
-    for wanted in list(wanted_values(result.sql, tables))[:_MOST_CHECKED]:
-        text = wanted.text.replace("'", "''")
-        found = engine.run(f'SELECT {wanted.column}, count(*) AS number FROM "{wanted.table}" '  # noqa: S608
-                           f"WHERE contains(lower({wanted.column}), lower('{text}')) OR {wanted.column} = '{text}' "
-                           f"GROUP BY {wanted.column} ORDER BY number DESC, {wanted.column}", most_rows=50)
+    if (tree := _parse_query(result.sql)) is None:
+        return result, []
+    compared = list(_compared_texts(tree, tables))
+    notes = list[str]()
+    is_changed = False
+    for table, column, text in list(dict.fromkeys((*owner, node.this) for *owner, node in compared))[:_MOST_CHECKED]:
+        name, wanted = quoted(column.name), literal(text)
+        found = engine.run(f"SELECT {name}, count(*) AS number FROM {quoted(table.name)} "  # noqa: S608
+                           f"WHERE contains(lower({name}), lower({wanted})) OR {name} = {wanted} "
+                           f"GROUP BY {name} ORDER BY number DESC, {name}", most_rows=50)
         values = [str(row[0]) for row in found.rows]
-        if wanted.text in values:
+        if text in values:
             continue
-        equal = [value for value in values if label_key(value) == label_key(wanted.text)] or values
+        equal = [value for value in values if label_key(value) == label_key(text)] or values
         if len(equal) == 1:
-            meant[wanted] = equal[0]
-            notes.append(f"{wanted.column} '{wanted.text}' read as '{equal[0]}'")
+            for *owner, node in compared:
+                if (*owner, node.this) == (table, column, text):
+                    node.replace(exp.Literal.string(equal[0]))
+            is_changed = True
+            notes.append(f"{column.name} '{text}' read as '{equal[0]}'")
         else:
-            known = list(values) or [value for table in tables if table.name == wanted.table for column in table.columns
-                                     if column.name == wanted.column for value, _ in column.frequent]
+            known = values or [value for value, _ in column.frequent]
             more = ", …" if len(known) > _MOST_NEAR else ""
-            notes.append(f"no {wanted.column} is '{wanted.text}'; there are: {', '.join(known[:_MOST_NEAR])}{more}")
-    return (engine.run(replace_values(result.sql, tables, meant)) if meant else result), notes
+            notes.append(f"no {column.name} is '{text}'; there are: {', '.join(known[:_MOST_NEAR])}{more}")
+    return (engine.run(tree.sql(dialect=DIALECT)) if is_changed else result), notes
+
+
+def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo],
+                    ) -> Iterator[tuple[TableInfo, ColumnInfo, exp.Literal]]:
+    """Yield the texts that a query compares columns of texts with by `=`, `<>` or `IN`, and where they stand."""
+    known = {table.name.casefold(): table for table in tables}
+    read = {node.alias_or_name.casefold(): known[node.name.casefold()] for node in tree.find_all(exp.Table)
+            if node.name.casefold() in known}
+    for comparison in tree.find_all(exp.EQ, exp.NEQ, exp.In):
+        named, literals = comparison.this, comparison.expressions or [comparison.args.get("expression")]
+        if not isinstance(named, exp.Column):
+            continue
+        owners = [read.get(named.table.casefold())] if named.table else [*read.values()]
+        owner = next(((table, column) for table in owners if table for column in table.columns
+                      if column.name.casefold() == named.name.casefold()), None)
+        if owner is not None and owner[1].kind == "text":
+            yield from ((*owner, node) for node in literals if isinstance(node, exp.Literal) and node.is_string)
+
+
+def _tables_of(sql: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
+    """Return the tables that a query reads, in its order."""
+    tree = _parse_query(sql)
+    known = {table.name.casefold(): table for table in tables}
+    names = dict.fromkeys(one.name.casefold() for one in tree.find_all(exp.Table)) if tree else {}
+    return [known[name] for name in names if name in known]
+
+
+def _parse_query(sql: str) -> exp.Expr | None:
+    """Return a query as a tree; None if it is not one statement that can be read."""
+    try:
+        tree: exp.Expr = sqlglot.parse_one(sql, dialect=DIALECT)
+        join_names(tree)
+    except (sqlglot.errors.SqlglotError, SqlError):
+        return None
+    return tree
 
 
 def query_of_row(sql: str, values: Sequence[Any]) -> str | None:

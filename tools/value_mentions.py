@@ -25,7 +25,7 @@ from .question_words import (
 )
 
 WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month", "decade", "until",
-                   "compare", "made", "together", "number_word", "documents", "edge"})
+                   "made", "together", "number_word", "documents"})
 """Kinds of words that give way to a column, a value or a table of the same words."""
 NAMING_SHARE = 0.9  # the share of different values from which a column tells the rows apart
 PLAIN = frozenset({"document", "title"})  # columns of documents whose labels say nothing of what these are

@@ -1,0 +1,323 @@
+"""The conditions of a question on the rows of one table that compare numbers and dates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from ..graph_store.sql.logical_tables import quoted
+from ..schemas.records import ColumnInfo
+from .asked_parts import (
+    DEGREES,
+    SKIPPED,
+    AskedParts,
+    UnclearError,
+    columns_in_unit,
+    columns_of_measure,
+    is_date,
+    is_list,
+    is_number,
+    is_year,
+    only,
+)
+from .question_words import Mention, convert, keys_of, lexicon, unit_of
+
+_SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
+_AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
+_DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
+_DATE_SQL = {"": "({0} >= {2} AND {1} < {3})", "since": "{0} >= {2}", "until": "{1} < {3}", "after": "{0} >= {3}",
+             "before": "{1} < {2}"}
+"""For each sign: the first day ({0}) and the last one ({1}) that a date may be, the same if it says a day, compared
+with the first day of a period ({2}) and the day after its last one ({3})."""
+_SAME_SIGNS = {"over": "after", "under": "before", "over age": "before", "under age": "after"}
+"""What signs of numbers mean of dates, alone ("over") or as a measure of age: "older than" is "over age"."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on a column, with the words of the question that say so.
+
+    Attributes:
+        column: the name of the column.
+        sql: the condition in SQL.
+        text: the condition in words.
+        first: the place of the first word of the question that says so.
+        last: the place behind the last one.
+        values: the values, dates included, of which the column must have one; empty for other conditions.
+        is_negative: whether it is negated.
+        otherwise: the condition in another sense of the words, which must have the same answer; "" if there is none.
+    """
+
+    column: str
+    sql: str
+    text: str
+    first: int
+    last: int
+    values: tuple[str, ...] = ()
+    is_negative: bool = False
+    otherwise: str = ""
+
+
+class Expression(NamedTuple):
+    """A value of a row or of a group of rows, in SQL and in words."""
+
+    sql: str
+    words: str
+
+
+def size(column: ColumnInfo) -> Expression:
+    """Return the number that a column holds: of a list, how many members it has."""
+    name = quoted(column.name)
+    return Expression(f"len({name})", f"number of {column.title}") if is_list(column) else Expression(
+        name, column.title)
+
+
+class MeasureReader:
+    """Reads conditions on numbers and dates, and marks what says them as used."""
+
+    def __init__(self, parts: AskedParts) -> None:
+        self._parts = parts
+
+    def _condition(self, column: ColumnInfo, sql: str, text: str, *said: Mention | None, otherwise: str = "",
+                   values: Sequence[str] = ()) -> Condition:
+        """Return what some mentions say of a column; use them, and a negation before them."""
+        mentions = sorted((mention for mention in said if mention is not None), key=lambda mention: mention.first)
+        self._parts.use(*mentions)
+        negation = next((one for one in reversed(self._parts.unused("not")) if one.first < mentions[0].first), None)
+        if negation is not None and all(one.kind in {*SKIPPED, "column", "unit"} for one in self._parts.mentions
+                                        if negation.last <= one.first < mentions[0].first):
+            self._parts.use(negation)
+            verb = next((verb for verb in (" is ", " has ") if verb in text), " ")
+            sql, text = f"NOT ({sql})", text.replace(verb, f"{verb}not ", 1)
+            otherwise = f"NOT ({otherwise})" if otherwise else ""
+            # A document without a field does not have a value of it; of a bird without a sex, nobody knows.
+            if values and (is_list(column) or self._parts.are_documents):
+                sql, otherwise = (f"{quoted(column.name)} IS NULL OR {one}" if one else "" for one in (sql, otherwise))
+        else:
+            negation = None  # it belongs to other words
+        sql, otherwise = (f"({one})" if " OR " in one else one for one in (sql, otherwise))
+        return Condition(column.name, sql, text, mentions[0].first, mentions[-1].last, tuple(values),
+                         is_negative=negation is not None, otherwise=otherwise)
+
+    def _beside(self, first: Mention, last: Mention, *kinds: str) -> tuple[Mention | None, Mention | None]:
+        """Return the mentions of columns, or of other kinds, before and behind some words."""
+        return self._parts.preceding(first, "column", *kinds), self._parts.following(last, "column", *kinds)
+
+    def _absorb(self, name: str, first: Mention, last: Mention) -> None:
+        """Use the mention of a column beside its value: "Dream island", "status Final"."""
+        self._parts.use(*(
+            beside for beside in self._beside(first, last) if beside is not None
+            and name in (*beside.columns, *beside.also) and self._parts.preceding(beside, "group", gap=1) is None))
+
+    # Numbers.
+
+    def _numbers(self) -> list[Condition]:
+        """Read numbers with a comparison ("more than 5 kg", "5 kg or more") or beside a column ("4 cylinders")."""
+        conditions = []
+        for number in self._parts.unused("number"):
+            before = self._parts.preceding(number, *_SIGNS, gap=1)
+            sign = before or self._parts.following(number, *_AFTER_NUMBER, gap=0)
+            first, last = sorted((number, sign or number), key=lambda one: one.first)
+            beside = self._compared(first, last, number) if sign is not None else self._beside_number(number)
+            if beside is None:
+                continue
+            named, column = beside
+            self._absorb(column.name, first, last)
+            exactly = self._parts.preceding(number, "only", gap=0) if sign is None else None
+            comparison = f"{_SIGNS.get(sign.kind) or _AFTER_NUMBER[sign.kind]} {_figure(number, column)}" if sign else (
+                f"= {number.name}")
+            conditions.append(self._size_condition(column, comparison, number, sign, exactly, named))
+        return conditions
+
+    def _size_condition(self, column: ColumnInfo, comparison: str, *mentions: Mention | None) -> Condition:
+        """Return the condition that a column's number, or how long its list is, fits a comparison such as "> 5"."""
+        value, otherwise = size(column), ""
+        if not comparison.startswith("="):
+            self._check_texts(column)
+        if is_list(column) and all(" " in member for member, _ in column.frequent):
+            # "Ada Blum, Independent" has one author: what is no name, where all others are, must not matter.
+            otherwise = (f"len([name FOR name IN {quoted(column.name)} IF regexp_matches(name, '^\\p{{Lu}}.* ')]) "
+                         f"{comparison}")
+        return self._condition(column, f"{value.sql} {comparison}", f"{value.words} {comparison}", *mentions,
+                               otherwise=otherwise)
+
+    def _check_texts(self, column: ColumnInfo) -> None:
+        """Raise UnclearError if cells of a field are texts that may be above or below a number: "around 400 BC"."""
+        if column.untyped and self._parts.are_documents:
+            raise UnclearError(column.name)
+
+    def _compared(self, first: Mention, last: Mention, number: Mention) -> tuple[Mention | None, ColumnInfo]:
+        """Return the column that a number is compared with, by a word for a measure, by name, or by its unit."""
+        before, after = self._beside(first, last, "measure")
+        unit = number.name.partition(" ")[2]
+        # "longer than" names a measure itself; others stand beside: "a mass of more than".
+        measure = next((one for one in (first, last, before, after) if one is not None and one.name and (
+            one.kind in _SIGNS or one.kind == "measure")), None)
+        if measure is not None:
+            fitting = columns_of_measure(self._parts.table, measure.name)
+            # Of a distance and a running time, the unit tells which is longer than 150 minutes.
+            of_unit = [column for column in fitting if unit and unit_of_column(column)
+                       and convert(1, unit, unit_of_column(column)) is not None]
+            return measure, only(of_unit or fitting, first)
+        # In this order: "more than two authors", "a price above 5", "more than 5 cylinders", "authors: at least two".
+        for mention, fits in ((after, is_list), (before, is_number), (after, is_number), (before, is_list)):
+            if mention is not None and self._parts.columns_for(mention, fits):
+                return mention, self._parts.column_of(mention, fits)
+        return None, only(columns_in_unit(self._parts.table, unit), first)
+
+    def _beside_number(self, number: Mention) -> tuple[Mention, ColumnInfo] | None:
+        """Return the column that a number is a value of: what rows are called by ("RFC 31"), or one named beside it."""
+        after = self._parts.following(number, "column", gap=0)
+        before = self._parts.preceding(number, "column", gap=1)
+        head = before if before is not None and before.is_head else self._parts.preceding(
+            number, "head", "documents", gap=0)
+        numbering = self._parts.numbering_columns() if head is not None else []
+        # In "RFCs 4 authors wrote", the plural is not the name of one row.
+        if head is not None and numbering and not self._parts.words(head).endswith("s"):
+            return head, self._parts.columns[numbering[0]]
+        # Without a comparison, a number with a unit says too little, and "the two tallest towers" are no value.
+        if " " in number.name or (after is not None and self._parts.has(*DEGREES)):
+            return None
+        for mention, fits in ((after, is_number), (before, is_number), (after, is_list)):
+            if mention is not None and self._parts.columns_for(mention, fits):
+                return mention, self._parts.column_of(mention, fits)
+        return None
+
+    # Dates.
+
+    def _dates(self) -> list[Condition]:
+        """Read dates, each alone or two that a word joins: "in 2019", "from March to May"."""
+        conditions = []
+        dates = self._parts.unused("date")
+        while dates:
+            first = dates.pop(0)
+            link = self._parts.directly_behind(first)
+            is_link = link is not None and (link.kind in {"through", "or"} or self._parts.words(link) in {
+                "to", "and", "und", "和"})
+            if link is not None and is_link and dates and self._parts.following(link, "date", gap=4) == dates[0]:
+                conditions.append(self._dated(first, link, dates.pop(0)))
+            else:
+                conditions.append(self._dated(first))
+        return conditions
+
+    def _dated(self, first: Mention, link: Mention | None = None, second: Mention | None = None) -> Condition:
+        """Return the condition of one date, or of the range between two of them, or of either."""
+        last = second or first
+        column, sign = self._date_column(first, last), self._date_sign(first, last)
+        low, high, kind = first.name, last.name, sign.kind if sign is not None else ""
+        if low.startswith("XXXX") and not high.startswith("XXXX"):
+            low = high[:4] + low[4:]  # "between 15 March and 15 June 2020"
+        if link is not None:
+            is_range = link.kind == "through" or self._parts.words(link) == "to" or kind in {"between", "since"}
+            word, joint = "", "to" if is_range else "or"
+            periods = [(low, high)] if is_range else [(low, low), (high, high)]
+            text = f"{column.title} is {low} {joint} {high}"
+        else:
+            # "older than 2019" is before it.
+            word = _SAME_SIGNS.get(f"{kind} {sign.name}".strip(), kind) if sign is not None else ""
+            if word in {"between", *_SAME_SIGNS}:
+                raise UnclearError(first)  # a range with one end, "longer than 2019"
+            periods, text = [(low, low)], f"{column.title} is {word or 'in'} {low}"
+        if word:
+            self._check_texts(column)
+        if sign is not None and self._parts.words(sign).replace(" ", "") in {"以后", "以前"}:
+            raise UnclearError(first)  # with the date itself, or without
+        sql, possible = (" OR ".join(_date_sql(one, word, *period) for period in periods)
+                         for one in (column, _reversed(column)))
+        rivals = [] if column.last else [quoted(one.name) for one in self._parts.rivals.get(column.name, ())]
+        if rivals:  # another date of the row may be meant, where there is one
+            either = f"CAST(coalesce({', '.join(rivals)}, {quoted(column.name)}) AS DATE)"
+            possible = sql.replace(quoted(column.name), either)
+        values = (low,) if second is None else (low, high)
+        condition = self._condition(column, sql, text, first, link, second, sign, values=values, otherwise=possible)
+        if column.last and condition.is_negative and possible != sql:
+            raise UnclearError(column.name)  # a date that says too little is neither in a period nor outside
+        return condition
+
+    def _date_sign(self, first: Mention, last: Mention) -> Mention | None:
+        """Return the word such as "after" before dates; in Chinese also behind them: 2019年之后."""
+        before = self._parts.preceding(first, *_DATE_SIGNS, gap=2)
+        behind = self._parts.directly_behind(last)
+        is_sign = behind is not None and behind.kind in {"after", "before"} and not self._parts.words(behind).isascii()
+        return before or (behind if is_sign else None)
+
+    def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
+        """Return the column of dates that a question names, the only one of the table, or a column of years."""
+        in_years = [one for one in self._parts.unused("column") if self._parts.columns_for(one, is_year)]
+        if in_years and first.name.isdigit():  # "published in 2004" where documents have a publication year
+            self._parts.use(*in_years)
+            return self._parts.column_of(in_years[0], is_year)
+        named = [one for one in self._parts.mentions if one.kind == "column" and self._parts.columns_for(one, is_date)]
+        if named:
+            nearest = min(named, key=lambda one: min(abs(one.last - first.first), abs(one.first - last.last)))
+            if self._parts.preceding(nearest, "group", gap=1) is None:  # else rows are grouped by it as well
+                self._parts.use(nearest)
+            return self._parts.column_of(nearest, is_date)
+        dates = self._parts.dates()
+        if dates or not first.name.isdigit():  # the name of a year has digits alone
+            if self._parts.are_documents and self._is_of_other_event(first) and not self._parts.has("made"):
+                raise UnclearError(first)
+            return only(dates, first)
+        years = only(list(filter(is_year, self._parts.table.columns)), first)
+        self._absorb(years.name, first, last)
+        return years
+
+    def _is_of_other_event(self, first: Mention) -> bool:
+        """Return True if a date says when something happened that the dates of documents may not tell."""
+        # This is so behind a status ("rejected in 2019"), and behind what others than authors do ("reviewed in 2019").
+        before = [mention for mention in self._parts.before(first)
+                  if mention.kind not in {"neutral", "year", *_DATE_SIGNS}][-1:]
+        return any(one.kind == "value" or (one.kind == "column" and self._parts.words(one).endswith("ed")
+                                           and not self._parts.is_labelled(one, "author")) for one in before)
+
+
+def written_column(parts: AskedParts, column: ColumnInfo) -> str:
+    """Return the column with the cells of one as written, where it lacks some or has only their days."""
+    name = f"{column.name}_text"
+    return name if (column.untyped or column.last) and name in parts.columns else column.name
+
+
+def unit_of_column(column: ColumnInfo) -> str:
+    """Return the unit of a column, which may be the last word of its label: "Running Time min"."""
+    return column.unit or unit_of(column.title.replace("_", " ").rpartition(" ")[2])
+
+
+def _figure(number: Mention, column: ColumnInfo) -> str:
+    figure, _, unit = number.name.partition(" ")
+    if keys_of(unit) and set(keys_of(unit)) <= set(keys_of(column.title)):
+        unit = ""  # "more than 3 years" of years of service
+    # A number without a unit is of none that has others: two hours are not "2" in a column of durations.
+    is_bare = not unit_of_column(column) and all(unit not in units for units in lexicon().units.values())
+    converted = float(figure) if is_bare else convert(float(figure), unit, unit_of_column(column))
+    if converted is None:
+        raise UnclearError(number)
+    return f"{converted:.10g}"
+
+
+def _date_sql(column: ColumnInfo, sign: str, first: str, last: str) -> str:
+    """Return that a date is from the start of one period to the end of another, or on one side of it."""
+    days = quoted(column.name), quoted(column.last or column.name)
+    return _DATE_SQL[sign].format(*days, _bounds(column, first)[0], _bounds(column, last)[1])
+
+
+def _reversed(column: ColumnInfo) -> ColumnInfo:
+    """Return a column with its first and last days exchanged: what is certain of the one is possible of the other."""
+    return column.model_copy(update={"name": column.last, "last": column.name}) if column.last else column
+
+
+def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:
+    """Return the first day of a year, decade, month or day, and the day after it; of a column of years, these."""
+    year, *rest = (int(part) for part in period.replace("X", "0").split("-"))
+    if not year or (is_number(column) and not period.isdigit()):
+        raise UnclearError(period)  # "in May" of no year
+    years = 10 ** period.count("X")
+    if is_number(column):
+        return str(year), str(year + years)
+    first = date(year, *(rest or [1]), *([1] * (2 - max(len(rest), 1))))
+    if len(rest) > 1:
+        after = first + timedelta(1)
+    elif rest:
+        after = date(year + first.month // 12, first.month % 12 + 1, 1)
+    else:
+        after = date(year + years, 1, 1)
+    return f"DATE '{first}'", f"DATE '{after}'"
