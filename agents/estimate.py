@@ -4,6 +4,7 @@ Several small chunks share a call of a model, because each call repeats the inst
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -117,7 +118,7 @@ def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, docu
                         *, reread: bool) -> BuildEstimate:
     """Estimate a build of documents: the extraction of the chunks that it would read, and the steps around it."""
     settings = resources.settings
-    reread_ids = stored.documents.to_reread(_find_outdated(resources, stored)) if stored and reread else []
+    reread_ids = list(stored.documents.to_reread(_find_outdated(resources, stored))) if stored and reread else []
     extracted_ids = stored.documents.extracted_ids() - set(reread_ids) if stored else set[str]()
     inferred = False
     if stored is not None and stored.schemas.version() > 0:
@@ -169,14 +170,15 @@ def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEsti
 
 def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: Sequence[str]) -> ReadingEstimate:
     """Estimate, from a sample, what reading the chunks with some fingerprints again would take."""
-    ids = stored.documents.to_reread(fingerprints)
+    fingerprint_of = stored.documents.to_reread(fingerprints)
+    ids = list(fingerprint_of)
     sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLE) or 1])
     extraction = _estimate_extraction(resources, sample, stored.schemas.current(), stored.extraction_instructions.get())
     later = _estimate_later_steps(sample).times(_ADMITTED_SHARE)
     scale = len(ids) / len(sample) if sample else 0.0
     sample_cost = _total_cost(resources, extraction, Amount(), later)
     return ReadingEstimate(
-        chunks=len(ids), read_by=count_by_reader(stored.documents.count_to_reread(fingerprints)),
+        chunks=len(ids), read_by=count_by_reader(Counter(fingerprint_of.values())),
         model=resources.settings.model_of("extract") if resources.settings.uses_llm else "",
         **(extraction + later).times(scale).model_dump(), cost=None if sample_cost is None else scale * sample_cost)
 

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from pydantic import Field
 
 from ..graph_store.ledger.document_rows import Documents
-from ..graph_store.ledger.notes import read_unread_files
+from ..graph_store.ledger.notes import BUILD, UNREAD_FILES
 from ..ingest.loaders import LICENCE
 from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
@@ -147,7 +147,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
         documents = kb.documents.about()
         title_of = {document_id: _shown_title(document_id, title) for document_id, title, _, _ in documents}
         metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
-        unread_lines = read_unread_files(kb.database)
+        unread_lines: list[str] = kb.database.notes(BUILD).get(UNREAD_FILES, [])
         left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
         ids = _in_turn(metadata_of)
         dates = sorted(date for item in metadata_of.items() if (date := _document_date(*item)))

@@ -6,7 +6,6 @@ from functools import cached_property
 
 from ..graph_store.joined_documents import JoinedDocuments, SourceDocuments
 from ..graph_store.layout import split_names
-from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.scopes import ScopeError, documents_in
 from ..schemas.documents import Scope
 from ..tools.several_bases import Retrievers
@@ -19,21 +18,15 @@ class JoinedSnapshots:
     def __init__(self, snapshots: Mapping[str, Snapshot]) -> None:
         self.by_name = snapshots
 
-    @property
-    def payer(self) -> str:
+        self.payer = next(iter(snapshots))
         """The first base: on its accounts is recorded what a question costs."""
-        return next(iter(self.by_name))
-
-    @property
-    def calls(self) -> Calls:
+        self.calls = snapshots[self.payer].calls
         """The accounts of the payer."""
-        return self.by_name[self.payer].calls
 
     @cached_property
     def retrievers(self) -> Retrievers:
         """The retriever of each base; of one alone, under the name ""."""
-        is_alone = len(self.by_name) == 1
-        return {"" if is_alone else name: snapshot.retriever for name, snapshot in self.by_name.items()}
+        return {name if len(self.by_name) > 1 else "": snapshot.retriever for name, snapshot in self.by_name.items()}
 
     @property
     def documents(self) -> SourceDocuments:

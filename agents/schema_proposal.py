@@ -154,7 +154,8 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
         ReasonerError: a call failed for good.
         BudgetExceeded: a call would exceed the budget.
     """
-    excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE), kb.documents.count_characters())
+    characters = sum(entry.characters for entry in kb.documents.entries())
+    excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE), characters)
     if not excerpts_by_call:
         return False
     proposed = run(propose_schema, writer, excerpts_by_call)

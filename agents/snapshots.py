@@ -4,7 +4,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Self, cast
 
@@ -127,8 +127,7 @@ class Snapshots:
         self._ledgers: dict[str, Ledger] = {}
         self._questions: dict[str, tuple[Snapshot, float]] = {}
         """The snapshots of questions under way by ticket, with the time (`time.monotonic`) at which the lease ends."""
-        self._opening_locks: dict[str, threading.RLock] = {}
-        self._making_scope = threading.Lock()
+        self._opening_locks: dict[tuple[str, bool], threading.RLock] = {}
         self._lock = threading.RLock()
 
     @contextmanager
@@ -139,12 +138,9 @@ class Snapshots:
             UnknownKnowledgeBaseError: there is no knowledge base of that name.
             ScopeError: the scope names no documents, or too many for a question to wait for.
         """
-        with self._lease_newest(check_name(name)) as base:
-            if scope.is_everything:
-                yield base
-            else:
-                with self._lease_scope(base, scope) as snapshot:
-                    yield snapshot
+        with ExitStack() as leases:
+            base = self._lease_newest(leases, check_name(name))
+            yield base if scope.is_everything else self._lease_scope(leases, base, scope)
 
     # Questions, which have several steps.
 
@@ -185,28 +181,51 @@ class Snapshots:
         if snapshot is not None:
             snapshot.__exit__()
 
-    # The newest snapshot.
+    # Opening; leases end when an `ExitStack` closes.
 
-    @contextmanager
-    def _lease_newest(self, name: str) -> Iterator[Snapshot]:
-        """Yield the snapshot of the state that was published last."""
-        with ExitStack() as leases:
-            # One lock for each knowledge base: opening one may take long, and must not delay the others.
-            with self._lock:
-                opening_lock = self._opening_locks.setdefault(name, threading.RLock())
-            with opening_lock:
-                self._forget_if_gone(name)
-                newest = self._lease_open(leases, (name, EVERYTHING))
-                if newest is None or newest.kb.frozen_at != published_state(self.ledger(name).database):
-                    leases.close()
-                    settings = self._settings
-                    kb = KnowledgeBase.open(settings.home, name, self._embedder(), server=settings.chroma_server,
-                                            database=settings.database)
-                    newest = self._freeze_and_lease(leases, (name, EVERYTHING), kb)
-            yield newest
+    def _lease_newest(self, leases: ExitStack, name: str) -> Snapshot:
+        """Return the snapshot of the state that was published last."""
+        with self._opening_lock(name):
+            self._forget_if_gone(name)
+            newest = self._lease_open(leases, (name, EVERYTHING))
+            if newest is not None and newest.kb.frozen_at == published_state(self.ledger(name).database):
+                return newest
+            leases.close()
+            settings = self._settings
+            kb = KnowledgeBase.open(settings.home, name, self._embedder(), server=settings.chroma_server,
+                                    database=settings.database)
+            return self._freeze_and_lease(leases, (name, EVERYTHING), kb)
+
+    def _lease_scope(self, leases: ExitStack, base: Snapshot, scope: Scope) -> Snapshot:
+        """Return the snapshot of some documents of a snapshot; make it if there is none yet."""
+        key = base.kb.layout.name, scope
+        with self._opening_lock(base.kb.layout.name, of_scopes=True):
+            snapshot = self._lease_open(leases, key)
+            if snapshot is not None and snapshot.base is base:
+                return snapshot
+            documents = documents_in(base.kb.documents, scope)
+            if len(documents) == base.kb.documents.count_documents():
+                return base
+            chunks, most = base.kb.documents.count(documents), self._settings.max_scope_chunks
+            if chunks > most:
+                raise ScopeError(f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most "
+                                 f"{most:,} are made ready for a question: name fewer, raise BANYAN_MAX_SCOPE_CHUNKS, "
+                                 "or build a knowledge base of them")
+            with ExitStack() as files:
+                # The folder is removed when the snapshot is closed.
+                folder = files.enter_context(own_folder(self._settings.home, ".", SCOPE))
+                with charge_calls(account=base.calls.record_usage):  # labels are embedded
+                    made = make_scope(base.kb, documents, Layout(folder / "scope"),
+                                      lambda made: thresholds_in(made, self._settings))
+                return self._freeze_and_lease(leases, key, made, base, files.pop_all())
+
+    def _opening_lock(self, name: str, *, of_scopes: bool = False) -> threading.RLock:
+        """Return a lock of a knowledge base: opening one may take long, and must not delay the others."""
+        with self._lock:
+            return self._opening_locks.setdefault((name, of_scopes), threading.RLock())
 
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
-        """Return the open snapshot of a knowledge base and scope, leased until `leases` closes, or None."""
+        """Return the open snapshot of a knowledge base and scope, or None."""
         with self._lock:
             snapshot = self._open.pop(key, None)
             if snapshot is not None:
@@ -215,17 +234,15 @@ class Snapshots:
 
     def _freeze_and_lease(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase,
                           base: Snapshot | None = None, files: ExitStack | None = None) -> Snapshot:
-        """Freeze a knowledge base and lease its snapshot, which replaces the earlier one of the same scope."""
+        """Freeze a knowledge base and return its snapshot, which replaces the earlier one of the same scope."""
         name, scope = key
         files = files or ExitStack()
-        with ExitStack() as undo:
+        with ExitStack() as undo, self._lock:
             undo.callback(files.close)
             undo.callback(opened.close)
             opened.freeze()
-            with self._lock:
-                snapshot = leases.enter_context(Snapshot(opened, self.ledger(name), self._models, base, files))
+            snapshot = leases.enter_context(Snapshot(opened, self.ledger(name), self._models, base, files))
             undo.pop_all()  # keep it open
-        with self._lock:
             # A newer state of the whole knowledge base makes the snapshots of its scopes outdated, too.
             self._retire_snapshots(name, None if scope.is_everything else scope)
             self._open[key] = snapshot
@@ -238,37 +255,6 @@ class Snapshots:
                     self._retire_snapshots(old_name, old_scope)
         return snapshot
 
-    @contextmanager
-    def _lease_scope(self, base: Snapshot, scope: Scope) -> Iterator[Snapshot]:
-        """Yield the snapshot of some documents of a snapshot; make it if there is none yet."""
-        key = base.kb.layout.name, scope
-        with ExitStack() as leases:
-            snapshot = self._lease_open(leases, key)
-            if snapshot is None or snapshot.base is not base:
-                documents = documents_in(base.kb.documents, scope)
-                with self._making_scope:
-                    snapshot = self._lease_open(leases, key)  # another question may have made it meanwhile
-                    if len(documents) == base.kb.documents.count_documents():
-                        snapshot = base  # the scope names all documents
-                    elif snapshot is None or snapshot.base is not base:
-                        snapshot = self._make_scope(leases, base, key, documents)
-            yield snapshot
-
-    def _make_scope(self, leases: ExitStack, base: Snapshot, key: tuple[str, Scope], documents: Sequence[str],
-                    ) -> Snapshot:
-        """Make a knowledge base of some documents of a snapshot, in a folder that is removed when it is closed."""
-        kb, settings = base.kb, self._settings
-        chunks = kb.documents.count(documents)
-        if chunks > settings.max_scope_chunks:
-            raise ScopeError(f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most "
-                             f"{settings.max_scope_chunks:,} are made ready for a question: name fewer, raise "
-                             "BANYAN_MAX_SCOPE_CHUNKS, or build a knowledge base of them")
-        with ExitStack() as files:
-            folder = files.enter_context(own_folder(settings.home, ".", SCOPE))
-            with charge_calls(account=base.calls.record_usage):  # labels are embedded
-                scope = make_scope(kb, documents, Layout(folder / "scope"), lambda made: thresholds_in(made, settings))
-            return self._freeze_and_lease(leases, key, scope, base, files.pop_all())
-
     # Changes by other processes.
 
     def follow(self) -> None:
@@ -277,7 +263,7 @@ class Snapshots:
             opened = {name: snapshot for (name, scope), snapshot in self._open.items() if scope.is_everything}
         for name, before in opened.items():
             with suppress(UnknownKnowledgeBaseError):
-                with self._lease_newest(name) as newest:
+                with self.lease(name) as newest:
                     was_replaced = newest is not before
                 if was_replaced:  # the earlier snapshot may have kept deleted content in the ledger's files
                     self.ledger(name).database.checkpoint()
@@ -324,11 +310,10 @@ class Snapshots:
     def close(self) -> None:
         """Close everything at once, even if it is still read."""
         with self._lock:
-            self._questions.clear()
             for leased in (*self._open.values(), *self._ledgers.values()):
                 leased.retire(now=True)
-            self._open.clear()
-            self._ledgers.clear()
+            for opened in (self._questions, self._open, self._ledgers):
+                opened.clear()
 
 
 def _state_of(snapshot: Snapshot) -> str:

@@ -1,26 +1,18 @@
 """The writers of this process: one run at a time writes to a knowledge base, and holds its lock until it ends."""
 
 import threading
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.store_errors import WriterBusyError
 from ..runtime.budgets import charge_calls
 from ..runtime.threads import check_cancelled
 
-_PAUSE = 0.05
-"""Seconds between two tries of whoever waits for a build to let others write."""
-_MOST_WAITING_SECONDS = 120.0
-"""The most that they wait: a batch takes seconds with the rules, and minutes with a slow model."""
 _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
 """The runs that a caller has started, as (knowledge base, run); see `Writers.abandoned_on_error`."""
 
@@ -39,37 +31,22 @@ class Writer:
     """The last run that failed: its steps that still begin lock for themselves, and do not begin the run again."""
     steps: Counter[str] = field(default_factory=Counter)
     """The number of active steps of each run."""
-    build: str = ""
-    """The run that is a build, also while it lets others write."""
-
-    def __post_init__(self) -> None:
-        self.build_lock = FileLock(self.kb.layout.build_lock, timeout=0, thread_local=False)
 
     @property
     def is_idle(self) -> bool:
         """True if no run and no step is active, so the lock is free."""
         return not self.run and not self.steps
 
-    def begin_step(self, run: str, *, is_build: bool = False) -> None:
+    def begin_step(self, run: str) -> None:
         """Begin a step of a run. Its first step takes the lock and begins the run, unless the run has failed.
 
         Raises:
-            WriterBusyError: another run is writing; for the first step of a build also if another build has not ended.
+            WriterBusyError: another run is writing.
         """
-        begins_build = is_build and run not in {self.build, self.failed}
-        is_other_run_active = self.run not in {"", run} or bool(self.steps.keys() - {run})
-        if is_other_run_active or (begins_build and self.build):
+        if self.run not in {"", run} or self.steps.keys() - {run}:
             raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")
-        with ExitStack() as undo:
-            if begins_build:
-                try:
-                    undo.enter_context(self.build_lock)
-                except Timeout as error:  # a build of another process
-                    raise WriterBusyError.of(self.kb.layout.name) from error
-            if self.is_idle:
-                self.kb.acquire()
-            undo.pop_all()  # keep the lock
-        self.build = run if begins_build else self.build
+        if self.is_idle:
+            self.kb.acquire()
         if not self.run and self.failed != run:
             self.run = run
             _STARTED_RUNS.get([]).append((self.kb.layout.name, run))
@@ -89,12 +66,6 @@ class Writer:
             self.run = ""
             if self.is_idle:
                 self.kb.release()
-
-    def end_build(self, run: str) -> None:
-        """Let another build begin, if this run is a build."""
-        if run and self.build == run:
-            self.build = ""
-            self.build_lock.release()
 
 
 class Writers:
@@ -125,9 +96,8 @@ class Writers:
             return None
 
     @contextmanager
-    def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False, is_build: bool = False,
-             ) -> Iterator[KnowledgeBase]:
-        """Open the knowledge base for a step of a writing run; the first one says whether the run is a build.
+    def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
+        """Open the knowledge base for a step of a writing run.
 
         The run keeps other writers out until `finish`, until a step interrupts it for a person's decision, or until a
         step raises or is cancelled. Then its other active steps keep the lock until they end, and later ones lock for
@@ -141,7 +111,7 @@ class Writers:
             if name not in self._writers:
                 self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
             writer = self._writers[name]
-            writer.begin_step(run, is_build=is_build)
+            writer.begin_step(run)
         try:
             check_cancelled()  # the run may have been cancelled between two steps
             with charge_calls(account=writer.kb.calls.record_usage):
@@ -154,67 +124,17 @@ class Writers:
         finally:
             with self._lock:
                 writer.end_step(run)
-                self._close_excess()
-
-    def _close_excess(self) -> None:
-        """Close idle knowledge bases, those used longest ago first, until no more than `most_open` are open."""
-        # A build that lets others write is idle, and would lose its lock.
-        idle = [name for name, writer in self._writers.items() if writer.is_idle and not writer.build]
-        for name in idle[:max(0, len(self._writers) - self._most_open)]:
-            self.forget(name)
+                idle = [name for name, writer in self._writers.items() if writer.is_idle]  # the last one was used last
+                for oldest in idle[:max(0, len(self._writers) - self._most_open)]:
+                    self.forget(oldest)
 
     @contextmanager
     def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
-        """Open the knowledge base for a writing run of one step; the arguments and errors are those of `step`.
-
-        Beside a build in this home folder it waits for the turn that the build gives between two batches.
-        """
+        """Open the knowledge base for a writing run of one step; the arguments and errors are those of `step`."""
         run = uuid.uuid4().hex
-        with ExitStack() as step:
-            yield self._take_turn(step, name, run, create=create, any_embedding=any_embedding)
+        with self.step(name, run, create=create, any_embedding=any_embedding) as kb:
+            yield kb
         self.finish(name, run)
-
-    def _take_turn(self, step: ExitStack, name: str, run: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
-        """Enter a run's only step; beside a build, wait for its turn.
-
-        Whoever waits holds the file `turn_lock`, by which a build sees that it is to let others write (`give_turn`).
-        """
-        deadline, turn_lock = time.monotonic() + _MOST_WAITING_SECONDS, None
-        with ExitStack() as waiting:
-            while True:
-                try:
-                    return step.enter_context(self.step(name, run, create=create, any_embedding=any_embedding))
-                except WriterBusyError:
-                    with self._lock:
-                        writer = self._writers.get(name)  # another step may have closed it
-                    if writer is None or not _is_held(writer.kb.layout.build_lock) or time.monotonic() > deadline:
-                        raise
-                    if turn_lock is None or not turn_lock.is_locked:
-                        turn_lock = FileLock(writer.kb.layout.turn_lock, timeout=0)
-                        with suppress(Timeout):  # another run that waits holds it
-                            waiting.enter_context(turn_lock)
-                    check_cancelled()
-                    time.sleep(_PAUSE)
-
-    def give_turn(self, name: str, run: str) -> None:
-        """Between two steps of a build, let those write who wait for it (see `_take_turn`), and go on.
-
-        What they delete or change, the next steps find deleted or changed. A build that cannot go on is abandoned.
-        """
-        with self._lock:
-            writer = self._writers.get(name)
-            if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):
-                return
-            writer.end_run(run)
-        try:
-            while True:
-                time.sleep(10 * _PAUSE)  # so whoever waits comes first
-                check_cancelled()
-                with suppress(WriterBusyError), self.step(name, run, create=False):
-                    return  # this step took the lock again, for the run
-        except BaseException:
-            self.end(name, run)
-            raise
 
     def finish(self, name: str, run: str) -> None:
         """Publish to readers what a run wrote, and end it; do nothing if the run does not hold the lock any more."""
@@ -242,7 +162,6 @@ class Writers:
         """Close every knowledge base."""
         with self._lock:
             for writer in self._writers.values():
-                writer.end_build(writer.build)
                 writer.kb.close()
             self._writers.clear()
 
@@ -254,7 +173,6 @@ class Writers:
             if writer is not None:
                 writer.failed = run if failed else writer.failed
                 writer.end_run(run)
-                writer.end_build(run)
 
     def forget(self, name: str) -> None:
         """Close a knowledge base unless a run is writing to it."""
@@ -262,11 +180,3 @@ class Writers:
             if name in self._writers and self._writers[name].is_idle:
                 self._writers.pop(name).kb.close()
         self._on_close(name)
-
-
-def _is_held(lock: Path) -> bool:
-    try:
-        with FileLock(lock, timeout=0):
-            return False
-    except Timeout:
-        return True

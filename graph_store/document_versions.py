@@ -2,7 +2,7 @@
 
 import re
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,43 +36,28 @@ class Versions:
     """The documents of an index that supersede and amend one another; documents are given by id."""
 
     def __init__(self, index: "GraphIndex") -> None:
-        """Read the relations when they are first asked for."""
         # The index holds this object: a cycle would keep its files open until the collector runs.
         self._index: GraphIndex = weakref.proxy(index)
         self._dates: dict[str, str] = {}
+        self.superseded, self.amended = self._find_newer(SUPERSEDES), self._find_newer(AMENDS)
+        """For each superseded document those that take its place; for each amended one those that amend it."""
 
     @cached_property
     def _summaries(self) -> dict[str, DocumentSummary]:
         return {summary.id: summary for summary in self._index.store.documents.about()}
 
     def _find_newer(self, relation: str) -> dict[str, list[str]]:
-        """Return for each older document of a relation, `SUPERSEDES` or `AMENDS`, the newer ones."""
+        """Return for each older document of a relation the newer ones."""
         rows = self._index.of_relation(relation).tolist()
-        if not rows:
-            return {}
         documents = {canonical_name(document_name(one.id, one.title, one.metadata)): one.id
-                     for one in self._summaries.values()}
+                     for one in (self._summaries.values() if rows else ())}
         newer_of: dict[str, list[str]] = {}
         for row in rows:
-            newer, older = (self._document_of(entity, documents) for entity in self._index.ends_of(row))
+            names = [map(canonical_name, self._index.names_of(entity)) for entity in self._index.ends_of(row)]
+            newer, older = (next((documents[name] for name in of_one if name in documents), "") for of_one in names)
             if newer and older and newer != older:
                 newer_of.setdefault(older, []).append(newer)
         return newer_of
-
-    def _document_of(self, entity: int, documents: Mapping[str, str]) -> str:
-        """Return the document that the entity of a row stands for, from documents by their canonical names; or ""."""
-        names = map(canonical_name, self._index.names_of(entity))
-        return next((documents[name] for name in names if name in documents), "")
-
-    @cached_property
-    def superseded(self) -> dict[str, list[str]]:
-        """For each superseded document those that take its place."""
-        return self._find_newer(SUPERSEDES)
-
-    @cached_property
-    def amended(self) -> dict[str, list[str]]:
-        """For each amended document those that amend it."""
-        return self._find_newer(AMENDS)
 
     @cached_property
     def trust(self) -> dict[str, int]:
@@ -178,8 +163,6 @@ class Versions:
         for family in self._families:
             newer_of |= dict.fromkeys(family & outdated, family - outdated)
         newer_of |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
-        if not newer_of:
-            return scores
         row, document_of = self._index.document_row, self._index.documents[1]
         best, share = self._best_scores(scores), np.ones(len(row), np.float32)
         for older, newer in sorted(newer_of.items()):

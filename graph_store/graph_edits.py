@@ -49,23 +49,17 @@ class GraphEditor(EditTable):
         graph, name = self._graph.graph, " ".join(name.split())
         node = match_node(graph, entity)
         if not canonical_name(name) or len(name) > _LONGEST_NAME:
-            raise EntityDecisionError(f"a name has 1 to {_LONGEST_NAME} characters, and {name[:50]!r} has {len(name)}: "
-                                      "choose another")
+            raise EntityDecisionError(f"a name has 1 to {_LONGEST_NAME} characters: choose another")
         kind = graph.entity(node).type
-        same = [other for other in graph.entity_ids() if other != node and graph.entity(other).type == kind
-                and canonical_name(name) in map(canonical_name, graph.names(other))]
-        if same:
+        if any(other != node and graph.entity(other).type == kind
+               and canonical_name(name) in map(canonical_name, graph.names(other)) for other in graph.entity_ids()):
             raise EntityDecisionError(f"another {kind} is called {name!r} already: merge the two instead")
         return self._record(Rename(entity=_ref(graph, node), name=name), who, why)
 
     def retype(self, entity: str, kind: str, who: str, why: str = "") -> int:
         """Give an entity another type of the schema; facts that do not fit the new type are rejected."""
         graph, schema = self._graph.graph, self._schemas.current()
-        node = match_node(graph, entity)
-        wanted = _element_name(schema, "entity_type", kind)
-        if not wanted:
-            raise EntityDecisionError(f"the schema has no entity type {kind!r}; it has: "
-                                      f"{', '.join(known.name for known in schema.entity_types)}")
+        node, wanted = match_node(graph, entity), _element_name(schema, "entity_type", kind)
         refs = tuple(ref for ref in (_ref(graph, member) for member in graph.members(node)) if ref.type != wanted)
         if not refs:
             raise EntityDecisionError(f"{graph.name(node)!r} is of the type {wanted} already: nothing is to do")
@@ -83,29 +77,25 @@ class GraphEditor(EditTable):
 
     def supersede(self, newer: str, older: str, who: str, why: str = "") -> int:
         """State that a document takes the place of an older one, both by id; return the edit's number."""
-        for document in (newer, older):
-            if not self._db.count("SELECT count(*) FROM documents WHERE id = :id", id=document):
-                raise EntityDecisionError(f"there is no document {document!r}; see `banyan documents`")
-        if newer == older:
-            raise EntityDecisionError(f"{newer!r} cannot supersede itself: name two documents")
+        unknown = [one for one in (newer, older) if one not in self._db.texts("SELECT id FROM documents")]
+        if unknown or newer == older:
+            raise EntityDecisionError(f"there is no document {unknown[0]!r}; see `banyan documents`" if unknown else
+                                      f"{newer!r} cannot supersede itself: name two documents")
         return self._record(Supersede(newer=newer, older=older), who, why)
 
     def trust(self, pattern: str, rank: int, who: str, why: str = "") -> int:
         """Rank the documents whose ids match a pattern such as "wiki/*", higher is better; return the edit's number."""
-        if not -_HIGHEST_RANK <= rank <= _HIGHEST_RANK:
-            raise EntityDecisionError(f"{rank} is no rank: choose a number from -{_HIGHEST_RANK} to {_HIGHEST_RANK}")
         edit = Trust(pattern=pattern, rank=rank)
-        if not any(map(edit.concerns, self._db.texts("SELECT id FROM documents"))):
-            raise EntityDecisionError(f"no document matches {pattern!r}; see `banyan documents`")
+        if abs(rank) > _HIGHEST_RANK or not any(map(edit.concerns, self._db.texts("SELECT id FROM documents"))):
+            raise EntityDecisionError(f"no document matches {pattern!r} (see `banyan documents`), or the rank is not "
+                                      f"from -{_HIGHEST_RANK} to {_HIGHEST_RANK}")
         return self._record(edit, who, why)
 
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, as if it had never been made."""
-        edit = next((decision for decision in self.all() if decision.number == number), None)
+        edit = next((decision for decision in self.all() if decision.number == number and not decision.undone_at), None)
         if edit is None:
             raise EntityDecisionError(f"there is no edit {number} to take back: `banyan entities decisions` lists them")
-        if edit.undone_at:
-            raise EntityDecisionError(f"{edit.undone_by} took edit {number} back already: nothing is left to do")
         with self._db.transaction():
             super().undo(number, who)
             self._change_mentions(edit.edit)
@@ -133,11 +123,13 @@ def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
 
 
 def _element_name(schema: GraphSchema, kind: ElementKind, label: str) -> str:
-    """Return the name of the element of a schema that a label means; "" if there is none."""
+    """Return the name of the element of a schema that a label means, or raise EntityDecisionError."""
     element = find_element(schema, kind, label)
-    if element:
-        return element.name
-    return label.strip() if schema.open else ""
+    if element or schema.open:
+        return element.name if element else label.strip()
+    known = schema.relation_types if kind == "relation" else schema.entity_types
+    raise EntityDecisionError(f"the schema has no {kind.replace('_', ' ')} {label!r}; it has: "
+                              f"{', '.join(one.name for one in known)}")
 
 
 def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
@@ -148,11 +140,10 @@ def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
             if label_key(attribute) == key and normalise(value) == normalise(fact.object):
                 return ValueRef(entity=_ref(graph, head), attribute=attribute, value=value)
     facts = [edge for edge in graph.incident(head) if edge[0] == head and label_key(edge[1]) == key]
-    if facts:
-        tail = match_node(graph, fact.object)
-        for _, relation, other in facts:
-            if other == tail:
-                return FactRef(head=_ref(graph, head), relation=relation, tail=_ref(graph, tail))
+    tail = match_node(graph, fact.object) if facts else ""
+    for _, relation, other in facts:
+        if other == tail:
+            return FactRef(head=_ref(graph, head), relation=relation, tail=_ref(graph, tail))
     raise EntityDecisionError(f"there is no fact ({fact.subject}; {fact.relation}; {fact.object}); "
                               "`banyan facts --of NAME` lists an entity's")
 
@@ -173,9 +164,6 @@ def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, ins
     """Return the fact to give instead of one, or raise EntityDecisionError if it is equal or the schema forbids it."""
     head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
     relation = _element_name(schema, "relation", instead.relation)
-    if not relation:
-        raise EntityDecisionError(f"the schema has no relation {instead.relation!r}; it has: "
-                                  f"{', '.join(known.name for known in schema.relation_types)}")
     corrected = FactRef(head=_ref(graph, head), relation=relation, tail=_ref(graph, tail))
     if head == tail or corrected == meant:
         raise EntityDecisionError(f"({corrected}) says nothing new: correct a fact to another one between two entities")

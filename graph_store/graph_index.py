@@ -28,13 +28,7 @@ if TYPE_CHECKING:
     from .sql.engine import SqlEngine
 
 _Model = TypeVar("_Model", Chunk, TreeCommunity)
-_CACHED_ENTITIES = 1 << 13
-# Communities have many members.
-_CACHED_COMMUNITIES = 1 << 8
-# A question reads each of its chunks several times.
-_CACHED_CHUNKS = 1 << 8
-_CACHED_SPELLINGS = 1 << 16
-"""The most names, and the most words of names, that are cached in memory: some ten megabytes."""
+_CACHED_ENTITIES, _CACHED_COMMUNITIES, _CACHED_CHUNKS = 1 << 13, 1 << 8, 1 << 8
 _FEW_DOCUMENTS = 2
 """The most documents that one name means."""
 _ALIAS = "alias"
@@ -97,7 +91,6 @@ class GraphIndex(KnowledgeGraph):
         self.community = lru_cache(_CACHED_COMMUNITIES)(
             partial(_read_row, TreeCommunity, Texts(arrays, "communities.about")))
         """The described community of a row."""
-        self._spellings: Spellings | None = None
         self.community_chunks = read_lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
 
@@ -124,17 +117,16 @@ class GraphIndex(KnowledgeGraph):
 
     def similar_names(self, name: str, limit: int) -> tuple[str, ...]:
         """Return the names of entities that are most like a name in spelling (see `Spellings.find_similar`)."""
-        names = Texts(self._arrays, "spellings")
-        if len(names) > _CACHED_SPELLINGS:  # only the names of a small graph are cached in memory
-            return Spellings(names).find_similar(name, limit)
-        self._spellings = self._spellings or Spellings(names)
         return self._spellings.find_similar(name, limit)
 
     @cached_property
+    def _spellings(self) -> Spellings:
+        return Spellings(Texts(self._arrays, "spellings"))
+
+    @cached_property
     def name_words(self) -> Sequence[str]:
-        """The folded words of all names, sorted; only those of a small graph are cached in memory."""
-        words = Texts(self._arrays, "name_words")
-        return list(words) if len(words) <= _CACHED_SPELLINGS else words
+        """The folded words of all names, sorted."""
+        return list(Texts(self._arrays, "name_words"))
 
     @cached_property
     def ranks(self) -> NDArray[np.int32]:
@@ -161,18 +153,12 @@ class GraphIndex(KnowledgeGraph):
 
         Entities with a name that equals the text come first, then those with a name that begins with it; each by rank.
         """
-        part = normalise(text)
-        equal, beginning, containing = list[int](), list[int](), list[int]()
+        part, found = normalise(text), list[tuple[bool, bool, int, int]]()
         # A line break separates and encloses an entity's folded names.
         for row, names in enumerate(Texts(self._arrays, "entities.folded")):
-            if part not in names:
-                continue
-            if f"\n{part}\n" in names:
-                equal.append(row)
-            else:
-                (beginning if f"\n{part}" in names else containing).append(row)
-        groups = [np.array(group, np.intp) for group in (equal, beginning, containing)]
-        rows = np.concatenate([group[np.argsort(self.ranks[group])] for group in groups])
+            if part in names:
+                found.append((f"\n{part}\n" not in names, f"\n{part}" not in names, int(self.ranks[row]), row))
+        rows = np.array([row for *_, row in sorted(found)], np.intp)
         return rows[self.of_type(kind)[rows]] if kind else rows
 
     def of_type(self, kind: str) -> NDArray[np.bool_]:
@@ -186,6 +172,11 @@ class GraphIndex(KnowledgeGraph):
         values = self.columns.values
         return self._count_names(values.attribute[find_firsts(values.entity, values.attribute)])
 
+    @cached_property
+    def relation_counts(self) -> dict[str, int]:
+        """How many triples each relation has, by its name."""
+        return self._count_names(self.triples[:, 1])
+
     def _count_names(self, numbers: NDArray[np.int32]) -> dict[str, int]:
         names, counts = np.unique(numbers, return_counts=True)
         return {self.columns.texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
@@ -195,10 +186,10 @@ class GraphIndex(KnowledgeGraph):
         """The values of the attribute "alias" by the entity's row; `labels_of` has the names that texts use."""
         columns, aliases = self.columns, dict[int, list[str]]()
         values = select_rows(columns.values, columns.values.attribute == columns.number_of(_ALIAS))
-        pairs = [*zip(values.entity.tolist(), values.value.tolist(), strict=True)]
         triples = self.triples[self.of_relation(_ALIAS)]
-        pairs += zip(triples[:, 0].tolist(), columns.names[triples[:, 2]].tolist(), strict=True)
-        for entity, text in sorted(set(pairs)):
+        entities = [*values.entity.tolist(), *triples[:, 0].tolist()]
+        texts = [*values.value.tolist(), *columns.names[triples[:, 2]].tolist()]
+        for entity, text in sorted(set(zip(entities, texts, strict=True))):
             aliases.setdefault(entity, []).append(columns.texts[text])
         return aliases
 
@@ -243,11 +234,6 @@ class GraphIndex(KnowledgeGraph):
         times = self.times_of(row)
         return Dated(self.validity_of(row), _chunks_of(times)) if times else Dated()
 
-    @cached_property
-    def relation_counts(self) -> dict[str, int]:
-        """How many triples each relation has, by its name."""
-        return self._count_names(self.triples[:, 1])
-
     def of_relation(self, relation: str) -> Rows:
         """Return the rows of the triples of a relation, ascending."""
         return np.flatnonzero(self.triples[:, 1] == self.columns.number_of(relation))
@@ -258,8 +244,7 @@ class GraphIndex(KnowledgeGraph):
     def documents(self) -> tuple[LexicalIndex, NDArray[np.int32]]:
         """The lexical index of whole documents, and the document's number of each chunk."""
         number: NDArray[np.int32] = self._arrays["chunks.documents"]
-        texts = "documents.words" if "documents.words.data" in self._arrays else "chunks.words"
-        return LexicalIndex(self._arrays, texts, int(number.max(initial=-1)) + 1), number
+        return LexicalIndex(self._arrays, "documents.words", len(self.document_ids)), number
 
     @cached_property
     def documents_by_name(self) -> dict[str, list[str]]:
@@ -314,8 +299,7 @@ class GraphIndex(KnowledgeGraph):
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
         """Return the cosine of a question with each community's mean of triples or keywords, shape (communities,)."""
-        directions: Vectors = self._arrays["communities.vectors"]
-        cosines: NDArray[np.float32] = np.vecdot(directions, query)
+        cosines: NDArray[np.float32] = np.vecdot(self._arrays["communities.vectors"], query)
         return cosines
 
 

@@ -46,7 +46,7 @@ _READER_SECONDS = 600.0
 
 
 class Counts(NamedTuple):
-    """The numbers of entities, triples and attribute values of a knowledge base."""
+    """The sizes of a knowledge base's graph."""
 
     entities: int
     triples: int
@@ -97,8 +97,8 @@ class KnowledgeBase:
                                    embedder)
         self.index_store = IndexStore(layout.index, embedder)
         self.table_store = TableStore(layout.root)
-        # The index file of an earlier state has most vectors. The function has no reference to this object or the
-        # synchroniser: a reference cycle would keep files open until the garbage collector runs.
+        # The index file of an earlier state has most vectors. The function does not refer to this object: a cycle would
+        # keep files open until the garbage collector runs.
         store, database = self.index_store, self.database
         self.vector_synchroniser.recall = lambda kind, ids: read_vectors(
             store.load_earlier(version_of(database)), kind, ids)
@@ -114,9 +114,7 @@ class KnowledgeBase:
         self.frozen_at: tuple[int, int] | None = None
         """The published state that this reader keeps reading (see `freeze`), or None if it is not frozen."""
         try:
-            if not any_embedding:
-                self.vector_synchroniser.check_embedding()
-            self.vector_synchroniser.prepare()
+            self.vector_synchroniser.check(any_embedding=any_embedding)
         except BaseException:
             self.close()
             raise
@@ -126,30 +124,24 @@ class KnowledgeBase:
              database: SecretStr | None = None) -> Self:
         """Open an existing knowledge base, and bring its derived files up to date (arguments: `Layout.of`)."""
         opened = cls(Layout.of(home, name, server, database).require(), embedder)
-        if not opened.has_current_files():
-            try:
-                opened.derive_missing_files()
-            except WriterBusyError:
-                # The writer is bringing the files up to date; until then this reads what it can.
-                _LOG.info("%s is being written to; answering from what is there", opened.layout.name)
+        if not opened._has_current_files():
+            # A writer brings the files up to date itself; until then this reads what it can.
+            with suppress(WriterBusyError):
+                opened._derive_missing_files()
         return opened
 
-    def has_current_files(self) -> bool:
+    def _has_current_files(self) -> bool:
         """Return True if the derived files of this home folder show the current state of the ledger."""
         if not self.extractions.position():
             return True  # nothing is in the ledger from which files could be derived
         return (self.written_index() is not None and self.table_store.file(self.version()) is not None
-                and not self.vector_synchroniser.is_interrupted
-                and graph_file.shows_state(self.layout.graph, self.version()))
+                and not self.vectors.was_interrupted() and graph_file.shows_state(self.layout.graph, self.version()))
 
-    def derive_missing_files(self) -> None:
+    def _derive_missing_files(self) -> None:
         """Bring the derived files of this home folder up to date with one state of the ledger.
 
-        If they cannot be written, the index is made in memory when it is asked for.
-
-        Raises:
-            WriterBusyError: another process derives them.
-            VectorServerError: the server of the vectors does not answer.
+        If they cannot be written, the index is made in memory when it is asked for. WriterBusyError: another process
+        derives them; VectorServerError: the server of the vectors does not answer.
         """
         vectors = self.vector_synchroniser
         # Vectors on a server are shared by all home folders, so only a writer may change them.
@@ -159,7 +151,7 @@ class KnowledgeBase:
         try:
             with self._files, self.database.frozen():
                 self.refresh()
-                if vectors.is_interrupted or (vectors.is_local and self.written_index() is None):
+                if self.vectors.was_interrupted() or (vectors.is_local and self.written_index() is None):
                     vectors.prepare_as_writer()
                     vectors.sync()
                 self.save_graph()
@@ -341,7 +333,8 @@ class KnowledgeBase:
 
     def choose_embedding(self) -> None:
         """Choose the embedding model by the documents, if each knowledge base has its own and none is chosen yet."""
-        if isinstance(self.embedder, LedgerEmbedder) and self.embedder.choose(self.documents):
+        if isinstance(self.embedder, LedgerEmbedder):
+            self.embedder.choose(self.documents)
             self.vectors.use_model(self.embedder.fingerprint)
 
     def version(self) -> Version:

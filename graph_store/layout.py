@@ -76,10 +76,6 @@ class Layout:
     """Copies of the PDF files of documents; only the page shows them, so none has to be there."""
     lock = _File("writer.lock")
     """The writer's lock file."""
-    build_lock = _File("build.lock")
-    """The lock file of a build, which has it to its end, also while others write between its batches."""
-    turn_lock = _File("turn.lock")
-    """The lock file of whoever waits for a build to let others write."""
 
     root: Path
     server: ChromaServer | None = None
@@ -112,19 +108,17 @@ class Layout:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Lock the knowledge base within the block, which may move or delete it; raises WriterBusyError."""
-        ledger, busy = self.ledger, WriterBusyError.of(self.name)
+        ledger = self.ledger
         with ExitStack() as locks:
-            seconds = 0.0
-            if isinstance(ledger, LedgerSchema):
-                if not ledger.try_lock(locks.enter_context(open_connection(ledger.url))):
-                    raise busy
-                seconds = _READER_SECONDS
-            # The file lock is the writer's lock of SQLite; with PostgreSQL only readers that derive files have it.
-            if isinstance(ledger, Path) or self.root.is_dir():
-                try:
+            try:
+                if isinstance(ledger, LedgerSchema):
+                    ledger.lock(locks.enter_context(open_connection(ledger.url)))
+                # This is the writer's lock of SQLite; with PostgreSQL only readers that derive files have it.
+                if isinstance(ledger, Path) or self.root.is_dir():
+                    seconds = 0.0 if isinstance(ledger, Path) else _READER_SECONDS
                     locks.enter_context(FileLock(self.lock, timeout=seconds))
-                except Timeout as error:
-                    raise busy from error
+            except Timeout as error:
+                raise WriterBusyError.of(self.name) from error
             yield
 
     def is_taken(self) -> bool:
@@ -212,14 +206,13 @@ def choose_name(name: str, settings: Settings, sees: Callable[[str], bool]) -> s
     name = name or (settings.kb if sees(settings.kb) else "")
     if len(names := split_names(name)) > 1:
         return ",".join(choose_name(one, settings, sees) for one in names)
-    if name and sees(name):
-        layout = Layout.by(settings, name)
-        layout.check_ledger()
-        if layout.exists():
-            return name
     known = [existing for existing in knowledge_bases(settings) if sees(existing)]
     if name:
-        raise UnknownKnowledgeBaseError(name, settings.home, known, seen=known)
+        if sees(name):
+            Layout.by(settings, name).check_ledger()
+        if name not in known:
+            raise UnknownKnowledgeBaseError(name, settings.home, known, seen=known)
+        return name
     if len(known) == 1:
         return known[0]
     raise KnowledgeBaseNameError(

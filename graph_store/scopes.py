@@ -4,7 +4,7 @@ Everything derived is a function of the ledger's rows, so it is enough to copy t
 ledger. This takes no model: extractions, decisions, verdicts and vectors are those of the original.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from fnmatch import fnmatchcase
 
@@ -81,30 +81,16 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
     if scope.documents:
         chosen = set[str]().union(*(_match_name(names, name) for name in scope.documents))
     for key, value in scope.where:
-        chosen = _match_value({document: metadata[document] for document in chosen}, key, value, metadata.values())
+        keys = {known for one in metadata.values() for known in one}
+        if normalise(key) not in keys:
+            raise ScopeError(f"no document has the metadata {key!r}; there are: {_list_names(sorted(keys))}")
+        values = {document: metadata[document].get(normalise(key), "") for document in chosen}
+        chosen = {document for document, known in values.items() if known and (
+            normalise(known) == normalise(value) or fnmatchcase(normalise(known), normalise(value)))}
+        if not chosen:
+            raise ScopeError(f"none of the {len(values)} documents has {key} = {value!r}; there are: "
+                             f"{_list_names(sorted({*values.values()} - {''}))}")
     return sorted(chosen)
-
-
-def _match_value(metadata: Mapping[str, Mapping[str, str]], key: str, value: str,
-                 of_all: Iterable[Mapping[str, str]]) -> set[str]:
-    """Return those of some documents whose metadata have a value, or one that fits a pattern, under a key.
-
-    Raises:
-        ScopeError: there are none; the message lists the keys of the metadata `of_all` documents, or near values.
-    """
-    wanted_key, wanted = normalise(key), normalise(value)
-    keys = {known for one in of_all for known in one}
-    if wanted_key not in keys:
-        raise ScopeError(f"no document has the metadata {key!r}; " + (
-            f"there are: {_list_names(sorted(keys))}" if keys else "none of them has any"))
-    values = {document: one[wanted_key] for document, one in metadata.items() if wanted_key in one}
-    matches = {document for document, known in values.items()
-               if normalise(known) == wanted or fnmatchcase(normalise(known), wanted)}
-    if not matches:
-        near = _nearest_names(value, values.values()) or sorted(set(values.values()))
-        raise ScopeError(f"none of the {len(metadata)} documents has {key} = {value!r}; " + (
-            f"there are: {_list_names(near)}" if near else f"none of them has a {key}"))
-    return matches
 
 
 def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
@@ -117,16 +103,11 @@ def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
         matches = {document for document, known in names.items() if any(map(fits, known))}
         if matches:
             return matches
-    near = _nearest_names(name, names)
+    near = process.extract(name, sorted(names), scorer=fuzz.WRatio, processor=utils.default_process, limit=_NEAREST,
+                           score_cutoff=_LEAST_LIKE)
     raise ScopeError(f"no document is called {name!r}; " + (
-        f"the nearest: {', '.join(near)}" if near else "`banyan documents` lists them"))
-
-
-def _nearest_names(name: str, known: Iterable[str]) -> list[str]:
-    found = process.extract(name, sorted(set(known)), scorer=fuzz.WRatio, processor=utils.default_process,
-                            limit=_NEAREST, score_cutoff=_LEAST_LIKE)
-    return [match for match, _, _ in found]
+        f"the nearest: {', '.join(match for match, _, _ in near)}" if near else "`banyan documents` lists them"))
 
 
 def _list_names(names: Sequence[str]) -> str:
-    return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
+    return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "") or "none"

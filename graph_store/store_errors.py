@@ -27,11 +27,10 @@ class UnknownKnowledgeBaseError(StoreError):
 
     def __init__(self, name: str, home: Path | str, known: Sequence[str] = (), seen: Sequence[str] = ()) -> None:
         """Build both messages: `local_message` names the home folder and all `known` bases, the other those `seen`."""
-        make = "make one with `banyan build`, or in Python with `add`"
-        super().__init__(f"there is no knowledge base {name!r}; "
-                         + (f"there are: {', '.join(seen)}" if seen else make))
-        self.local_message = f"there is no knowledge base {name!r} in {home}; " + (
-            f"there are: {', '.join(known)}" if known else make)
+        here, there = (f"there are: {', '.join(names)}" if names else "make one with `banyan build`, or in Python with "
+                       "`add`" for names in (known, seen))
+        super().__init__(f"there is no knowledge base {name!r}; {there}")
+        self.local_message = f"there is no knowledge base {name!r} in {home}; {here}"
 
 
 class UnknownDocumentError(StoreError):

@@ -15,7 +15,7 @@ from ...graph_store.derive import derive, refresh_graph_and_vectors, support_in,
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
 from ...graph_store.ledger.extractions import find_outdated, is_same_reading
-from ...graph_store.ledger.notes import keep_chunks, note_unread_files, read_batches, write_batches
+from ...graph_store.ledger.notes import BATCHES, BUILD, UNREAD_FILES, Calls, keep_chunks
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
@@ -90,7 +90,7 @@ class ConstructionNodes(BuildNodes):
         context, notes = build_options(state), ReadingNotes(self._resources.limits.failures)
         paths = named_sources(state.get("paths") or ())
         documents, records = self._open_sources(state, paths, notes)
-        with self._resources.writers.step(state["knowledge_base"], state["run"], is_build=True) as kb:
+        with self._resources.writers.step(state["knowledge_base"], state["run"]) as kb:
             schema, settings = state.get("schema", ""), self._resources.settings
             _set_schema(kb, named_schema(schema),
                         inferred=is_inferred(schema, state.get("recorded"), uses_llm=settings.uses_llm))
@@ -108,7 +108,7 @@ class ConstructionNodes(BuildNodes):
             total = kb.documents.count_status("pending", "extracted") + _count_outdated(kb, outdated)
             unread = notes.failures.lines()
             if paths:
-                note_unread_files(kb.database, [relative_to_folder(paths, line) for line in unread])
+                kb.database.note(BUILD, **{UNREAD_FILES: [relative_to_folder(paths, line) for line in unread]})
         return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
                 "files_partly_read": notes.partly_read_lines(), "files_moved": notes.moved, "records_gone": gone,
                 "documents_read": count}
@@ -198,7 +198,7 @@ class ConstructionNodes(BuildNodes):
         """Return the calls of the batch after the chunks `before`, each as the ids of its chunks, and store them."""
         # A build that was interrupted has stored its last batches. They come first, with the same chunks in each call:
         # responses that are paid are found in the cache, and others are what they would have been.
-        stored = read_batches(kb.database)
+        stored: list[Calls] = kb.database.notes(BUILD).get(BATCHES, [])
         # The batch that has the chunks `before` is being extracted or written. Those in front of it are written.
         number_before = 0
         for number, calls in enumerate(stored, 1):
@@ -211,7 +211,7 @@ class ConstructionNodes(BuildNodes):
         if not waiting:
             calls = self._group_next_chunks(kb, before, outdated)
             waiting = [calls] if calls else []
-        write_batches(kb.database, [*in_work, *waiting] if waiting else [])
+        kb.database.note(BUILD, **{BATCHES: [*in_work, *waiting] if waiting else []})
         return waiting[0] if waiting else []
 
     def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str]) -> list[list[str]]:
@@ -240,7 +240,6 @@ class ConstructionNodes(BuildNodes):
         when `_steers` says so. A model groups labels that mean the same. A person is shown the strongest candidates.
         """
         policy = build_options(state).policy
-        self._resources.writers.give_turn(state["knowledge_base"], state["run"])
         with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
             chunks_to_extract = kb.documents.count_status("pending") + _count_outdated(kb, state["outdated"])
             show_progress("extract", state["total"] - chunks_to_extract, state["total"])
@@ -354,7 +353,7 @@ class ConstructionNodes(BuildNodes):
 
 def _count_outdated(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
     """Return the number of chunks whose extraction has an outdated fingerprint, so that they are extracted again."""
-    return sum(kb.documents.count_to_reread(outdated).values())
+    return len(kb.documents.to_reread(outdated))
 
 
 def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> int:

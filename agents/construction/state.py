@@ -157,12 +157,12 @@ def build_options(state: BuildState | ChunksInput) -> BuildContext:
 
 def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, prices: Prices) -> BuildReport:
     """Return the summary of a build."""
-    outdated = kb.documents.count_to_reread(find_outdated(kb.extractions.count_fingerprints(), reader))
+    outdated = kb.documents.to_reread(find_outdated(kb.extractions.count_fingerprints(), reader))
     spent = kb.calls.total(state["run"])
     costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
     return BuildReport(
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
-        chunks_failed=kb.documents.count_failed(), chunks_outdated=sum(outdated.values()),
+        chunks_failed=kb.documents.count_failed(), chunks_outdated=len(outdated),
         files_failed=state["files_failed"], files_partly_read=state["files_partly_read"],
         files_moved=state["files_moved"], records_gone=state["records_gone"], documents_read=state["documents_read"],
         entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),

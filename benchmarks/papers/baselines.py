@@ -33,7 +33,7 @@ _BLOCK_ROWS = 1000
 def searchable_chunks(knowledge_base: KnowledgeBase) -> list[Chunk]:
     """Return the chunks that have a vector, by document and position."""
     chunks = knowledge_base.documents.chunks()
-    without_vector = set(knowledge_base.vectors.missing("chunks", [chunk.id for chunk in chunks]))
+    without_vector = {chunk.id for chunk in chunks} - knowledge_base.vectors.ids("chunks")
     return [chunk for chunk in chunks if chunk.id not in without_vector]
 
 

@@ -85,7 +85,7 @@ _NUMBERED_NAME = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")
 _NO_LETTER = re.compile(r"[\W_]+")
 _LIKELY = ("upersed", "eplac", "bsolet", "epeal", "mend", "pdat", "evis", "ithdraw", "ddend", "upplement", "代替",
            "替代", "取代", "废止", "修")
-"""Parts of words in all texts that state a link, to preselect these in SQL; without first letters, for capitals."""
+"""Parts of words in all texts that state a link, to preselect these; without first letters, for capitals."""
 _HAN_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 _ISO_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 
@@ -221,7 +221,7 @@ def find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterator[
     named = NamedDocuments(names)
     decided = [DocumentLink(edit.newer, SUPERSEDES, edit.older, edit.newer, *_NOWHERE) for edit in edits
                if isinstance(edit, Supersede) and edit.newer in names and edit.older in names]
-    in_texts = [link for document, text in documents.texts_with(_LIKELY)
+    in_texts = [link for document, text in documents.whole_texts() if any(part in text for part in _LIKELY)
                 for link in _read_statements(text, document, named)]
     in_titles = [link._replace(start=_NOWHERE[0], end=_NOWHERE[1]) for name in names.values()
                  for link in _read_statements(name.title, name.id, named)]

@@ -4,6 +4,7 @@ Rows are the numbers of entities, in the order of their ids, of triples in that 
 documents and positions, and of communities in that of their ids.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any
@@ -60,7 +61,11 @@ def build_index(graph: KnowledgeGraph, chunks: Sequence[Chunk], communities: Seq
     arrays |= _build_chunks(chunks)
     arrays |= _build_mentions(graph, chunks)
     arrays |= _build_ranks(graph, labels, arrays)
-    arrays |= _build_finest(graph, finest)
+    finest_of = np.full(graph.count_entities(), -1, np.int32)  # the number of each entity's community; -1 for none
+    ordered = sorted(finest, key=lambda community: community.id)
+    for number, community in enumerate(ordered):
+        finest_of[_rows_of(graph, community.members)] = number
+    arrays |= build_ids("finest", [community.id for community in ordered]) | {"entities.finest": finest_of}
     arrays |= _build_walk(graph, chunks, arrays)
     arrays |= _build_communities(communities, graph, arrays)
     return arrays
@@ -78,15 +83,6 @@ def _build_mentions(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NewArrays
     is_indexed = rows >= 0
     counts = np.bincount(entities[is_indexed], minlength=graph.count_entities())
     return {"entities.chunks.values": rows[is_indexed], "entities.chunks.starts": list_starts(counts)}
-
-
-def _build_finest(graph: KnowledgeGraph, finest: Sequence[TreeCommunity]) -> NewArrays:
-    """Return the ids of the finest communities, and for each entity the number of its community; -1 for none."""
-    community_of = np.full(graph.count_entities(), -1, np.int32)
-    ordered = sorted(finest, key=lambda community: community.id)
-    for number, community in enumerate(ordered):
-        community_of[_rows_of(graph, community.members)] = number
-    return build_ids("finest", [community.id for community in ordered]) | {"entities.finest": community_of}
 
 
 def _build_entities(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> NewArrays:
@@ -136,13 +132,14 @@ def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
     row_of = {document: row for row, document in enumerate(titles)}
     owners = [row_of[chunk.document_id] for chunk in chunks]
     terms_above = lru_cache(maxsize=512)(index_terms)  # neighbouring chunks share the title and headings above them
-    interned: dict[str, str] = {}  # so that each distinct term is in memory once
-    chunk_terms, text_terms = list[list[str]](), list[list[str]]()
-    for chunk in chunks:
-        own_terms = [interned.setdefault(term, term) for term in index_terms(chunk.text)]
-        text_terms.append(own_terms)
+    chunk_terms: list[list[str]] = []
+    document_terms: list[list[str]] = [[] for _ in titles]
+    for owner, chunk in zip(owners, chunks, strict=True):
+        own_terms = [sys.intern(term) for term in index_terms(chunk.text)]
         above = chunk.titled_text().removesuffix(chunk.text)
-        chunk_terms.append([*(interned.setdefault(term, term) for term in terms_above(above)), *own_terms])
+        chunk_terms.append([*map(sys.intern, terms_above(above)), *own_terms])
+        # The title counts once: with the document's first chunk.
+        document_terms[owner] += own_terms if document_terms[owner] else chunk_terms[-1]
     documents_of: dict[str, list[int]] = {}
     for row, (document, title) in enumerate(titles.items()):
         for name in dict.fromkeys((normalise(plain_title(document)), normalise(plain_title(title)))):
@@ -150,25 +147,10 @@ def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
     return {**build_ids("chunks", [chunk.id for chunk in chunks]),
             **build_texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
             "chunks.documents": np.array(owners, np.int32),
-            **build_postings("chunks.words", chunk_terms), **_build_documents(owners, chunk_terms, text_terms),
+            **build_postings("chunks.words", chunk_terms), **build_postings("documents.words", document_terms),
             **build_texts("documents.ids", titles), **build_texts("documents.titles", titles.values()),
             **build_words("documents.called", documents_of),
             **build_lists("documents.of_name", documents_of.values())}
-
-
-def _build_documents(owners: Sequence[int], chunk_terms: Sequence[list[str]],
-                     text_terms: Sequence[list[str]]) -> NewArrays:
-    """Return the BM25 arrays of whole documents; none if these are the chunks.
-
-    The terms of a chunk include those of its title; those of its text do not.
-    """
-    if len(set(owners)) == len(owners):
-        return {}
-    document_terms: list[list[str]] = [[] for _ in set(owners)]
-    for owner, titled_terms, own_terms in zip(owners, chunk_terms, text_terms, strict=True):
-        # The title counts once: with the document's first chunk.
-        document_terms[owner] += own_terms if document_terms[owner] else titled_terms
-    return build_postings("documents.words", document_terms)
 
 
 def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArrays) -> NewArrays:
@@ -191,20 +173,13 @@ def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArray
     is_about = is_whole_title == 1
     owners = np.repeat(np.arange(entities), np.diff(mentioned.starts))
     # The nodes of the graph are the entities, followed by the chunks.
-    return {**build_inverted("entities.titled", titled_entities[is_about], titled_rows[is_about], entities),
-            **build_steps("walk", entities + len(chunks), np.concatenate([owners, titled_entities]),
-                          np.concatenate([mentioned.values, titled_rows]) + entities)}
-
-
-def build_steps(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Build the arrays for a step of a walk over undirected edges between nodes, given by their two ends.
-
-    They are the neighbours of each node, as `Lists`, and the share of its weight that it sends to each: `shares`.
-    """
-    neighbours = build_inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
-    degrees = np.diff(neighbours[f"{name}.starts"])
-    shares = np.repeat(1 / np.maximum(degrees, 1), degrees)
-    return neighbours | {f"{name}.shares": shares.astype(np.float32)}
+    rows = np.concatenate([owners, titled_entities])
+    ends = np.concatenate([mentioned.values, titled_rows]) + entities
+    # For each node its neighbours, as `Lists`, and the share of its weight that a walk sends to each.
+    walk = build_inverted("walk", np.concatenate([rows, ends]), np.concatenate([ends, rows]), entities + len(chunks))
+    degrees = np.diff(walk["walk.starts"])
+    walk["walk.shares"] = np.repeat(1 / np.maximum(degrees, 1), degrees).astype(np.float32)
+    return walk | build_inverted("entities.titled", titled_entities[is_about], titled_rows[is_about], entities)
 
 
 def _build_communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, arrays: NewArrays) -> NewArrays:

@@ -28,7 +28,7 @@ from ..vectors.vector_store import Kind
 Arrays = Mapping[str, NDArray[Any]]
 
 _LOG = logging.getLogger("banyan")
-_FORMAT = "banyan-index-26"
+_FORMAT = "banyan-index-28"
 """Another number when the arrays change: an index of other arrays than the code reads is an error."""
 _LENGTH_BYTES, _ALIGNED = 8, 64
 

@@ -53,19 +53,16 @@ def index_terms(text: str) -> list[str]:
 
 def build_postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
     """Build the arrays of a `LexicalIndex` from the index terms of each text."""
-    vocabulary = sorted({term for text_terms in lists for term in text_terms})
-    number = {term: row for row, term in enumerate(vocabulary)}
-    scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32),
-                              "indptr": np.zeros(1, np.int32)}
-    if vocabulary:
-        import bm25s  # noqa: PLC0415  (slow to import, and not needed by readers)
+    import bm25s  # noqa: PLC0415  (slow to import, and not needed by readers)
 
+    number = {term: row for row, term in enumerate(sorted({term for text_terms in lists for term in text_terms}))}
+    scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32), "indptr": np.zeros(1)}
+    if number:
         model = bm25s.BM25(method="lucene", k1=_K1, b=0.75)
-        numbered = [[number[term] for term in text_terms] for text_terms in lists]
-        model.index((numbered, number), show_progress=False)
-        scores = model.scores | {"indptr": narrow(model.scores["indptr"])}
-    return {f"{name}.{part}": scores[part]
-            for part in ("data", "indices", "indptr")} | build_words(f"{name}.terms", vocabulary)
+        model.index(([[number[term] for term in terms] for terms in lists], number), show_progress=False)
+        scores = model.scores
+    return {f"{name}.data": scores["data"], f"{name}.indices": scores["indices"],
+            f"{name}.starts": narrow(scores["indptr"]), **build_words(f"{name}.terms", number)}
 
 
 class LexicalIndex:
@@ -73,7 +70,7 @@ class LexicalIndex:
 
     def __init__(self, arrays: Arrays, name: str, size: int) -> None:
         self._terms = Words(arrays, f"{name}.terms")
-        self._data, self._indices, self._starts = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+        self._data, self._indices, self._starts = (arrays[f"{name}.{part}"] for part in ("data", "indices", "starts"))
         self._size = size
 
     @classmethod
@@ -90,9 +87,8 @@ class LexicalIndex:
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return every text's BM25 score for a query, shape (n,); 0 for texts that share no term with it."""
-        numbers = (self._terms.get(term) for term in dict.fromkeys(index_terms(query)))
         scores = np.zeros(self._size, np.float32)
-        for number in numbers:
+        for number in map(self._terms.get, dict.fromkeys(index_terms(query))):
             if number is not None:
                 postings = slice(self._starts[number], self._starts[number + 1])
                 np.add.at(scores, self._indices[postings], self._data[postings])
@@ -114,8 +110,8 @@ class Spellings:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(names)
-        self._folded = [name.casefold() for name in self._names]
-        self._sorted = [_sort_words(name) for name in self._folded]
+        self._folded = list(map(str.casefold, self._names))
+        self._sorted = list(map(_sort_words, self._folded))
 
     def find_similar(self, name: str, limit: int) -> tuple[str, ...]:
         """Return the nearest names: spelt alike, whatever the words' order, or with all words of one in the other."""

@@ -32,7 +32,7 @@ from ..sql.table_store import files_in
 from ..store_errors import StoreError
 from ..vectors.vector_store import IDENTITY
 from ..vectors.vector_synchroniser import recorded_model
-from .verify import foreign_objects, unsound
+from .verify import find_unsound, foreign_objects
 
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
 LEDGER = "ledger.sqlite"
@@ -137,7 +137,7 @@ def _read_ledger(apart: Layout, embedder: Embedder) -> None:
         if not problems:
             with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
                 published_state(kb.database)
-                problems = [problem.what for problem in unsound(kb)]
+                problems = list(find_unsound(kb))
     except (OSError, sqlite3.OperationalError):
         raise  # a problem of the disk, not of the ledger
     except Exception as error:

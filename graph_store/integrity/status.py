@@ -56,11 +56,10 @@ class Status(Frozen):
 
 def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> Status:
     """Return the current status of a knowledge base."""
-    steps = knowledge_base.calls.spent("step", prices)
-    kb, documents = knowledge_base, knowledge_base.documents
+    kb, documents, steps = knowledge_base, knowledge_base.documents, knowledge_base.calls.spent("step", prices)
     costs = [spent for spent in kb.calls.spent("document", prices) if spent.name]  # the others belong to no document
-    has_all_costs = all(spent.cost is not None for spent in costs)
     # By cost if all costs are known, otherwise by tokens.
+    has_all_costs = all(spent.cost is not None for spent in costs)
     dearest = sorted(costs, key=lambda spent: (-(spent.cost or 0.0) if has_all_costs else 0.0,
                                                -spent.prompt - spent.completion, spent.name))[:DEAREST]
     return Status(

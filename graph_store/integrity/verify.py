@@ -8,7 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -73,35 +73,30 @@ def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
     """Check an open knowledge base, to which nobody writes, against every invariant; return the problems."""
     problems: list[Problem] = []
     for name, check, fix in (*_CHECKS_OF_ROWS, *_CHECKS_OF_DERIVED):
+        number = 0
         try:
-            problems += _list_first(check(knowledge_base), fix)
+            for number, line in enumerate(check(knowledge_base), 1):
+                if number <= _SHOWN:
+                    problems.append(Problem(what=line, fix=fix))
         except DatabaseError:
             raise  # the server does not answer, so its data cannot be checked
         except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
             # Damaged rows may raise any of these, and the other checks must still run.
             problems.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))
+        if number > _SHOWN:
+            problems.append(Problem(what=f"... and {number - _SHOWN} more like this", fix=fix))
     return problems
 
 
-def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
-    """Find problems in the rows of a ledger, without what is made again from it; reading them may raise any error."""
-    problems: list[Problem] = []
-    for _, check, fix in _CHECKS_OF_ROWS:
-        problems += _list_first(check(knowledge_base), fix)
-    return problems
-
-
-def _list_first(lines: Iterator[str], fix: str) -> Iterator[Problem]:
-    """Yield the first problems that a check found, and then the number of further ones."""
-    yield from (Problem(what=line, fix=fix) for line in islice(lines, _SHOWN))
-    further = sum(1 for _ in lines)
-    if further:
-        yield Problem(what=f"... and {further} more like this", fix=fix)
+def find_unsound(knowledge_base: KnowledgeBase) -> Iterator[str]:
+    """Yield problems in the rows of a ledger, without what is made again from it; reading them may raise any error."""
+    for _, check, _ in _CHECKS_OF_ROWS:
+        yield from check(knowledge_base)
 
 
 def _check_ledger(kb: KnowledgeBase) -> Iterator[str]:
-    for line in (*kb.database.problems(), *(foreign_objects(kb.database) if kb.layout.database is None else ())):
-        yield f"the ledger: {line}"
+    foreign = foreign_objects(kb.database) if kb.layout.database is None else []
+    yield from (f"the ledger: {line}" for line in (*kb.database.problems(), *foreign))
 
 
 def foreign_objects(database: Database) -> list[str]:
@@ -186,14 +181,14 @@ def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
 
 def _check_history(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the schema's versions can be read and are numbered without gaps; chunks need at least one version."""
-    versions = kb.schemas.versions()
-    if not versions and kb.documents.count_status("extracted", "done", "failed"):  # others wait for a first build
+    numbers = [version.version for version in kb.schemas.versions()]
+    if not numbers and kb.documents.count_status("extracted", "done", "failed"):  # others wait for a first build
         yield "there are chunks that were read, and no schema"
-    for number, version in enumerate(versions, 1):
-        if version.version != number:
+    for number in range(1, max(numbers, default=0) + 1):
+        if number in numbers:
+            kb.schemas.base(number)
+        else:
             yield f"version {number} of the schema is missing"
-            return
-        kb.schemas.base(number)
 
 
 def _check_bounding(kb: KnowledgeBase) -> Iterator[str]:

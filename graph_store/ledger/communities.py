@@ -42,10 +42,9 @@ class CommunityTable:
 
     def all(self, *, level: int | None = 0) -> list[TreeCommunity]:
         """Return the communities of a level, or with None those of all levels, sorted by level and id."""
-        condition = "1 = 1" if level is None else "level = :level"
-        return self._read_communities(condition, level=level)
+        return self._find("1 = 1" if level is None else "level = :level", level=level)
 
-    def _read_communities(self, condition: str, order: str = "level, c.id", **values: object) -> list[TreeCommunity]:
+    def _find(self, condition: str, order: str = "level, c.id", **values: object) -> list[TreeCommunity]:
         """Return the communities that fulfil an SQL condition; `values` are those that it names `:name`."""
         return [TreeCommunity(id=row.id, members=tuple(json.loads(row.members)), level=row.level, parent=row.parent,
                               keywords=tuple(json.loads(row.keywords)), cohesion=row.cohesion, name=row.name or "",
@@ -54,7 +53,7 @@ class CommunityTable:
 
     def get(self, community: str) -> TreeCommunity | None:
         """Return a community of any level by its id, or None."""
-        return next(iter(self._read_communities("c.id = :id", id=community)), None)
+        return next(iter(self._find("c.id = :id", id=community)), None)
 
     def levels(self) -> int:
         """Return the number of levels."""
@@ -63,8 +62,8 @@ class CommunityTable:
     def page(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[TreeCommunity], int]:
         """Return a page of a level's communities or of the parts of `parent`, largest first, and how many there are."""
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
-        page = self._read_communities(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before",
-                                      value=value, most=limit, before=offset)
+        page = self._find(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before",
+                          value=value, most=limit, before=offset)
         return page, self._db.count(f"SELECT count(*) FROM communities WHERE {where}", value=value)  # noqa: S608
 
     def count(self) -> int:
@@ -83,26 +82,22 @@ class CommunityTable:
 
     def find_undescribed(self) -> list[TreeCommunity]:
         """Return the communities of all levels without a summary."""
-        return self._read_communities("s.id IS NULL")
+        return self._find("s.id IS NULL")
 
     def searchable(self) -> list[TreeCommunity]:
         """Return the communities that retrieval searches: the finest that have a summary."""
-        return self._read_communities("level = 0 AND s.id IS NOT NULL")
+        return self._find("level = 0 AND s.id IS NOT NULL")
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
-        """Store names and summaries by community id."""
-        # Store all or none. A call describes a batch of undescribed communities; if only half of a batch were stored,
-        # the next run would form other batches and pay for some communities again.
-        with self._db.transaction():
-            self._db.insert(SUMMARIES, [
-                (community, text.name, text.summary, json.dumps(list(map(text_id, text.shown))))
-                for community, text in summaries], replace=True)
+        """Store names and summaries by community id, which a call described; call this in a transaction.
+
+        If only half of a batch were stored, the next run would form other batches and pay for some communities again.
+        """
+        self._db.insert(SUMMARIES, [(community, text.name, text.summary, json.dumps(list(map(text_id, text.shown))))
+                                    for community, text in summaries], replace=True)
 
     def find_shared(self) -> dict[str, list[str]]:
-        """Return the ids (`text_id`) of all texts that a call showed the model, by the id of a summary made by it.
-
-        Only of summaries that share a call with others.
-        """
+        """Return, of summaries that share a call, the ids (`text_id`) of all texts that the call showed the model."""
         return {row.id: json.loads(row.shown) for row in self._db.rows(
             "SELECT id, shown FROM summaries WHERE shown <> '[]'")}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import Timeout
-from sqlalchemy import CursorResult, Row, Table, select, text
+from sqlalchemy import Row, Table, select, text
 from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 
 from ..store_errors import DatabaseError, FormatError
@@ -64,7 +64,7 @@ class Database:
 
     @property
     def identity(self) -> str:
-        """An id that tells the ledger from earlier ones in the same place; empty for SQLite, where the folder does."""
+        """An id that tells the ledger from others of its name; empty for SQLite, where the folder does."""
         return self._ledger.identity
 
     def close(self) -> None:
@@ -84,9 +84,8 @@ class Database:
                 if self._depth == 1:
                     self._run_command("COMMIT")
             except BaseException:
-                # A full disk fails the COMMIT itself and leaves the transaction open.
-                if self._depth == 1 and self._ledger.in_transaction:
-                    self._run_command("ROLLBACK")
+                if self._depth == 1:
+                    self._roll_back()
                 raise
             finally:
                 self._depth -= 1
@@ -103,16 +102,19 @@ class Database:
     def frozen(self) -> Iterator[None]:
         """Within the block this connection reads the ledger as it is at its beginning; it cannot write."""
         with self._lock:
-            if self.is_frozen:
-                yield
-                return
+            was_frozen = self.is_frozen
             self.freeze()
             try:
                 yield
             finally:
-                self.is_frozen = False
-                if self._ledger.in_transaction:
-                    self._run_command("ROLLBACK")
+                self.is_frozen = was_frozen
+                if not was_frozen:
+                    self._roll_back()
+
+    def _roll_back(self) -> None:
+        """End a transaction that may be open: a full disk fails the COMMIT itself and leaves it open."""
+        if self._ledger.in_transaction:
+            self._run_command("ROLLBACK")
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
@@ -126,24 +128,14 @@ class Database:
         with self._explain_errors():
             self._ledger.connection.exec_driver_sql(sql)
 
-    def _run_statement(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]],
-                       ) -> CursorResult[Any]:
-        """Run a statement once, or for each of several rows of values; lists become JSON, as `among` takes them."""
-        if isinstance(values, Mapping):
-            values = {name: json.dumps(list(value)) if isinstance(value, list | tuple | set | frozenset) else value
-                      for name, value in values.items()}
-        return self._ledger.connection.execute(text(sql), values)
-
     def rows(self, sql: str, **values: object) -> Sequence[Record]:
         """Return the rows of a query; `values` are those of its parameters, written `:name`, a list as JSON."""
         with self._lock, self._explain_errors():
-            return self._run_statement(sql, values).fetchall()
+            return self._ledger.connection.execute(text(sql), _as_parameters(values)).fetchall()
 
     def scalar(self, sql: str, **values: object) -> object:
         """Return the first column of the first row of a query, or None."""
-        with self._lock, self._explain_errors():
-            row = self._run_statement(sql, values).first()
-        return row[0] if row else None
+        return next((row[0] for row in self.rows(sql, **values)), None)
 
     def count(self, sql: str, **values: object) -> int:
         """Return a query's single number."""
@@ -170,12 +162,12 @@ class Database:
 
     def execute(self, sql: str, **values: object) -> int:
         """Run one statement, and return the number of rows it changed; -1 if such statements change no rows."""
-        return self._change_rows(sql, values)
+        return self._change_rows(sql, _as_parameters(values))
 
     def _change_rows(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
         """Run a statement that changes rows, count these in `changes`, and return how many they are."""
         with self._lock, self._explain_errors():
-            result = self._run_statement(sql, values)
+            result = self._ledger.connection.execute(text(sql), values)
             result.close()
             self.changes += max(0, result.rowcount)
         return result.rowcount
@@ -221,6 +213,12 @@ class Database:
         """Return the problems that the database's own checks find; empty if there are none."""
         with self._lock, self._explain_errors():
             return self._ledger.problems()
+
+
+def _as_parameters(values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of a statement's parameters, lists as JSON, as `among` takes them."""
+    return {name: json.dumps(list(value)) if isinstance(value, list | tuple | set | frozenset) else value
+            for name, value in values.items()}
 
 
 class AdvisoryLock:

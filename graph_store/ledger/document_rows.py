@@ -6,7 +6,7 @@ old content and its facts stay in service.
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple, cast
 
@@ -57,10 +57,6 @@ class DocumentSummary(NamedTuple):
     metadata: dict[str, str]
 
 
-_Parent = tuple[str, bool]
-"""A document's id, and whether its new content that waits as a revision is meant."""
-
-
 class _Content(NamedTuple):
     """What chunks take from their document."""
 
@@ -75,8 +71,8 @@ class Documents:
     def __init__(self, database: Database) -> None:
         self._db = database
         self.revisions = Revisions(database)
-        self._last_content: tuple[object, Mapping[_Parent, _Content]] | None = None
-        """The content of the document that was read last, with what identifies it: its chunks are often read singly."""
+        self._last_content: tuple[object, _Content | None] = None, None
+        """What identifies the content that was read last, and that: chunks of a document are often read singly."""
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store a document with its chunks, or new content of one that exists; return True if anything changed.
@@ -169,22 +165,25 @@ class Documents:
         """
         for document_id in self._db.texts("SELECT id FROM documents WHERE tables <> '[]' AND tables LIKE :like "
                                           "ORDER BY id", like=like):
-            stored = self._db.scalar("SELECT tables FROM documents WHERE id = :id", id=document_id)
-            yield from ((document_id, table) for table in read_tables(document_id, str(stored or "[]")))
+            stored = self._column(document_id, "tables")
+            yield from ((document_id, table) for table in read_tables(document_id, stored or "[]"))
+
+    def _column(self, document_id: str, column: str) -> str:
+        """Return a column of a document's row; "" if there is no such document."""
+        return str(self._db.scalar(f"SELECT {column} FROM documents WHERE id = :id", id=document_id) or "")  # noqa: S608
 
     def metadata(self, document_id: str) -> dict[str, str]:
         """Return the metadata of a document; empty if there is no such document."""
-        stored = self._db.scalar("SELECT metadata FROM documents WHERE id = :id", id=document_id)
-        return dict(json.loads(str(stored))) if stored else {}
+        return dict(json.loads(self._column(document_id, "metadata") or "{}"))
 
     def page(self, document_id: str, character: int) -> int | None:
         """Return the page on which a character of a document is, from 1, or None if the document has no pages."""
-        stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)  # where pages begin
-        return bisect_right(json.loads(str(stored or "[]")), character) or None
+        starts = json.loads(self._column(document_id, "pages") or "[]")
+        return bisect_right(starts, character) or None
 
     def meant_dates(self, document_id: str, start: int, end: int) -> tuple[str, ...]:
         """Return the relative dates of a part of a document with what they mean: "yesterday [2024-03-04]"."""
-        content = self._contents(frozenset({(document_id, False)})).get((document_id, False))
+        content = self._content(document_id)
         if content is None:
             return ()
         first = max(content.text.rfind("\n", 0, start) + 1, start - _AROUND)  # not before the line of the part
@@ -195,11 +194,11 @@ class Documents:
 
     def source(self, document_id: str) -> str:
         """Return where a document was read from; "" if there is no such document."""
-        return str(self._db.scalar("SELECT source FROM documents WHERE id = :id", id=document_id) or "")
+        return self._column(document_id, "source")
 
     def has(self, document_id: str) -> bool:
         """Return True if there is a document of that id."""
-        return self._db.scalar("SELECT 1 FROM documents WHERE id = :id", id=document_id) is not None
+        return bool(self._column(document_id, "id"))
 
     def ids(self, offset: int, limit: int) -> list[str]:
         """Return some of the documents' ids, in order."""
@@ -244,49 +243,37 @@ class Documents:
     def _with_texts(self, rows: Sequence[Record]) -> list[Chunk]:
         # Each document is read once and cut here: substr() in SQL would count characters from the text's beginning for
         # every chunk, which is quadratic in a long document.
-        contents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
-        chunks = []
-        for row in rows:
-            content = contents.get((row.document, bool(row.revision)))
+        chunks: list[Chunk] = []
+        for (document, revision), of_document in groupby(rows, lambda row: (row.document, row.revision)):
+            content = self._content(document, is_new=bool(revision))
             if content is not None:  # another process may have deleted it in the meantime
-                chunks.append(Chunk(
-                    id=row.id, document_id=row.document, ordinal=row.ordinal, start=row.start, end=row.end,
+                chunks += (Chunk(
+                    id=row.id, document_id=document, ordinal=row.ordinal, start=row.start, end=row.end,
                     heading=row.heading, title=content.title, text=content.text[row.start:row.end],
-                    opening=opening_of(content.text, row.start), said_on=content.dates.at(row.start)))
+                    opening=opening_of(content.text, row.start), said_on=content.dates.at(row.start))
+                    for row in of_document)
         return chunks
 
     def whole_texts(self) -> Iterator[tuple[str, str]]:
         """Yield the ids and texts of all documents, reading some at a time."""
         ids = self._db.texts("SELECT id FROM documents ORDER BY id")
         for start in range(0, len(ids), _TEXTS_AT_ONCE):
-            for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids[start:start + _TEXTS_AT_ONCE]):
-                yield row.id, row.text
+            some = ids[start:start + _TEXTS_AT_ONCE]
+            yield from map(tuple, self._db.rows(f"SELECT id, text FROM documents WHERE {among('id')}", among=some))  # noqa: S608
 
-    def texts_with(self, parts: Sequence[str]) -> list[tuple[str, str]]:
-        """Return the ids and texts of the documents that have one of some parts, by id."""
-        likely = " OR ".join(f"text LIKE :part{number}" for number in range(len(parts)))
-        return [(row.id, row.text) for row in self._db.rows(
-            f"SELECT id, text FROM documents WHERE {likely} ORDER BY id",  # noqa: S608
-            **{f"part{number}": f"%{part}%" for number, part in enumerate(parts)})]
-
-    def _contents(self, parents: frozenset[_Parent]) -> Mapping[_Parent, _Content]:
-        """Return the content of documents: that in service, or the new content that waits as a revision."""
-        key = parents, ledger_state(self._db).position, self._db.changes
-        if self._last_content is not None and self._last_content[0] == key:
-            return self._last_content[1]
-        contents: dict[_Parent, _Content] = {}
-        ids = [document for document, is_new in parents if not is_new]
-        for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids):
-            date = document_date(row.id, row.title, json.loads(row.metadata))
-            contents[row.id, False] = _Content(row.title, row.text, SayingDates(row.text, date))
-        for document in (document for document, is_new in parents if is_new):
-            # Content that is no revision any more was put in service meanwhile.
-            new = self.revisions.get(document) or self.get(document)
-            date = document_date(document, new.title, new.metadata)
-            contents[document, True] = _Content(new.title, new.text, SayingDates(new.text, date))
-        if len(contents) == 1:
-            self._last_content = key, contents
-        return contents
+    def _content(self, document_id: str, *, is_new: bool = False) -> _Content | None:
+        """Return the content of a document: that in service, or the new one that waits; None if it is gone."""
+        key = document_id, is_new, ledger_state(self._db).position, self._db.changes
+        if self._last_content[0] != key:
+            # New content that waits no more was put in service meanwhile.
+            waiting = "SELECT title, text, metadata FROM revisions WHERE document = :id"
+            rows = self._db.rows(waiting, id=document_id) if is_new else ()
+            rows = rows or self._db.rows("SELECT title, text, metadata FROM documents WHERE id = :id", id=document_id)
+            self._last_content = key, None
+            for title, text, metadata in rows:
+                date = document_date(document_id, title, json.loads(metadata))
+                self._last_content = key, _Content(title, text, SayingDates(text, date))
+        return self._last_content[1]
 
     def count(self, documents: Sequence[str] | None = None) -> int:
         """Return the number of chunks in service, of all documents or of some."""
@@ -303,13 +290,13 @@ class Documents:
         """Return the number of failed chunks: those not in the graph, and those in it whose re-reading failed."""
         return self._db.count(f"SELECT count(*) {_FAILED}")
 
-    def count_to_reread(self, fingerprints: Sequence[str]) -> dict[str, int]:
-        """Return the number of chunks that `next_batch` would have read again, by the fingerprint of their reader."""
-        return self._db.counts(f"SELECT e.reasoner, count(*) {_REREAD} GROUP BY e.reasoner", among=fingerprints)
+    def to_reread(self, fingerprints: Sequence[str]) -> dict[str, str]:
+        """Return the chunks that `next_batch` would have read again, each with the fingerprint of its reader.
 
-    def to_reread(self, fingerprints: Sequence[str]) -> list[str]:
-        """Return the ids of the chunks that `next_batch` would have read again, in order of document and position."""
-        return self._db.texts(f"SELECT c.id {_REREAD} ORDER BY c.document, c.ordinal", among=fingerprints)
+        They are in order of document and position.
+        """
+        return {row.id: row.reasoner for row in self._db.rows(
+            f"SELECT c.id, e.reasoner {_REREAD} ORDER BY c.document, c.ordinal", among=fingerprints)}
 
     def status(self, chunk_id: str) -> Status | None:
         """Return how far a chunk has come in a build, or None if there is no such chunk."""
@@ -323,10 +310,6 @@ class Documents:
         """Return up to `most` chunks: those that begin documents, then the second ones; by id, so as if random."""
         return self.chunks(self._db.texts("SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
 
-    def count_characters(self) -> int:
-        """Return the length of all documents together."""
-        return self._db.count("SELECT coalesce(sum(length(text)), 0) FROM documents")
-
     def done(self) -> list[str]:
         """Return the ids of the chunks that are part of the graph, in order of document and position."""
         return self._db.texts("SELECT id FROM chunks WHERE status = 'done' ORDER BY document, ordinal")
@@ -337,13 +320,13 @@ class Documents:
 
     def of_chunks(self) -> dict[str, str]:
         """Return the document's id of each chunk."""
-        return {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, document FROM chunks")}
+        return dict(map(tuple, self._db.rows("SELECT id, document FROM chunks")))
 
     def pending_in_tables(self) -> Iterator[list[str]]:
         """Yield the ids of the pending chunks of each document that has tables, in order of document and position."""
         rows = self._db.rows(
-            "SELECT document, id FROM chunks WHERE status = 'pending' AND (document IN (SELECT id FROM documents "
-            "WHERE tables <> '[]') OR document IN (SELECT document FROM revisions WHERE tables <> '[]')) "
+            "SELECT document, id FROM chunks WHERE status = 'pending' AND document IN (SELECT id FROM documents "
+            "WHERE tables <> '[]' UNION SELECT document FROM revisions WHERE tables <> '[]') "
             "ORDER BY document, ordinal")
         yield from ([row.id for row in group] for _, group in groupby(rows, lambda row: row.document))
 
@@ -391,5 +374,4 @@ _FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('f
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
 _DELETING = "deleting"
-_TEXT = "SELECT id, title, text, metadata FROM documents"
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'

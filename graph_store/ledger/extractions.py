@@ -68,15 +68,11 @@ def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]
 def rows_of(chunk: str, admitted: BoundedExtraction) -> tuple[Rows, Rows, Rows]:
     """Return the rows of a chunk's admitted mentions, facts and values, in this order; see `AdmittedRows`."""
     return (
-        _number_rows(chunk, [(m.name, m.type, m.span.start, m.span.end) for m in admitted.mentions]),
-        _number_rows(chunk, [(f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
-                              f.confidence) for f in admitted.facts]),
-        _number_rows(chunk, [(v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start, v.span.end,
-                              v.confidence) for v in admitted.attributes]))
-
-
-def _number_rows(chunk: str, rows: Rows) -> Rows:
-    return [(chunk, ordinal, *row) for ordinal, row in enumerate(rows)]
+        [(chunk, number, m.name, m.type, m.span.start, m.span.end) for number, m in enumerate(admitted.mentions)],
+        [(chunk, number, f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
+          f.confidence) for number, f in enumerate(admitted.facts)],
+        [(chunk, number, v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start, v.span.end,
+          v.confidence) for number, v in enumerate(admitted.attributes)])
 
 
 class Extractions:
@@ -86,11 +82,14 @@ class Extractions:
         self._db = database
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction, call: str = "") -> None:
-        """Store the extraction of a chunk, so that it is paid once; `call`: the call, if it read several documents."""
+        """Store the extraction of a chunk; see `save_all`."""
         self.save_all(reasoner, {chunk_id: extraction}, call)
 
     def save_all(self, reasoner: str, extractions: Mapping[str, Extraction], call: str = "") -> None:
-        """Store the extractions of the chunks that one call read, all or none; see `save`."""
+        """Store the extractions of the chunks that a call read, so that it is paid once.
+
+        `call` is its key, if it read several documents.
+        """
         rows = [(chunk, reasoner, extraction.model_dump_json(), call) for chunk, extraction in extractions.items()]
         ids = list(extractions)
         with self._db.transaction():
@@ -157,10 +156,9 @@ class Extractions:
 
     def elements(self) -> set[tuple[ElementKind, str]]:
         """Return the types, relations and attributes that admitted items use, each as its kind and name."""
-        queries: dict[ElementKind, str] = {
-            "entity_type": "SELECT DISTINCT type FROM mentions", "relation": "SELECT DISTINCT relation FROM facts",
-            "attribute": "SELECT DISTINCT attribute FROM attribute_values"}
-        return {(kind, str(row[0])) for kind, sql in queries.items() for row in self._db.rows(sql)}
+        return set(map(tuple, self._db.rows(
+            "SELECT 'entity_type', type FROM mentions UNION SELECT 'relation', relation FROM facts "
+            "UNION SELECT 'attribute', attribute FROM attribute_values")))
 
     def types_of(self, names: Sequence[str]) -> dict[str, str]:
         """Return the type by which most chunks call each of some names that they mention."""
@@ -220,12 +218,8 @@ def read_beside_deleted(fingerprint: str) -> str:
 
 def is_same_reading(first: str, second: str) -> bool:
     """Return True if two fingerprints are of the same reader with the same instructions for extraction."""
-    return _reading_of(first) == _reading_of(second)
-
-
-def _reading_of(fingerprint: str) -> tuple[str, str]:
-    kind, colon, _ = fingerprint.partition(":")
-    return reader_of(fingerprint), kind.partition("-")[2] if colon else ""
+    kinds = (first.partition(":")[0], second.partition(":")[0])
+    return reader_of(first) == reader_of(second) and len({kind.partition("-")[2] for kind in kinds}) == 1
 
 
 def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:

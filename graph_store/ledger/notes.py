@@ -4,7 +4,7 @@ The counters of the state tell one state of a knowledge base from the next.
 """
 
 import secrets
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 import orjson
@@ -24,7 +24,6 @@ class Version(NamedTuple):
     tree: int
     """The position that the communities reflect."""
     tree_revision: int
-    """How often communities were detected or described."""
     schema: int
     resolution: int
     epoch: int
@@ -53,33 +52,27 @@ class Overview(NamedTuple):
 
 
 class LedgerState(NamedTuple):
-    """The counters of a ledger's state, and the states that derived rows belong to.
-
-    Attributes:
-        position: a number that grows with every change of what everything else is derived from (see `tables`).
-        resolution: a number that grows with every change of the aliases of entities, or of people's edits.
-        epoch: a random number that differs between knowledge bases and changes with a reindex or restore; 0 before the
-            first write.
-        runs: how many runs wrote something and ended successfully.
-        tree: the state that the communities show.
-        resolved: the state that the aliases belong to (see `AliasTable.state`); None before the first resolution.
-        overview: the sizes that the last run stored (see `Overview`).
-    """
+    """The counters of a ledger's state, and the states that derived rows belong to."""
 
     position: int = 0
+    """Grows with every change of what everything else is derived from (see `tables`)."""
     resolution: int = 0
+    """Grows with every change of the aliases of entities, or of people's edits."""
     epoch: int = 0
+    """Random: differs between knowledge bases and changes with a reindex or restore; 0 before the first write."""
     runs: int = 0
+    """How many runs wrote something and ended successfully."""
     tree: TreeState = TreeState()
     resolved: str | None = None
+    """The state that the aliases belong to (see `AliasTable.state`); None before the first resolution."""
     overview: Sequence[int] | None = None
+    """The sizes that the last run stored (see `Overview`)."""
 
 
 def ledger_state(database: Database) -> LedgerState:
     """Return the state of the ledger that a connection reads."""
-    stored = dict(map(tuple, database.rows(
-        "SELECT key, value FROM meta WHERE key IN (:state, :position, :resolution)", state=_STATE, position=POSITION,
-        resolution=RESOLUTION)))
+    stored = dict(map(tuple, database.rows("SELECT key, value FROM meta WHERE key IN (:state, :position, :resolution)",
+                                           state=_STATE, position=POSITION, resolution=RESOLUTION)))
     noted = {name: value for name, value in orjson.loads(stored.get(_STATE, "{}")).items()
              if name in LedgerState._fields}
     numbers = {name: int(noted.get(name, 0)) for name in ("epoch", "runs")}
@@ -95,10 +88,8 @@ def note_state(database: Database, **changes: object) -> None:
 def version_of(database: Database) -> Version:
     """Return the version of the knowledge base that a connection to its ledger reads."""
     state = ledger_state(database)
-    return Version(
-        position=state.position, tree=state.tree.position, tree_revision=state.tree.revision,
-        schema=database.count("SELECT max(version) FROM schema_versions"), resolution=state.resolution,
-        epoch=state.epoch)
+    return Version(state.position, state.tree.position, state.tree.revision,
+                   database.count("SELECT max(version) FROM schema_versions"), state.resolution, state.epoch)
 
 
 def begin_epoch(database: Database) -> None:
@@ -122,8 +113,12 @@ Purpose = Literal["answers", "extraction"]
 _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
 MOST_INSTRUCTIONS = 4000
 """Characters of instructions: they go into every prompt for their purpose, and are paid for with each call."""
-BUILD = "build"
-"""The key under which builds store their notes."""
+BUILD, UNREAD_FILES, BATCHES = "build", "unread_files", "batches"
+"""The key under which builds store notes, and the names of these.
+
+They are the files that the latest build could not read or left out, each with the reason, and the batches that are
+being written and extracted, or were when it ended early.
+"""
 
 
 class InstructionsError(BanyanError):
@@ -134,8 +129,7 @@ class Instructions:
     """A person's instructions for all answers or for all extractions, stored in the ledger."""
 
     def __init__(self, database: Database, purpose: Purpose) -> None:
-        self._db = database
-        self._key = _KEYS[purpose]
+        self._db, self._key = database, _KEYS[purpose]
 
     def get(self) -> str:
         """Return the instructions; empty if there are none."""
@@ -154,28 +148,8 @@ def check_instructions(instructions: str) -> None:
                                 f"every call, so at most {MOST_INSTRUCTIONS:,} are allowed: shorten them")
 
 
-def note_unread_files(database: Database, files: Sequence[str]) -> None:
-    """Store the files that a build could not read or left out, each with the reason."""
-    database.note(BUILD, unread_files=list(files))
-
-
-def read_unread_files(database: Database) -> list[str]:
-    """Return the files that the latest build could not read or left out, each with the reason."""
-    return [str(line) for line in database.notes(BUILD).get("unread_files", ())]
-
-
 Calls = list[list[str]]
 """The calls of a batch of a build, each as the ids of the chunks that share it."""
-
-
-def read_batches(database: Database) -> list[Calls]:
-    """Return the batches of a build that are being written and extracted, or were when it ended early."""
-    return list(database.notes(BUILD).get("batches", ()))
-
-
-def write_batches(database: Database, batches: Iterable[Calls]) -> None:
-    """Store the batches of a build that are being written and extracted."""
-    database.note(BUILD, batches=[*batches])
 
 
 def keep_chunks(calls: Calls, chunks: Collection[str]) -> Calls:
@@ -187,9 +161,9 @@ def keep_chunks(calls: Calls, chunks: Collection[str]) -> Calls:
 def split_call(database: Database, chunks: Sequence[str]) -> None:
     """Replace a failed call in the stored batches by one call for each of its chunks."""
     with database.transaction():  # other calls may fail at the same time
-        batches = read_batches(database)
+        batches: list[Calls] = database.notes(BUILD).get(BATCHES, [])
         for calls in batches:
             if list(chunks) in calls:
                 place = calls.index(list(chunks))
                 calls[place:place + 1] = [[chunk] for chunk in chunks]
-        write_batches(database, batches)
+        database.note(BUILD, **{BATCHES: batches})

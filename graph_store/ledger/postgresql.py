@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from filelock import Timeout
 from pydantic import SecretStr
 from sqlalchemy import Connection, Engine, create_engine, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
@@ -57,9 +58,10 @@ class LedgerSchema:
         """Return the key of an advisory lock as an SQL expression; each seed gives a separate lock."""
         return f"hashtextextended('{self.name}', {seed})"
 
-    def try_lock(self, connection: Connection) -> bool:
-        """Take the writer's lock until the connection is closed; return False if another connection has it."""
-        return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(WRITER)})").scalar_one())
+    def lock(self, connection: Connection) -> None:
+        """Take the writer's lock until the connection is closed; raise Timeout if another connection has it."""
+        if not connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(WRITER)})").scalar_one():
+            raise Timeout(self.name)
 
     def about(self, connection: Connection) -> tuple[int, str]:
         """Return the ledger's format and id, or 0 and "" if there is no schema; a DatabaseError if it is no ledger."""

@@ -85,11 +85,10 @@ class SchemaHistory:
         """Return the schema in a column, "schema" or "base", of a version."""
         text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = :version",  # noqa: S608
                                version=version)
-        if text is None and self.version() == 0:
-            raise StoreError("the knowledge base has no schema yet, because its first build has not ended: run the "
-                             "same `banyan build` again, which says why if it stops")
         if text is None:
-            raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
+            raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}"
+                             if self.version() else "the knowledge base has no schema yet, because its first build has "
+                             "not ended: run the same `banyan build` again, which says why if it stops")
         with readable(f"version {version} of the schema"):
             return _parse_schema(str(text))
 
@@ -103,12 +102,10 @@ class SchemaHistory:
 
     def versions(self) -> list[SchemaVersion]:
         """Return all versions, oldest first."""
-        return [
-            SchemaVersion(version=row.version, graph_schema=GraphSchema.model_validate_json(row.schema),
-                          decisions=tuple(Decided(**d) for d in json.loads(row.decisions)),
-                          who=row.who, decided_at=row.decided_at)
-            for row in self._db.rows("SELECT * FROM schema_versions ORDER BY version")
-        ]
+        return [SchemaVersion(version=row.version, graph_schema=GraphSchema.model_validate_json(row.schema),
+                              decisions=tuple(Decided(**decided) for decided in json.loads(row.decisions)),
+                              who=row.who, decided_at=row.decided_at)
+                for row in self._db.rows("SELECT * FROM schema_versions ORDER BY version")]
 
 
 def _dump_decisions(decisions: Sequence[Decided]) -> str:
@@ -182,16 +179,16 @@ class Asks:
 
     def outdated(self, present: Collection[Label]) -> int:
         """Return the number of comparisons that showed the model a label that documents no longer have."""
-        return sum(not _is_present(comparison, present) for comparison in self._read_comparisons())
+        return len(self._read_comparisons()) - len(self._read_comparisons(present))
 
     def drop_outdated(self, present: Collection[Label]) -> None:
         """Drop the verdicts of comparisons that `outdated` counts: a deleted label may have influenced the model."""
-        if self.outdated(present):
-            self._store_comparisons([comparison for comparison in self._read_comparisons()
-                                     if _is_present(comparison, present)])
+        self._store_comparisons(self._read_comparisons(present))
 
-    def _read_comparisons(self) -> list[dict[str, list[Any]]]:
-        return list(json.loads(self._db.get_meta(_VERDICTS) or "[]"))
+    def _read_comparisons(self, present: Collection[Label] | None = None) -> list[dict[str, list[Any]]]:
+        """Return the comparisons of all labels, or those that showed only `present` ones."""
+        return [comparison for comparison in json.loads(self._db.get_meta(_VERDICTS) or "[]")
+                if present is None or all((kind, label) in present for kind, label in comparison["shown"])]
 
     def _store_comparisons(self, comparisons: list[dict[str, list[Any]]]) -> None:
         self._db.set_meta(_VERDICTS, json.dumps(comparisons, ensure_ascii=False))
@@ -209,17 +206,10 @@ class Asks:
         return [Example(document=row.document, item=row.item, words=row.words) for row in rows]
 
 
-def _is_present(comparison: Mapping[str, Sequence[Any]], present: Collection[Label]) -> bool:
-    return all((kind, label) in present for kind, label in comparison["shown"])
-
-
 def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
     """Return a chunk's asks as rows of the table, without those whose label cannot name an element of a schema."""
     return [(chunk.id, chunk.document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
              ask.context.start, ask.context.end, ask.confidence, int(ask.declared)) for ask in bounded.asks
-            if is_readable_label(ask.label) or (ask.declared and _is_usable_header(ask.label))]
-
-
-def _is_usable_header(label: str) -> bool:
-    """Return True if the header of a table's column, which may be longer than other labels, can name an attribute."""
-    return len(label) <= MAX_ELEMENT_NAME and label.isprintable() and any(map(str.isalnum, label))
+            # The header of a table's column may be longer than other labels.
+            if is_readable_label(ask.label) or (ask.declared and len(ask.label) <= MAX_ELEMENT_NAME
+                                                and ask.label.isprintable() and any(map(str.isalnum, ask.label)))]

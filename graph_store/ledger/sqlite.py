@@ -46,10 +46,10 @@ class SqliteLedger:
 
     def _open_file(self, create: bool) -> sqlite3.Connection:
         """Open the file; for reading alone if its disk is read-only, or too full for SQLite's write-ahead log."""
-        if not (create or self._path.exists()):
-            raise UnknownKnowledgeBaseError(self._path.parent.name, self._path.parent.parent)
         if create and self._path != _IN_MEMORY:
             make_private(self._path)
+        elif not create and not self._path.exists():
+            raise UnknownKnowledgeBaseError(self._path.parent.name, self._path.parent.parent)
         try:
             return self._connect("rw")
         except sqlite3.OperationalError as error:
@@ -109,7 +109,7 @@ class SqliteLedger:
 
     def format(self) -> int:
         """Return the number of the ledger's format, or 0 if it has no tables yet."""
-        return self._read_number("PRAGMA user_version")
+        return int(self.connection.exec_driver_sql("PRAGMA user_version").scalar_one())
 
     def create(self, number: int) -> None:
         """Create the tables of a format."""
@@ -127,15 +127,11 @@ class SqliteLedger:
     def problems(self) -> list[str]:
         """Return the problems that SQLite's checks find, and whether the last page is cut, which they do not report."""
         run = self.connection.exec_driver_sql
-        lines = [str(row[0]) for row in run("PRAGMA integrity_check")]
-        broken_references = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
-                             for row in run("PRAGMA foreign_key_check")]
-        is_cut = self._path.stat().st_size % self._read_number("PRAGMA page_size") != 0
+        is_cut = self._path.stat().st_size % run("PRAGMA page_size").scalar_one() != 0
         return [*(["its file was cut inside its last page"] if is_cut else []),
-                *(line for line in lines if line != "ok"), *broken_references]
-
-    def _read_number(self, sql: str) -> int:
-        return int(self.connection.exec_driver_sql(sql).scalar_one())
+                *(str(row[0]) for row in run("PRAGMA integrity_check") if row[0] != "ok"),
+                *(f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
+                  for row in run("PRAGMA foreign_key_check"))]
 
 
 def make_private(path: Path) -> None:
@@ -145,11 +141,10 @@ def make_private(path: Path) -> None:
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:
-    try:
+    with suppress(FileNotFoundError):
         found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_dev, found.st_ino
+        return found.st_dev, found.st_ino
+    return None
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:

@@ -1,6 +1,8 @@
 """The ledger's tables, the same in SQLite and in PostgreSQL, with statements that both understand."""
 
+import re
 from functools import lru_cache
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Connection, Index, Integer, Table, Text, text
@@ -9,103 +11,73 @@ METADATA = sa.MetaData()
 
 # In PostgreSQL's own order texts would come as the server's language has them; SQLite compares their bytes.
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
-_REAL: sa.types.TypeEngine[float] = sa.REAL().with_variant(sa.DOUBLE_PRECISION(), "postgresql")
+_TYPES = {"": TEXT, "int": Integer, "real": sa.REAL().with_variant(sa.DOUBLE_PRECISION(), "postgresql")}
+_COLUMN = re.compile(r"(\w+)(\*?)(?:>(\w+))?(?::(\w+))?")
+"""A column's name, whether it is part of the key, the table to whose row it refers, and its type."""
 
 
-def _texts(*names: str) -> list[Column[str]]:
-    return [Column(name, TEXT, nullable=False) for name in names]
+def _table(name: str, columns: str, *others: sa.schema.SchemaItem, rowid: bool = True) -> Table:
+    """Return a table of columns that always have a value, such as "chunk*>chunks reason times:int".
+
+    If a row that others refer to is deleted, so are these.
+    """
+    made = [Column(column, _TYPES[kind], *([sa.ForeignKey(f"{owner}.id", ondelete="CASCADE")] if owner else []),
+                   primary_key=bool(key), nullable=False, autoincrement=False)
+            for word in columns.split() for column, key, owner, kind in _COLUMN.findall(word)]
+    return Table(name, METADATA, *made, *others, sqlite_with_rowid=rowid)
 
 
-def _text_keys(*names: str) -> list[Column[str]]:
-    return [Column(name, TEXT, primary_key=True) for name in names]
+def _default(name: str, kind: Any, value: str, *others: sa.schema.SchemaItem) -> Column[Any]:
+    return Column(name, kind, *others, nullable=False, server_default=text(value))
 
 
-def _integers(*names: str) -> list[Column[int]]:
-    return [Column(name, Integer, nullable=False) for name in names]
+def _partial_index(name: str, condition: str, *columns: str) -> Index:
+    return Index(name, *columns, sqlite_where=text(condition), postgresql_where=text(condition))
 
 
-def _real(name: str) -> Column[float]:
-    return Column(name, _REAL, nullable=False)
+META = _table("meta", "key* value", rowid=False)
 
+DOCUMENTS = _table("documents", "id* title text source metadata pages tables added_at")
+REVISIONS = _table("revisions", "document*>documents title text source metadata pages tables chunks")
+CHUNKS = _table(
+    "chunks", "id* document>documents ordinal:int start:int end:int heading",
+    _default("status", TEXT, "'pending'", sa.CheckConstraint("status IN ('pending', 'extracted', 'done', 'failed')")),
+    _default("revision", Integer, "0"), Index("chunks_by_document", "document", "ordinal"),
+    _partial_index("chunks_to_do", "status <> 'done'", "status", "document", "ordinal"))
 
-def _number(name: str) -> Column[int]:
-    return Column(name, Integer, primary_key=True, autoincrement=False)
+EXTRACTIONS = _table("extractions", "chunk*>chunks reasoner extraction call",
+                     _partial_index("extractions_by_call", "call <> ''", "call"))
+FAILURES = _table("failures", "chunk*>chunks reason failed_at", _default("attempts", Integer, "1"))
+REJECTIONS = _table("rejections",
+                    "chunk>chunks document reason label text subject_type object_type confidence:real",
+                    Index("rejections_by_chunk", "chunk"), Index("rejections_by_label", "reason", "label"))
+REPAIRS = _table("repairs", "chunk*>chunks repair* times:int", rowid=False)
 
+# What is admitted of chunks, in order, each with the start and end of its words in the chunk.
+MENTIONS = _table("mentions", "chunk*>chunks ordinal*:int name type start:int end:int", rowid=False)
+FACTS = _table("facts", "chunk*>chunks ordinal*:int head head_type relation tail tail_type time start:int end:int "
+                        "confidence:real", rowid=False)
+ATTRIBUTE_VALUES = _table("attribute_values", "chunk*>chunks ordinal*:int entity entity_type attribute value normal "
+                                              "time start:int end:int confidence:real", rowid=False)
 
-def _owner(name: str, of: str, *, primary_key: bool = False) -> Column[str]:
-    """Return a column that refers to the row of another table; when that is deleted, so is the row with this column."""
-    return Column(name, TEXT, sa.ForeignKey(f"{of}.id", ondelete="CASCADE"), primary_key=primary_key, nullable=False)
-
-
-META = Table("meta", METADATA, *_text_keys("key"), *_texts("value"), sqlite_with_rowid=False)
-
-DOCUMENTS = Table("documents", METADATA, *_text_keys("id"),
-                  *_texts("title", "text", "source", "metadata", "pages", "tables", "added_at"))
-REVISIONS = Table("revisions", METADATA, _owner("document", "documents", primary_key=True),
-                  *_texts("title", "text", "source", "metadata", "pages", "tables", "chunks"))
-CHUNKS = Table(
-    "chunks", METADATA, *_text_keys("id"), _owner("document", "documents"), *_integers("ordinal", "start", "end"),
-    *_texts("heading"),
-    Column("status", TEXT, sa.CheckConstraint("status IN ('pending', 'extracted', 'done', 'failed')"), nullable=False,
-           server_default=text("'pending'")),
-    Column("revision", Integer, nullable=False, server_default=text("0")),
-    Index("chunks_by_document", "document", "ordinal"),
-    Index("chunks_to_do", "status", "document", "ordinal", sqlite_where=text("status <> 'done'"),
-          postgresql_where=text("status <> 'done'")))
-
-EXTRACTIONS = Table("extractions", METADATA, _owner("chunk", "chunks", primary_key=True),
-                    *_texts("reasoner", "extraction", "call"),
-                    Index("extractions_by_call", "call", sqlite_where=text("call <> ''"),
-                          postgresql_where=text("call <> ''")))
-FAILURES = Table("failures", METADATA, _owner("chunk", "chunks", primary_key=True), *_texts("reason"),
-                 Column("attempts", Integer, nullable=False, server_default=text("1")), *_texts("failed_at"))
-REJECTIONS = Table("rejections", METADATA, _owner("chunk", "chunks"),
-                   *_texts("document", "reason", "label", "text", "subject_type", "object_type"), _real("confidence"),
-                   Index("rejections_by_chunk", "chunk"), Index("rejections_by_label", "reason", "label"))
-REPAIRS = Table("repairs", METADATA, _owner("chunk", "chunks", primary_key=True), *_text_keys("repair"),
-                *_integers("times"), sqlite_with_rowid=False)
-
-
-def _admitted_table(name: str, *texts: str, confidence: bool = True) -> Table:
-    """Return a table of admitted items of chunks, in order, each with the start and end of its words in the chunk."""
-    return Table(name, METADATA, _owner("chunk", "chunks", primary_key=True),
-                 _number("ordinal"), *_texts(*texts),
-                 *_integers("start", "end"), *([_real("confidence")] if confidence else []), sqlite_with_rowid=False)
-
-
-MENTIONS = _admitted_table("mentions", "name", "type", confidence=False)
-FACTS = _admitted_table("facts", "head", "head_type", "relation", "tail", "tail_type", "time")
-ATTRIBUTE_VALUES = _admitted_table("attribute_values", "entity", "entity_type", "attribute", "value", "normal", "time")
-
-SCHEMA_VERSIONS = Table("schema_versions", METADATA, _number("version"),
-                        *_texts("schema", "base", "decisions", "who", "decided_at"))
-DECLINED = Table("declined", METADATA, *_text_keys("kind", "name"), *_texts("who", "why", "decided_at"),
-                 sqlite_with_rowid=False)
-SCHEMA_REQUESTS = Table(
-    "schema_requests", METADATA, _owner("chunk", "chunks"),
-    *_texts("document", "kind", "label", "subject_type", "object_type", "item"), *_integers("start", "end"),
-    _real("confidence"), *_integers("declared"),
+SCHEMA_VERSIONS = _table("schema_versions", "version*:int schema base decisions who decided_at")
+DECLINED = _table("declined", "kind* name* who why decided_at", rowid=False)
+SCHEMA_REQUESTS = _table(
+    "schema_requests", "chunk>chunks document kind label subject_type object_type item start:int end:int "
+                       "confidence:real declared:int",
     Index("schema_requests_by_chunk", "chunk"), Index("schema_requests_by_label", "kind", "label"))
 
-ENTITY_ALIASES = Table("entity_aliases", METADATA, *_text_keys("id"), *_texts("canonical", "type", "partner", "rule"),
-                       _real("score"), *_texts("evidence"), sqlite_with_rowid=False)
-ENTITY_VERDICTS = Table("entity_verdicts", METADATA, *_text_keys("first", "second"), *_integers("same"),
-                        _real("confidence"), *_texts("reasoner", "statements"), sqlite_with_rowid=False)
-ENTITY_DECISIONS = Table("entity_decisions", METADATA, _number("seq"),
-                         *_texts("verdict", "first", "second", "who", "why", "decided_at"))
-EDITS = Table("edits", METADATA, _number("number"),
-              *_texts("edit", "who", "why", "decided_at", "undone_by", "undone_at"))
+ENTITY_ALIASES = _table("entity_aliases", "id* canonical type partner rule score:real evidence", rowid=False)
+ENTITY_VERDICTS = _table("entity_verdicts", "first* second* same:int confidence:real reasoner statements", rowid=False)
+ENTITY_DECISIONS = _table("entity_decisions", "seq*:int verdict first second who why decided_at")
+EDITS = _table("edits", "number*:int edit who why decided_at undone_by undone_at")
 
-COMMUNITIES = Table("communities", METADATA, *_text_keys("id"), *_integers("level"), *_texts("parent"),
-                    _real("cohesion"), *_texts("keywords", "members"))
-SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary", "shown"))
+COMMUNITIES = _table("communities", "id* level:int parent cohesion:real keywords members")
+SUMMARIES = _table("summaries", "id* name summary shown")
 
-CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response", "documents"),
-              *_integers("prompt_tokens", "completion_tokens"), sqlite_with_rowid=False)
-TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "model"),
-               *_integers("calls", "prompt", "completion", "cached", "wasted_calls", "wasted"),
-               sqlite_with_rowid=False)
-
+CALLS = _table("calls", "key* step response documents prompt_tokens:int completion_tokens:int", rowid=False)
+TOKENS = _table("tokens", "build* document* step* model* calls:int prompt:int completion:int cached:int "
+                          "wasted_calls:int wasted:int", rowid=False)
 
 POSITION, RESOLUTION = "position", "resolution"
 """Keys of `meta`: two numbers that triggers count up.

@@ -33,10 +33,9 @@ class TokenCounts(Frozen):
 
     calls: int = 0
     prompt: int = 0
-    """Includes cached tokens."""
     completion: int = 0
     cached: int = 0
-    """Prompt tokens that the endpoint reports as cached."""
+    """Those of the prompt tokens that the endpoint reports as cached."""
     wasted_calls: int = 0
     """Calls whose answer could not be used."""
     wasted: int = 0
@@ -106,13 +105,16 @@ class Calls:
                    wasted: bool = False) -> None:
         """Add calls and tokens to the accounts of the current build, divided among its documents by their weights."""
         documents = charge().documents or {"": 1}
-        weights = [max(1, weight) for weight in documents.values()]
-        # Cached and other prompt tokens are divided separately, so that no document has more cached than prompt tokens.
-        shares = [_divide(amount, weights) for amount in (calls, cached, prompt - cached, completion)]
-        for document, own_calls, own_cached, own_uncached, own_completion in zip(documents, *shares, strict=True):
-            amounts = TokenCounts(calls=own_calls, prompt=own_cached + own_uncached, completion=own_completion,
-                                  cached=own_cached, wasted_calls=own_calls if wasted else 0,
-                                  wasted=own_cached + own_uncached + own_completion if wasted else 0).model_dump()
+        ends = list(accumulate((max(1, weight) for weight in documents.values()), initial=0))
+        for document, (start, end) in zip(documents, pairwise(ends), strict=True):
+            # Shares in whole numbers, whose sum is the amount. Cached and other prompt tokens are divided separately,
+            # so that no document has more cached than prompt tokens.
+            own_calls, own_cached, own_uncached, own_completion = (
+                round(amount * end / ends[-1]) - round(amount * start / ends[-1])
+                for amount in (calls, cached, prompt - cached, completion))
+            amounts = {"calls": own_calls, "prompt": own_cached + own_uncached, "completion": own_completion,
+                       "cached": own_cached, "wasted_calls": own_calls if wasted else 0,
+                       "wasted": own_cached + own_uncached + own_completion if wasted else 0}
             if any(amounts.values()):
                 self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model, **amounts)
 
@@ -157,13 +159,12 @@ def forget_documents(database: Database, documents: Set[str]) -> None:
 
     These are responses to calls that read one of them, and to calls without stored documents, such as answers.
     """
-    emptied = []
     for key, response, names in database.rows("SELECT key, response, documents FROM calls"):
         read_documents = json.loads(names)
         others = [document for document in read_documents if document not in documents]
         if others != read_documents or (response and not read_documents):
-            emptied.append({"key": key, "others": json.dumps(others, ensure_ascii=False)})
-    database.execute_many("UPDATE calls SET response = '', documents = :others WHERE key = :key", emptied)
+            database.execute("UPDATE calls SET response = '', documents = :others WHERE key = :key", key=key,
+                             others=json.dumps(others, ensure_ascii=False))
     accounts = database.rows(f"SELECT * FROM tokens WHERE {among('document')}", among=documents)  # noqa: S608
     database.execute_many(_ADDITION, [
         {**row._mapping, "document": ""} for row in accounts])  # noqa: SLF001  (SQLAlchemy's public name)
@@ -175,13 +176,6 @@ def total(parts: Sequence[Spent]) -> Spent:
     costs = [part.cost for part in parts if part.cost is not None]
     return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None,
                  **{amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
-
-
-def _divide(amount: int, weights: Sequence[int]) -> list[int]:
-    """Return the shares of an amount by weights, in whole numbers whose sum is the amount."""
-    totals = list(accumulate(weights, initial=0))
-    ends = [round(amount * total / totals[-1]) for total in totals]
-    return [end - start for start, end in pairwise(ends)]
 
 
 def _clamp_cached(cached_tokens: int, prompt_tokens: int) -> int:

@@ -117,14 +117,6 @@ class VectorStore:
         """Return all ids of a kind that have a vector."""
         return set(self.read(kind, lambda collection: collection.get(include=[])["ids"]))
 
-    def missing(self, kind: Kind, ids: Iterable[str]) -> list[str]:
-        """Return the ids without a vector, in the given order."""
-        listed = list(ids)
-        stored = set[str]()
-        for page in pages_of(listed):
-            stored.update(self.read(kind, methodcaller("get", ids=page, include=[]))["ids"])
-        return [key for key in listed if key not in stored]
-
     def found(self, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
         vectors: dict[str, Vectors] = {}
@@ -213,15 +205,13 @@ class VectorStore:
     def _collection_name(self, kind: Kind) -> str:
         return f"{self._prefix}{kind}-{self._model}"
 
-    def drop_other_models(self) -> None:
-        """Remove the collections of other models."""
-        self._drop_collections(but=set(map(self._collection_name, KINDS)))
+    def drop_collections(self, *, but_current: bool) -> None:
+        """Remove the collections of all models, or of all but the current one."""
+        kept = set(map(self._collection_name, KINDS)) if but_current else set[str]()
 
-    def _drop_collections(self, but: set[str]) -> None:
-        """Remove the collections of the knowledge base, `but` some."""
         def drop(client: "ClientAPI") -> None:
             for name in [collection.name for collection in client.list_collections()]:
-                if name.startswith(self._prefix) and name not in but:
+                if name.startswith(self._prefix) and name not in kept:
                     client.delete_collection(name)
 
         self._call_chroma(drop)
@@ -242,7 +232,7 @@ class VectorStore:
     def clear(self) -> None:
         """Remove the vectors by all models; the next use creates the collections again."""
         if self._server is not None:
-            self._drop_collections(but=set())
+            self.drop_collections(but_current=False)
         self.close()
         if self._server is None and self._folder.exists():
             shutil.rmtree(self._folder)

@@ -34,10 +34,7 @@ _SAMPLE = 512
 
 
 def model_for(documents: Documents) -> str:
-    """Return the name of the model that fits the languages of documents, judged by a sample of their chunks.
-
-    The sample does not depend on the order of the documents.
-    """
+    """Return the name of the model that fits the languages of documents, judged by a sample of their chunks."""
     return fitting_model(chunk.text for chunk in documents.sample(_SAMPLE))
 
 
@@ -61,13 +58,11 @@ class LedgerEmbedder:
         self._db = database
         self._name = name
 
-    def choose(self, documents: Documents) -> bool:
-        """Choose the model that fits the documents and record it, unless one is recorded; return True if it did so."""
-        if recorded_model(self._db)[0]:
-            return False
-        self._name = ""
-        record_model(self._db, self._models.load(self._models.chosen or model_for(documents)))
-        return True
+    def choose(self, documents: Documents) -> None:
+        """Choose the model that fits the documents and record it, unless one is recorded."""
+        if not recorded_model(self._db)[0]:
+            record_model(self._db, self._models.load(self._models.chosen or model_for(documents)))
+        self.reread()
 
     def reread(self) -> None:
         """Read the model's name from the ledger at the next use, because another process may have reindexed."""
@@ -130,8 +125,7 @@ def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[
     return (Embedded("entities", mentions.entity_ids(), lambda ids: {key: mentions.entity_text(key) for key in ids}),
             Embedded("triples", triples, lambda ids: {key: mentions.triple_text(triples[key]) for key in ids}),
             Embedded("relations", relations, lambda ids: {key: relation_text(relations[key]) for key in ids}),
-            Embedded("chunks", chunks, lambda ids: {
-                chunk.id: _chunk_text(chunk) for chunk in documents.chunks(ids)}))
+            Embedded("chunks", chunks, lambda ids: {chunk.id: _chunk_text(chunk) for chunk in documents.chunks(ids)}))
 
 
 def _chunk_text(chunk: Chunk) -> str:
@@ -148,27 +142,25 @@ class VectorSynchroniser:
 
     def __init__(self, layout: Layout, database: Database, documents: Documents, graph: LedgerGraph,
                  extractions: Extractions, embedder: Embedder) -> None:
-        self._layout = layout
-        self._db = database
-        self._documents = documents
-        self._graph = graph
-        self._extractions = extractions
-        self._embedder = embedder
+        self._layout, self._db, self._documents, self._graph = layout, database, documents, graph
+        self._extractions, self._embedder = extractions, embedder
         self._epoch = ledger_state(database).epoch
         self.store = VectorStore.of(layout, database, embedder.fingerprint)
         self.recall: Callable[[Kind, Collection[str]], Mapping[str, Vectors]] = lambda _kind, _ids: {}
         """Returns the vectors of those ids that an earlier state of the graph had, so they need not be computed."""
 
-    def check_embedding(self) -> None:
-        """Raise EmbeddingMismatchError if the stored vectors come from another model than the one in use."""
+    def check(self, *, any_embedding: bool) -> None:
+        """Check, before a model is paid for, that vectors can be stored.
+
+        Raises:
+            EmbeddingMismatchError: the stored vectors come from another model than the one in use, if not any may.
+            StoreError: the server refuses.
+        """
         name, fingerprint = recorded_model(self._db)
-        if name and fingerprint != self._embedder.fingerprint:
+        if name and fingerprint != self._embedder.fingerprint and not any_embedding:
             raise EmbeddingMismatchError(
                 f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
-
-    def prepare(self) -> None:
-        """Check, before a model is paid for, that the server can store vectors, or raise StoreError."""
         if not self.is_local and not self._extractions.position():  # nothing is in the ledger yet
             self.store.read("entities", lambda _: None)  # creates the collection
 
@@ -180,7 +172,7 @@ class VectorSynchroniser:
     def prepare_as_writer(self) -> None:
         """Forget what was read before another process wrote; remove all vectors if it was killed while it wrote."""
         self.store.close()
-        if self.is_interrupted:
+        if self.store.was_interrupted():
             self.store.clear()
 
     def has_moved(self) -> bool:
@@ -192,11 +184,6 @@ class VectorSynchroniser:
             self._embedder.reread()
         self.store.use_model(self._embedder.fingerprint)
         return True
-
-    @property
-    def is_interrupted(self) -> bool:
-        """Whether the vectors are in this home folder and may be incomplete, because a writer was killed."""
-        return self.is_local and self.store.was_interrupted()
 
     def is_behind(self) -> bool:
         """Return True if something in the graph lacks a vector, or there is a vector of something that is not in it."""
@@ -210,7 +197,7 @@ class VectorSynchroniser:
         self._prepare_to_write()
         unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for part in list_embedded(unresolved, self._documents, chunk_ids):
-            self._store_missing(part, self.store.missing(part.kind, part.ids))
+            self._store_missing(part, self.store.found(part.kind, part.ids))
         self.store.mark_complete()
 
     def sync(self) -> None:
@@ -258,15 +245,15 @@ class VectorSynchroniser:
         for part in self._list_embedded():
             stored = self.store.ids(part.kind)
             self.store.drop(part.kind, stored.difference(part.ids))
-            self._store_missing(part, [key for key in part.ids if key not in stored], uses_recall=uses_recall)
-        self.store.drop_other_models()
+            self._store_missing(part, stored, uses_recall=uses_recall)
+        self.store.drop_collections(but_current=True)
         self.store.mark_complete()
         if not self.is_local and self._layout.vectors.exists():  # vectors from before a server was used
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
 
-    def _store_missing(self, part: Embedded, ids: Sequence[str], *, uses_recall: bool = True) -> None:
-        """Store the vectors of ids that have none; if the run is cancelled, of some."""
-        for page in pages_of(ids):
+    def _store_missing(self, part: Embedded, stored: Collection[str], *, uses_recall: bool = True) -> None:
+        """Store the vectors of ids that are not among the stored ones; if the run is cancelled, of some."""
+        for page in pages_of([key for key in part.ids if key not in stored]):
             check_cancelled()
             known = self.recall(part.kind, page) if uses_recall else {}
             self.store.put(part.kind, page, self._encode_unknown(known, part.texts, page))

@@ -48,16 +48,6 @@ def test_a_base_comes_back_under_another_name_without_a_call(stored):
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
 
 
-def test_a_restored_base_goes_on(stored):
-    stored("restore", "kb.zip", "--kb", "other")
-    stored.write({"e.txt": "Eve:Person --knows--> Ada:Person."})
-    result = stored("build", stored.documents, "--kb", "other", "--json")
-    assert result.code == 0, result.err
-    assert json.loads(result.out)["documents"] == 5
-    assert stored("verify", "--kb", "other").code == 0
-    assert set(stored.scripted.extracted.values()) == {1}
-
-
 def test_files_that_stand_are_not_written_over(stored):
     before = (stored.folder / "kb.zip").read_bytes()
     result = stored("backup", "--kb", "kb", "-o", "kb.zip")
@@ -115,16 +105,6 @@ def test_an_earlier_state_replaces_a_later_one_and_readers_notice(stored):
     assert tables(stored.folder / "home", "kb") == ledger
     assert stored.sound()
     assert left(stored.folder / "home") == ["kb"]
-
-
-def test_permissions_of_a_backup_are_the_users(stored):
-    """Documents are in it; who may read it is what the umask says, as for every file of the user's."""
-    mask = os.umask(0o027)
-    try:
-        stored("backup", "--kb", "kb", "-o", "masked.zip")
-    finally:
-        os.umask(mask)
-    assert (stored.folder / "masked.zip").stat().st_mode & 0o777 == 0o640
 
 
 KILLED = """

@@ -10,13 +10,11 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import StoreError
 from banyan.graph_store.vectors import vector_store
-from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.services import ChromaServer
 
 from .. import chroma_process, scripted, small_base
 from ..http_servers import Handler, listening
-from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
@@ -32,19 +30,10 @@ def shell(chroma, tmp_path, hashed_embedder, monkeypatch, capsys):
     return made
 
 
-def opened(shell):
-    return KnowledgeBase.open(shell.settings.home, "kb", shell.embedder, server=shell.settings.chroma_server)
-
-
 def on_it(chroma):
     """The names of the collections on a server."""
     listed = httpx.get(f"{chroma.url}/api/v2/tenants/default_tenant/databases/default_database/collections")
     return sorted(one["name"] for one in listed.json())
-
-
-def delete_all(chroma):
-    for name in on_it(chroma):
-        httpx.delete(f"{chroma.url}/api/v2/tenants/default_tenant/databases/default_database/collections/{name}")
 
 
 def embedded(tmp_path, embedder):
@@ -102,33 +91,6 @@ def test_a_server_that_is_down_is_named_and_nothing_is_lost(chroma, shell):
     assert shell.sound()
     assert set(shell.scripted.extracted.values()) == {1}
     assert said <= shell.scripted.extracted
-
-
-@pytest.mark.slow
-def test_vectors_that_the_server_lost_are_made_again(chroma, shell):
-    delete_all(chroma)  # what other tests left
-    shell.write(scripted.TEXTS)
-    shell.report()
-    whole = shell.vectors()
-    delete_all(chroma)
-    with shell.resources() as resources:
-        reader = newest(resources).kb
-        assert reader.index()["chunks"].size == len(scripted.TEXTS), "what questions read is in the index"
-        assert [problem.what for problem in verify(reader)] == [
-            f"the vectors of the {kind}: {len(whole.get(kind, '123'))} missing, 0 left over" for kind in KINDS]
-    with opened(shell) as kb:
-        with kb.writing():
-            kb.vector_synchroniser.sync()
-        delete_all(chroma)  # while it is open
-        with kb.writing():
-            kb.vector_synchroniser.sync()
-        assert verify(kb) == []
-    name = on_it(chroma)[-1]
-    httpx.delete(f"{chroma.url}/api/v2/tenants/default_tenant/databases/default_database/collections/{name}")
-    assert shell("verify", "--kb", "kb").code == 1
-    (shell.settings.home / "kb" / "index.bin").unlink()
-    assert shell("verify", "--kb", "kb").code == 0, "a new home makes them again"
-    assert shell.vectors() == whole
 
 
 @contextmanager

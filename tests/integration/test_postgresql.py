@@ -9,14 +9,12 @@ import logging
 import re
 import zipfile
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from banyan.graph_store import moving
 from banyan.graph_store.integrity.backup import back_up, restore
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout, knowledge_bases
+from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.tables import METADATA
@@ -135,22 +133,6 @@ def test_one_writes_at_a_time_and_readers_go_on_to_what_was_written(shop, hashed
         resources.drop("kb")
         with pytest.raises(UnknownKnowledgeBaseError):
             newest(resources)
-
-
-@pytest.mark.slow
-def test_where_the_folder_cannot_be_renamed_the_ledger_keeps_its_name(shop, monkeypatch):
-    def refuse(*_):
-        raise PermissionError
-
-    shop.build(shop.write({"a.txt": TEXTS["a.txt"]}))
-    layout = Layout.by(shop.settings, "kb")
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", refuse)
-        with pytest.raises(PermissionError):
-            moving.rename(layout, "new")
-    assert knowledge_bases(shop.settings) == ["kb"]
-    moving.rename(layout, "new")
-    assert knowledge_bases(shop.settings) == ["new"]
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Knowledge bases in PostgreSQL that several home folders share: each derives its own files, none disturbs another."""
 
 import hashlib
-import threading
 
 import pytest
 from banyan.agents.retrieval.graph import build_graph
@@ -72,34 +71,6 @@ def test_what_one_home_writes_the_other_answers_from(homes):
         assert newest(ours).kb.graph.dump() == newest(theirs).kb.graph.dump()
         assert newest(ours).kb.version().epoch == epoch, "nobody made all vectors anew"
     assert here.vectors() == there.vectors()
-    assert here.problems() == there.problems() == []
-
-
-@pytest.mark.slow
-def test_a_home_derives_its_files_while_another_writes(homes):
-    here, there = homes
-    here.build(here.write(TEXTS))
-    reached, go_on = threading.Event(), threading.Event()
-
-    def hold(_text):
-        reached.set()
-        assert go_on.wait(60)
-
-    with here.resources() as ours, there.resources() as theirs:
-        here.scripted.before = hold
-        building = threading.Thread(target=lambda: scripted.run_build(ours, here.given(here.write(MORE))))
-        building.start()
-        assert reached.wait(60)
-        try:
-            kb = newest(theirs).kb
-            assert kb.written_index() is not None
-            assert kb.documents.count_documents() == len(TEXTS) + 1, "read, not yet extracted"
-            assert answer(theirs)[0]
-        finally:
-            go_on.set()
-            building.join(60)
-        assert newest(ours).kb.documents.count_documents() == len(TEXTS) + 1
-        wait_for(lambda: theirs.snapshots.follow() or "Mia" in str(newest(theirs).kb.graph.dump()))
     assert here.problems() == there.problems() == []
 
 

@@ -11,7 +11,7 @@ from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.graph_file import NodeLink
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.ledger.tables import ENTITY_ALIASES, REJECTIONS
+from banyan.graph_store.ledger.tables import ENTITY_ALIASES
 from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.ingest.chunking import chunk_document, chunk_id
 from banyan.schemas.delta import Decision
@@ -165,18 +165,6 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb):
     assert verify(kb) == []
 
 
-def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
-    first, *others = kb.graph.entity_ids()
-    kb.database.execute("INSERT INTO communities VALUES ('above', 1, '', 0, '[]', :members)",
-                        members=json.dumps([first, *others]))
-    assert "does not lie in its parent" in whats(kb)
-    kb.database.execute("UPDATE communities SET parent = 'above' WHERE level = 0")
-    assert "parent" not in whats(kb)
-    kb.database.execute("UPDATE communities SET members = :members WHERE id = 'above'", members=json.dumps(others))
-    assert "the communities of level 1 do not partition the entities" in whats(kb)
-    assert "does not lie in its parent" in whats(kb)
-
-
 def alias(kb, one, canonical, chunk, end):
     kb.database.insert(ENTITY_ALIASES, [(one, canonical, "Person", canonical, "manual", 1,
                                          json.dumps([[chunk, 0, end]]))], replace=True)
@@ -196,15 +184,6 @@ def test_aliases_that_nothing_gives_are_named(kb):
     assert OTHER_NAMES not in whats(kb)
     alias(kb, first, second, kb.documents.done()[0], 1)
     assert OTHER_NAMES in whats(kb)
-
-
-def test_a_damage_that_is_everywhere_does_not_bury_the_others(kb):
-    kb.database.execute("PRAGMA foreign_keys=OFF")
-    kb.database.insert(REJECTIONS, [(f"none{n}", "a.txt", "malformed", "", "x", "", "", 1) for n in range(50)])
-    kb.database.execute("UPDATE communities SET parent = 'x'")
-    found = verify(kb)
-    assert "... and 30 more like this" in {problem.what for problem in found}
-    assert any("does not lie in its parent" in problem.what for problem in found)
 
 
 def test_a_list_that_goes_on_in_another_chunk_is_sound_stored_and_waiting(tmp_path, hashed_embedder):

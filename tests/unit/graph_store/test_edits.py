@@ -128,14 +128,6 @@ def test_a_new_document_that_states_a_rejected_fact_again_does_not_bring_it_back
     assert facts(kb) == set(), "nor does another name of its object"
 
 
-def test_a_corrected_fact_can_be_corrected_back_and_rejected(kb: KnowledgeBase) -> None:
-    BY_HAND["correct"](kb)
-    kb.edits.change_fact(Said("Orchard", "moved_to", "Turku"), Said("Orchard", "based_in", "Ulm"), "me")
-    assert facts(kb) == {"Orchard based in Ulm"}
-    kb.edits.change_fact(Said("Orchard", "based_in", "Ulm"), None, "me")
-    assert facts(kb) == set()
-
-
 @pytest.mark.parametrize(("change", "why"), [
     (lambda edits: edits.rename("Nobody", "x", "me"), "there is no entity 'Nobody'"),
     (lambda edits: edits.rename("Ulm", "  ", "me"), "1 to 500 characters"),
