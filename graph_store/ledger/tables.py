@@ -11,7 +11,7 @@ METADATA = sa.MetaData()
 
 # In PostgreSQL's own order texts would come as the server's language has them; SQLite compares their bytes.
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
-_TYPES = {"": TEXT, "int": Integer, "real": sa.REAL().with_variant(sa.DOUBLE_PRECISION(), "postgresql")}
+_TYPES: dict[str, Any] = {"": TEXT, "int": Integer, "real": sa.REAL().with_variant(sa.DOUBLE_PRECISION(), "postgresql")}
 _COLUMN = re.compile(r"(\w+)(\*?)(?:>(\w+))?(?::(\w+))?")
 """A column's name, whether it is part of the key, the table to whose row it refers, and its type."""
 
