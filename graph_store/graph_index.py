@@ -58,8 +58,8 @@ class GraphIndex(KnowledgeGraph):
         self._arrays = arrays = knowledge_base.index()
         self.entity_row = Ids(arrays, "entities")
         super().__init__(*read_graph(arrays), self.entity_row)
-        # Rankings and lookups read the same few entities repeatedly, so these are cached. The partials refer to parts
-        # of this object, not to the object: a cycle would delay its release, and the file stays mapped until then.
+        # What is read repeatedly is cached. The partials refer to parts of this object, not to itself: a cycle would
+        # delay its release, and the file stays mapped until then.
         self.entity_at = lru_cache(_CACHED_ENTITIES)(self.entity_row.get)
         """The row of an entity; None where there is none."""
         self._read_labels = lru_cache(_CACHED_ENTITIES)(partial(read_labels, self.columns))

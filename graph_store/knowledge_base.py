@@ -138,11 +138,7 @@ class KnowledgeBase:
                 and not self.vectors.was_interrupted() and graph_file.shows_state(self.layout.graph, self.version()))
 
     def _derive_missing_files(self) -> None:
-        """Bring the derived files of this home folder up to date with one state of the ledger.
-
-        If they cannot be written, the index is made in memory when it is asked for. WriterBusyError: another process
-        derives them; VectorServerError: the server of the vectors does not answer.
-        """
+        """Bring the derived files of this home folder up to date, or raise WriterBusyError or VectorServerError."""
         vectors = self.vector_synchroniser
         # Vectors on a server are shared by all home folders, so only a writer may change them.
         if not (vectors.is_local or self.database.is_frozen) and vectors.is_behind():

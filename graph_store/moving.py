@@ -28,8 +28,10 @@ def drop(layout: Layout) -> None:
         if layout.root.is_dir():
             layout.root.rename(grave / layout.name)
         audit.record(layout.root.parent, "drop", layout.name)
-    for dropped in layout.root.parent.glob(f"{DROPPED}*"):  # a reader may add files to one, which stays until the next
-        shutil.rmtree(dropped, ignore_errors=True)
+    for dropped in layout.root.parent.glob(f"{DROPPED}*"):
+        shutil.rmtree(dropped, ignore_errors=True)  # a reader that has it open may add files
+    if grave.exists():
+        shutil.rmtree(grave)
 
 
 def rename(layout: Layout, new: str) -> Layout:

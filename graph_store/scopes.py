@@ -9,7 +9,6 @@ from contextlib import closing
 from fnmatch import fnmatchcase
 
 from rapidfuzz import fuzz, process, utils
-from sqlalchemy import Table
 
 from ..models.rules.rules_reasoner import RulesReasoner
 from ..schemas.documents import Scope
@@ -22,30 +21,18 @@ from .knowledge_base import KnowledgeBase
 from .layout import Layout
 from .ledger.database import Database
 from .ledger.document_rows import Documents
-from .ledger.tables import (
-    CHUNKS,
-    DECLINED,
-    DOCUMENTS,
-    EDITS,
-    ENTITY_DECISIONS,
-    ENTITY_VERDICTS,
-    META,
-    METADATA,
-    SCHEMA_VERSIONS,
-    SUMMARIES,
-    among,
-    quote,
-)
+from .ledger.tables import CHUNKS, METADATA, among, quote
 
 _NEAREST = 3  # similar names in a message
 _LEAST_LIKE = 50.0  # percent
 _LISTED = 12  # names in a message
 _IN_SERVICE = f"revision = 0 AND {among('document')}"
-_ROWS: Mapping[Table, str] = {
-    DOCUMENTS: among("id"), CHUNKS: _IN_SERVICE, META: "key IN ('settings', 'label_verdicts')",
+_ROWS: Mapping[str, str] = {
+    "documents": among("id"), "chunks": _IN_SERVICE, "meta": "key IN ('settings', 'label_verdicts')",
     # Decisions, and answers that were paid for, belong to no single document.
-    **dict.fromkeys((SCHEMA_VERSIONS, DECLINED, ENTITY_DECISIONS, ENTITY_VERDICTS, EDITS, SUMMARIES), "1 = 1"),
-    **{table: f"chunk IN (SELECT id FROM chunks WHERE {_IN_SERVICE})" for table in METADATA.sorted_tables  # noqa: S608
+    **dict.fromkeys(("schema_versions", "declined", "entity_decisions", "entity_verdicts", "edits", "summaries"),
+                    "1 = 1"),
+    **{table.name: f"chunk IN (SELECT id FROM chunks WHERE {_IN_SERVICE})" for table in METADATA.sorted_tables  # noqa: S608
        if any(key.column.table is CHUNKS for key in table.foreign_keys)}}
 """The tables whose rows are copied, each with the SQL condition of these."""
 
@@ -59,8 +46,8 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
     """Make and open the knowledge base of some documents of a frozen one; `thresholds` says when its schema grows."""
     layout.root.mkdir()
     with closing(Database(layout.ledger)) as ledger, ledger.transaction():
-        for table in (table for table in METADATA.sorted_tables if table in _ROWS):
-            condition, columns = _ROWS[table], ", ".join(map(quote, table.columns.keys()))
+        for table in (table for table in METADATA.sorted_tables if table.name in _ROWS):
+            condition, columns = _ROWS[table.name], ", ".join(map(quote, table.columns.keys()))
             ledger.insert(table, base.database.rows(
                 f"SELECT {columns} FROM {table.name} WHERE {condition}",  # noqa: S608
                 **({"among": documents} if ":among" in condition else {})))

@@ -106,11 +106,7 @@ def _naming_values(graph: KnowledgeGraph) -> Iterator[tuple[list[str], int]]:
 
 
 def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], arrays: NewArrays) -> NewArrays:
-    """Return the order of the entities: by their mentions, then by their facts, then by name.
-
-    A mention in a further document counts more than one in a further chunk of a document, by the square root of the
-    chunks of each. So the persons of a novel are ranked, although it is one document.
-    """
+    """Return the order of the entities: by mentions (of a document the square root of its chunks), facts, then name."""
     mentioned = read_lists(arrays, "entities.chunks")
     owners = np.repeat(np.arange(len(mentioned)), np.diff(mentioned.starts))
     # The distinct pairs of an entity and a document that mentions it, with the number of its chunks that do.
@@ -154,10 +150,7 @@ def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
 
 
 def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArrays) -> NewArrays:
-    """Return the graph for random walks, and for each entity the chunks of documents about it.
-
-    A walk steps between an entity and the chunks that mention it, or whose title names it.
-    """
+    """Return the graph of entities and the chunks that mention or by their title name them, and `entities.titled`."""
     mentioned, entities = read_lists(arrays, "entities.chunks"), graph.count_entities()
     names = NameTrie(arrays, "names", graph.columns.ids.__getitem__)
 
@@ -183,10 +176,7 @@ def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArray
 
 
 def _build_communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, arrays: NewArrays) -> NewArrays:
-    """Return the arrays of communities: ids, contents, the chunks of their members, and a unit vector of each.
-
-    The vector is the mean of a community's triples, or of its keywords if it has no triples.
-    """
+    """Return the arrays of communities; one's vector is the mean of its triples or, without any, of its keywords."""
     incident, mentioned = graph.columns.incident, read_lists(arrays, "entities.chunks")
     triples, entities = arrays["triples.vectors"], arrays["entities.vectors"]
     members = [_rows_of(graph, community.members) for community in communities]

@@ -227,10 +227,7 @@ def _check_index(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _check_aliases(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the aliases are those that the ledger gives, and verdicts rest on what documents still state.
-
-    They are not compared if they are of an earlier state.
-    """
+    """Check that aliases, unless of an earlier state, are those of the ledger, and verdicts rest on what is stated."""
     if kb.resolution.is_behind(kb.entities.resolved_by()):
         return
     if kb.resolution.find() != kb.entities.aliases():

@@ -339,16 +339,11 @@ class Documents:
             after: chunks in work, which are left out.
             reread: fingerprints of readers whose chunks in the graph are read again, unless that failed before.
         """
-        # One query for each status, so that each is answered from the index `chunks_to_do` in its order. A single query
-        # would go through all chunks.
-        queries = [f"SELECT * FROM (SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND {condition} "  # noqa: S608
-                   f"ORDER BY document, ordinal LIMIT :most) AS {name}" for name, condition in _DUE]
-        values: dict[str, object] = {"most": _ALL if limit is None else limit + len(after)}
-        if reread:
-            queries.append(f"SELECT * FROM (SELECT c.id, c.document, c.ordinal {_REREAD} "  # noqa: S608
-                           "ORDER BY c.document, c.ordinal LIMIT :most) AS again")
-            values["among"] = reread
-        due = self._db.texts(f"{' UNION ALL '.join(queries)} ORDER BY document, ordinal LIMIT :most", **values)
+        due = self._db.texts(
+            f"SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND (status = 'pending' OR (status = 'extracted' "  # noqa: S608
+            f"AND revision = 0)) UNION ALL SELECT c.id, c.document, c.ordinal {_REREAD} "
+            "ORDER BY document, ordinal LIMIT :most",
+            among=reread, most=_ALL if limit is None else limit + len(after))
         in_work = set(after)
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
@@ -369,7 +364,6 @@ class Documents:
 _ALL = 2**31 - 1
 _TO_DO = "status <> 'done'"
 """The condition of the index `chunks_to_do`; the database uses this index only for queries that repeat it."""
-_DUE = (("unread", "status = 'pending'"), ("unwritten", "status = 'extracted' AND revision = 0"))
 _FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('failed', 'done')"
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")

@@ -84,8 +84,8 @@ class AliasTable:
 
     def verdict_statements(self) -> dict[Pair, tuple[str, ...]]:
         """Return for each pair the ids of the entities and statements that the prompt may have shown."""
-        return {(row.first, row.second): tuple(json.loads(row.statements)) for row in self._db.rows(
-            "SELECT first, second, statements FROM entity_verdicts ORDER BY first, second")}
+        return {(row.first, row.second): tuple(json.loads(row.statements))
+                for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
     def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict, Collection[str]]], reasoner: str) -> None:
         """Store a model's verdicts on pairs, each with the ids of what the prompt may have shown."""

@@ -17,10 +17,7 @@ _COLUMN = re.compile(r"(\w+)(\*?)(?:>(\w+))?(?::(\w+))?")
 
 
 def _table(name: str, columns: str, *others: sa.schema.SchemaItem, rowid: bool = True) -> Table:
-    """Return a table of columns that always have a value, such as "chunk*>chunks reason times:int".
-
-    If a row that others refer to is deleted, so are these.
-    """
+    """Return a table of columns that always have a value, such as "chunk*>chunks reason times:int"."""
     made = [Column(column, _TYPES[kind], *([sa.ForeignKey(f"{owner}.id", ondelete="CASCADE")] if owner else []),
                    primary_key=bool(key), nullable=False, autoincrement=False)
             for word in columns.split() for column, key, owner, kind in _COLUMN.findall(word)]

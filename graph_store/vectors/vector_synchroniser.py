@@ -129,10 +129,8 @@ def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[
 
 
 def _chunk_text(chunk: Chunk) -> str:
-    """Return the text that is embedded for a chunk: with what stands above it, or of rows of a table the columns.
-
-    A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL.
-    """
+    """Return the text that is embedded for a chunk: with what stands above it, or of rows of a table the columns."""
+    # A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL.
     columns = numbered_columns(chunk.text)
     return (chunk.model_copy(update={"text": ", ".join(columns)}) if columns else chunk).titled_text()
 
