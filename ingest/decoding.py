@@ -4,10 +4,8 @@ import codecs
 import os
 import re
 import stat
-from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import NamedTuple
 
 import chardet
 
@@ -35,13 +33,6 @@ _BESIDE_LATIN = re.compile("(?<=[A-Za-z])[\u0370-\u1dff]|[\u0370-\u1dff](?=[A-Za
 _ODD = re.compile(r"[£¥¢¯¨´¸¦¬](?=[^\W\d_])|[\u2190-\u25ff]|¤|(?<!\w)[\u00c0-\u00ff]{3,}+(?!\w)")
 """A sign before a letter, a line of a box, "¤" and a word of accented letters alone: letters of another encoding."""
 _ODDITY = 1 / 10  # what a text with something odd keeps of its score
-
-
-class Guess(NamedTuple):
-    """The likeliest encoding, and what to say of it if another one is nearly as likely."""
-
-    encoding: str
-    note: str = ""
 
 
 def open_file(path: Path) -> BufferedReader:
@@ -79,31 +70,12 @@ def decode(data: bytes, declared: str | None = None) -> str:
     """
     encoding = _unicode_encoding(data)
     if encoding == "utf-8" and not _is_valid(data, "utf-8"):
-        encoding, note = _legacy_encoding(data, declared)
-        note_doubt(note)
+        encoding = _legacy_encoding(data, declared)
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise UnreadableError(undecodable(error)) from error
-
-
-def encoding_of(path: Path) -> Guess:
-    """Return the encoding of a text file of any size; errors are those of `decode` and `open_file`.
-
-    Reading it raises UnicodeDecodeError at bytes that are not valid in that encoding.
-    """
-    decoder, previous = codecs.getincrementaldecoder("utf-8")(), b""
-    with open_file(path) as stream:
-        for block in iter(partial(stream.read, _BLOCK), b""):
-            if not previous and (encoding := _unicode_encoding(block)) != "utf-8":
-                return Guess(encoding)
-            try:
-                decoder.decode(block, final=len(block) < _BLOCK)
-            except UnicodeDecodeError:
-                lines = (previous + block).rpartition(b"\n")[0]  # whole ones: a block may end inside a character
-                return _legacy_encoding(lines or previous + block)
-            previous = block
-    return Guess("utf-8")
+        raise UnreadableError(f"byte 0x{data[error.start]:02x} does not fit its encoding, which looks like "
+                              f"{error.encoding}: convert the file to UTF-8") from error
 
 
 def begins_as_text(path: Path) -> bool:
@@ -117,12 +89,6 @@ def begins_as_text(path: Path) -> bool:
     except OSError:  # which is reported when the file is read
         return path.is_file()
     return True
-
-
-def undecodable(error: UnicodeDecodeError) -> str:
-    """Describe a decoding error: the byte that does not fit, and the fix."""
-    return (f"byte 0x{error.object[error.start]:02x} does not fit its encoding, which looks like "
-            f"{error.encoding}: convert the file to UTF-8")
 
 
 def _unicode_encoding(data: bytes) -> str:
@@ -143,7 +109,7 @@ def _is_valid(data: bytes, encoding: str) -> bool:
     return True
 
 
-def _legacy_encoding(data: bytes, declared: str | None = None) -> Guess:
+def _legacy_encoding(data: bytes, declared: str | None) -> str:
     """Return the encoding of bytes that are not UTF-8: the declared one if they are valid in it, else the likeliest."""
     # Lines with such bytes, because the words around these tell the language; the last may end inside a character.
     sample = b"\n".join(line for line in data.split(b"\n") if not line.isascii())[:_SAMPLE]
@@ -154,7 +120,7 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> Guess:
     if declared:
         encoding = _superset_of(declared)
         if encoding.replace("_", "-") not in _NO_CHARSETS and _is_valid(data, encoding):
-            return Guess(encoding)
+            return encoding
     return _guess_encoding(data, sample)
 
 
@@ -166,10 +132,10 @@ def _superset_of(encoding: str) -> str:
         return encoding
 
 
-def _guess_encoding(data: bytes, sample: bytes) -> Guess:
+def _guess_encoding(data: bytes, sample: bytes) -> str:
     """Return the likeliest encoding of a text with bytes beyond ASCII, by a part of it.
 
-    A guess that another encoding nearly equals, with another text, is doubtful.
+    A guess that another encoding nearly equals, with another text, is noted as doubtful.
     """
     texts, scores = dict[str, str](), dict[str, float]()
     for found in chardet.detect_all(sample, ignore_threshold=True, encoding_era=_ERAS):
@@ -184,5 +150,6 @@ def _guess_encoding(data: bytes, sample: bytes) -> Guess:
         scores[_COMMONEST] *= _TIMES_LIKELIER
     best = max(scores, key=scores.__getitem__)  # of equal ones the first
     has_rival = any(score >= _CLOSE * scores[best] and texts[other] != texts[best] for other, score in scores.items())
-    return Guess(best, f"read as {best}, which is not certain: save it as UTF-8 if letters are wrong"
-                 if has_rival or scores[best] < _UNSURE else "")
+    if has_rival or scores[best] < _UNSURE:
+        note_doubt(f"read as {best}, which is not certain: save it as UTF-8 if letters are wrong")
+    return best

@@ -1,10 +1,10 @@
 """Documents that a caller has read itself: texts, and passages whose facts a model found earlier (recorded triples)."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -13,12 +13,12 @@ from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
 from ..text.cleaning import clean_text
 from ..text.section_lines import headings
 from .chunking import chunk_id
-from .decoding import decode, read_bytes, undecodable
+from .decoding import decode, read_bytes
 from .folder_files import report_failure
 from .loaders import make_document
 from .metadata import check_id, clean_metadata, record_id
 from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError
-from .records import BadRecordError, Record, parse, read_jsonl, read_listed, read_records
+from .records import BadRecordError, Record, parse, read_jsonl, read_records
 
 SOURCE = "given as text"
 RecordedFormat = Literal["hipporag", "triples"]
@@ -94,13 +94,15 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
     A file that is missing, too large or in another format is an IngestError.
     """
     sources: dict[str, str] = {}
-    read = _read_hipporag if form == "hipporag" else read_jsonl
     for path in paths:
         if not path.is_file():
             raise IngestError(f"{path} does not exist: name a file with recorded triples")
         report = partial(report_failure, on_failure, str(path))
         try:
-            for record in read(path.resolve(), limits, report):
+            for record in _read_recorded(path.resolve(), form, limits):
+                if isinstance(record, str):
+                    report(record)
+                    continue
                 try:
                     passage = _passage_of(record, path.name)
                 except (ValidationError, TypeError, ValueError) as error:
@@ -113,26 +115,21 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
                     report_failure(on_failure, where, f"the id {key!r} was already given by {sources[key]}: rename one")
         except UnreadableError as error:
             raise IngestError(f"{path} cannot be read: {error}") from error
-        except UnicodeDecodeError as error:
-            raise IngestError(f"{path} cannot be read: {undecodable(error)}") from error
 
 
-def _read_hipporag(path: Path, limits: Limits, report: Callable[[str], None]) -> Iterator[Record]:
-    """Yield the records of a file in HippoRAG's format, with the names of fields that Banyan has for them."""
+def _read_recorded(path: Path, form: RecordedFormat, limits: Limits) -> Iterable[Record | str]:
+    """Return the records of a file, or why one cannot be used."""
+    data = read_bytes(path, limits)
+    if form == "triples":
+        return read_jsonl(data, limits, path.stem).records or ["no record in it has a `text`"]
     try:
-        values = list(parse(decode(read_bytes(path, limits)))["docs"])
+        return read_records(list(parse(decode(data))["docs"]), limits)
     except (BadRecordError, KeyError, TypeError) as error:
         raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: {error}") from error
-    for record in read_listed(read_records(values, limits), report):
-        names = record.metadata.get("extracted_entities")
-        yield record._replace(metadata={"entities": [{"name": name} for name in cast("list[str]", names or ()) if name],
-                                        "triples": record.metadata.get("extracted_triples", ())})
 
 
 def _passage_of(record: Record, file: str) -> RecordedPassage:
     """Return a record as a document of one chunk with its extraction."""
-    if record.number is None:
-        raise ValueError("it is not an object with a `text`")
     document = Document(id=record_id(file, record.id, record.number), title=record.title, text=clean_text(record.text),
                         source="recorded triples")
     chunk = Chunk(id=chunk_id(document.id, document.title, "", document.text, 0), document_id=document.id,
@@ -140,7 +137,7 @@ def _passage_of(record: Record, file: str) -> RecordedPassage:
     fields: Mapping[str, Any] = record.metadata
     triples: list[ExtractedTriple] = []
     malformed: list[str] = []
-    for triple in fields.get("triples", ()):
+    for triple in fields.get("triples") or fields.get("extracted_triples") or ():
         parts = [str(part).strip() for part in triple]
         if len(parts) in {3, 4} and all(parts[:3]):
             head, relation, tail, *time = parts
@@ -148,6 +145,7 @@ def _passage_of(record: Record, file: str) -> RecordedPassage:
                                            time="".join(time)))
         else:
             malformed.append(json.dumps(parts, ensure_ascii=False))
-    entities = tuple(ExtractedEntity(**entity) for entity in fields.get("entities", ()))
-    extraction = Extraction(entities=entities, triples=tuple(triples), malformed=tuple(malformed))
+    names = filter(None, fields.get("extracted_entities") or ())
+    entities = [ExtractedEntity(**entity) for entity in fields.get("entities") or [{"name": name} for name in names]]
+    extraction = Extraction(entities=tuple(entities), triples=tuple(triples), malformed=tuple(malformed))
     return RecordedPassage(document=document, chunk=chunk, extraction=extraction)

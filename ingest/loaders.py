@@ -12,7 +12,7 @@ from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document, SourceTable
 from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
-from .decoding import open_file, read_bytes, undecodable
+from .decoding import open_file, read_bytes
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables, split_head
 from .folder_files import SAVED_TWICE, FoundFile, OnFailure, distinct_files, report_failure, walk_folder, why_unreadable
@@ -20,7 +20,7 @@ from .formats import PARSED, PLAIN, suffix_of
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import DEFAULT_LIMITS, Content, IngestError, Limits, LoadFailure, UnreadableError, read_content
 from .reading_process import ReadingProcess
-from .records import RECORD_READERS, Record, Report, read_listed
+from .records import RECORD_READERS, Record
 from .reference_lists import Works
 from .source_tables import collected_tables, place_tables, without_marks
 from .table_lines import with_rows
@@ -28,6 +28,7 @@ from .table_lines import with_rows
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 Reading = Callable[[], Content]
 """A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
+Report = Callable[[str], None]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings that are read; case does not matter
@@ -73,10 +74,9 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
 
 
 def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Path, list[str]]]:
-    """Yield the files of a known format in a folder, each with the ids of its documents.
+    """Yield the files of a known format in a folder, each with the ids of its documents; only records are read.
 
-    Files of records are read to find their records' ids. Any other file is one document and is not read. Failures are
-    reported by the build, which reads the same files.
+    Failures are reported by the build, which reads the same files.
     """
     with ReadingProcess(limits) as process:
         for file in distinct_files(walk_folder(folder, lambda _: None, limits), lambda _: None):
@@ -163,26 +163,31 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
     try:
         if reason := _why_unusable(file, suffix):
             report(reason)
-        elif suffix in RECORD_READERS:
-            yield from _records(file, partial(RECORD_READERS[suffix], file.real, limits), limits, report)
-        elif suffix == ".json":
-            content = reading()
-            yield from _records(file, partial(read_listed, content.records, tables=content.tables), limits, report)
+            return
+        content = _read_content(file, suffix, reading, limits)
+        if content.records is not None:
+            yield from _records(file, content, limits, report)
         else:
-            read_plain = PLAIN.get(suffix)
-            content = read_content(read_plain, read_bytes(file.real, limits), limits) if read_plain else reading()
-            if suffix in _WITH_HEAD and not (read_plain and content.metadata):  # no front matter
-                fields, text = split_head(clean_text(content.text))
-                further = {name: value for name, value in fields.items() if name != "title"}
-                content = content._replace(text=text, title=fields.get("title", content.title),
-                                           metadata={**content.metadata, **further})
             yield _whole(file, content, limits, report, works if suffix in SAVED_TWICE else None)
     except UnreadableError as error:
         report(str(error))
-    except UnicodeDecodeError as error:
-        report(undecodable(error) + "; what follows was not read")
     except OSError as error:
         report(why_unreadable(error))
+
+
+def _read_content(file: FoundFile, suffix: str, reading: Reading, limits: Limits) -> Content:
+    """Return the content of a file, without the fields at its head, which are metadata."""
+    if suffix in PARSED:
+        content = reading()
+    else:
+        reader = PLAIN.get(suffix) or partial(RECORD_READERS[suffix], name=file.path.stem)
+        content = read_content(reader, read_bytes(file.real, limits), limits)
+    if suffix not in _WITH_HEAD or (suffix in PLAIN and content.metadata):  # which has front matter
+        return content
+    fields, text = split_head(clean_text(content.text))
+    further = {name: value for name, value in fields.items() if name != "title"}
+    return content._replace(text=text, title=fields.get("title", content.title),
+                            metadata={**content.metadata, **further})
 
 
 def _whole(file: FoundFile, content: Content, limits: Limits, report: Report, works: Works | None) -> Document:
@@ -229,9 +234,8 @@ def _why_unusable(file: FoundFile, suffix: str) -> str:
     return "only a pointer of Git LFS: run `git lfs pull` in its clone, and build again" if is_pointer else ""
 
 
-def _records(file: FoundFile, read: Callable[[Report], Iterator[Record]], limits: Limits,
-             report: Report) -> Iterator[Document]:
-    """Yield the documents of a file of records; `read` yields its records and reports bad ones."""
+def _records(file: FoundFile, content: Content, limits: Limits, report: Report) -> Iterator[Document]:
+    """Yield the documents of a file of records."""
     count = failures = 0
 
     def note(reason: str) -> None:
@@ -240,22 +244,22 @@ def _records(file: FoundFile, read: Callable[[Report], Iterator[Record]], limits
         if failures <= limits.failures:
             report(reason)
 
-    for record in read(note):
+    for item in content.records or ():
         count += 1
         check_cancelled()
-        metadata = clean_metadata(record.metadata)
-        if record.number is None:  # the whole file, as a table
-            yield make_document(check_id(file.id), record.title or file.path.stem, record.text, file.place, metadata,
-                                tables=record.tables)
+        if isinstance(item, str):
+            note(item)
             continue
+        record = Record(*item)
         try:
             yield make_document(record_id(file.id, record.id, record.number), record.title, record.text,
-                                f"{file.place}, record {record.number}", metadata)
+                                f"{file.place}, record {record.number}",
+                                with_unread(clean_metadata(record.metadata), content.omitted))
         except UnreadableError as error:
             note(f"record {record.number}: {error}")
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
-    if not count and not failures:
+    if not count:
         report("no records in it: add records or remove it")
 
 

@@ -92,7 +92,7 @@ class Content(NamedTuple):
     paged: bool = False
     unread: str = ""  # the part of the file that could not be read, and how to fix it
     omitted: str = ""  # what is not read in any file of this kind, such as "2 pictures, 1 comment"
-    records: Sequence[Any] = ()  # of a file of records, `Record` or a reason each; see `records.read_listed`
+    records: Iterable[Any] | None = None  # of a file of records: the fields of a `Record`, or why there is none
     tables: Sequence[SourceTable] = ()  # those whose rows are marked in the text; see `source_tables`
 
 

@@ -5,26 +5,21 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from io import StringIO, TextIOWrapper
+from io import StringIO
 from itertools import chain, groupby, islice
-from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ..schemas.documents import SourceTable
 from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
-from ..text.titles import UNREAD
-from .decoding import Guess, encoding_of, open_file
+from .decoding import decode
 from .grids import SheetRow, read_blocks, sheet_lines
-from .reading import Limits, UnreadableError
-from .source_tables import collected_tables
+from .reading import Content, Limits, UnreadableError
 from .table_lines import table_lines
 
 Fields = Mapping[str, str]
-Report = Callable[[str], None]  # a function that receives the reason why one record could not be read
 _LOOKED_AT = 20  # the number of lines at the beginning of a file that decide whether it is a table
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
@@ -117,58 +112,56 @@ def _value_text(value: object) -> str:
 class Record(NamedTuple):
     """A record of a file, which becomes a document."""
 
-    number: int | None  # its number in the file, from 0, bad records included; None if it is the whole file as a table
+    number: int  # its number in the file, from 0, bad records included
     id: str | None  # the id that the file gives it
     title: str
     text: str
     metadata: Mapping[str, object] = {}
-    tables: Sequence[SourceTable] = ()
 
 
 class BadRecordError(ValueError):
     """A record cannot be used: it is not JSON, or lacks a required field."""
 
 
-def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """Yield the rows of a file of values separated by commas, semicolons, tabs or bars, one at a time.
+def read_csv(data: bytes, limits: Limits, name: str) -> Content:
+    """Read the rows of a file of values separated by commas, semicolons, tabs or bars; `name` is the file's.
 
-    If its first line has a column `text`, each row is a document with an optional `id` and `title`; `report` is called
-    for each row that cannot be read. Otherwise the whole file is one record, with one or more tables.
-    An UnreadableError is a row with too many columns, or a quote that is not closed.
+    If its first line has a column `text`, each row is a record, with an optional `id` and `title`. Otherwise the file
+    is one document, with one or more tables. An UnreadableError is a row with too many columns, or a quote that is not
+    closed.
     """
     csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is too small for long documents
-    encoding = encoding_of(path)
-    about = {UNREAD: encoding.note} if encoding.note else {}
-    with TextIOWrapper(open_file(path), encoding.encoding, newline="") as stream:
-        numbered_rows = _csv_rows(stream, limits)
-        header = next((row for _, row in numbered_rows if row), [])
-        names = [name.strip() for name in header]
-        if "text" not in names:
-            rows = chain([header], (row for _, row in numbered_rows))
-            sheet = (SheetRow(number, [cell.strip() for cell in row]) for number, row in enumerate(rows))
-            with collected_tables() as tables:
-                text = _join_lines(sheet_lines(list(read_blocks(sheet)), path.stem, {}), limits)
-            if text:
-                yield Record(None, None, path.stem, text, about, tables)
-            return
-        for number, (line, row) in enumerate((line, row) for line, row in numbered_rows if row):
-            try:
-                if len(row) > len(names):
-                    raise BadRecordError("more values than columns: quote values that hold commas")
-                yield read_record(number, {**dict(zip(names, row, strict=False)), **about}, limits)
-            except ValueError as error:
-                report(f"line {line}: {error}")
+    numbered_rows = _csv_rows(decode(data), limits)
+    header = next((row for _, row in numbered_rows if row), [])
+    names = [column.strip() for column in header]
+    if "text" in names:
+        return Content("", records=_csv_records(names, numbered_rows, limits))
+    rows = chain([header], (row for _, row in numbered_rows))
+    sheet = (SheetRow(number, [cell.strip() for cell in row]) for number, row in enumerate(rows))
+    return Content(_join_lines(sheet_lines(list(read_blocks(sheet)), name, {}), limits))
 
 
-def _csv_rows(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]:
+def _csv_records(names: Sequence[str], rows: Iterable[tuple[int, list[str]]],
+                 limits: Limits) -> Iterator[Record | str]:
+    """Yield the record of each row that is not blank, or the reason why it cannot be used."""
+    for number, (line, row) in enumerate((line, row) for line, row in rows if row):
+        try:
+            if len(row) > len(names):
+                raise BadRecordError("more values than columns: quote values that hold commas")
+            yield read_record(number, dict(zip(names, row, strict=False)), limits)
+        except ValueError as error:
+            yield f"line {line}: {error}"
+
+
+def _csv_rows(text: str, limits: Limits) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a file, each with the number of its last line; a blank row is empty."""
-    begin = stream.read(_SAMPLE)
-    stream.seek(0)
-    declared = _DECLARED.fullmatch(begin.partition("\n")[0])  # as Excel writes it
+    stream = StringIO(text, newline="")
+    declared = _DECLARED.fullmatch(text.partition("\n")[0])  # as Excel writes it
     if declared:
         stream.readline()
+    delimiter = declared["delimiter"] if declared else _find_delimiter(text[:_SAMPLE])
     # strict makes an unclosed quote an error; otherwise it would swallow the rest of the file.
-    rows = csv.reader(stream, strict=True, delimiter=declared["delimiter"] if declared else _find_delimiter(begin))
+    rows = csv.reader(stream, strict=True, delimiter=delimiter)
     skipped = line = int(declared is not None)
     try:
         for row in rows:
@@ -197,38 +190,40 @@ def _find_delimiter(begin: str) -> str:
     return max(",;\t|", key=longest_run)
 
 
-def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """Yield the records of a file with one JSON object on each line, one at a time; blank lines are skipped.
+def read_jsonl(data: bytes, limits: Limits, name: str) -> Content:
+    """Read a file with one JSON object on each line; `name` is the file's, and blank lines are skipped.
 
-    If none of its first objects has a `text`, the whole file is a table and one record. `report` is called for each
-    line that cannot be read. A line that is larger than a document may be, or no text, is an UnreadableError.
+    If none of its first objects has a `text`, the file is one document with a table.
     """
-    encoding = encoding_of(path)
-    about = {UNREAD: encoding.note} if encoding.note else {}
+    numbered_lines = [(number, line) for number, line in enumerate(decode(data).split("\n"), 1) if line.strip()]
     first_values: list[object] = []
-    for _, line in islice(lines(path, limits, encoding), _LOOKED_AT):
+    for _, line in numbered_lines[:_LOOKED_AT]:
         with suppress(BadRecordError):  # reported when all lines are read
             first_values.append(_parse_line(line))
-    is_table = all(is_row(value) for value in first_values if isinstance(value, dict))
-    rows, first_record = list[Fields](), dict[str, object]()
-    for number, (line_number, line) in enumerate(lines(path, limits, encoding)):
+    if not first_values or not all(is_row(value) for value in first_values if isinstance(value, dict)):
+        return Content("", records=_line_records(numbered_lines, limits))
+    values, problems = list[dict[str, object]](), list[str]()
+    for number, line in numbered_lines:
         try:
             value = _parse_line(line)
-            if not is_table:
-                yield read_record(number, {**value, **about} if isinstance(value, dict) else value, limits)
-            elif isinstance(value, dict):
-                check_depth(value, limits.json_depth)
-                first_record = first_record or value
-                rows.append(read_fields(value))
-            else:
-                report(f'line {line_number}: a record is an object: write {{"name": "value", ...}}')
+            check_depth(value, limits.json_depth)
+            if not isinstance(value, dict):
+                raise BadRecordError('a record is an object: write {"name": "value", ...}')
+            values.append(value)
         except ValueError as error:
-            report(f"line {line_number}: {error}")
-    if rows:
-        with collected_tables() as tables:
-            text = (object_lines(first_record, path.stem, limits) if len(rows) == 1
-                    else record_lines(rows, path.stem, limits))
-        yield Record(None, None, path.stem, text, about, tables)
+            problems.append(f"line {number}: {error}")
+    text = (object_lines(values[0], name, limits) if len(values) == 1
+            else record_lines(list(map(read_fields, values)), name, limits))
+    return Content(text, unread="; ".join(problems[:limits.failures]))
+
+
+def _line_records(numbered_lines: Iterable[tuple[int, str]], limits: Limits) -> Iterator[Record | str]:
+    """Yield the record of each line, or the reason why it cannot be used."""
+    for number, (line_number, line) in enumerate(numbered_lines):
+        try:
+            yield read_record(number, _parse_line(line), limits)
+        except ValueError as error:
+            yield f"line {line_number}: {error}"
 
 
 def _parse_line(line: str) -> object:
@@ -236,26 +231,6 @@ def _parse_line(line: str) -> object:
     if len(line) > _LONG_LINE and _TEXTS.sub("", line).count(",") > _MOST_VALUES:
         raise BadRecordError(f"more than {_MOST_VALUES:,} values in one record: write a record for each text")
     return parse(line)
-
-
-def lines(path: Path, limits: Limits, encoding: Guess | None = None) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file that are not blank, with their numbers from 1; see `read_jsonl` for errors."""
-    with TextIOWrapper(open_file(path), (encoding or encoding_of(path)).encoding) as stream:
-        for number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), start=1):
-            if len(line) == limits.file_bytes:
-                raise UnreadableError(f"line {number} is longer than {limits.size()}: put each record on its own "
-                                      "line; the rest was not read")
-            if line.strip():
-                yield number, line
-
-
-def read_listed(values: Iterable[Any], report: Report, tables: Sequence[SourceTable] = ()) -> Iterator[Record]:
-    """Yield the records among what `read_records` yields; report why the others cannot be used."""
-    for value in values:
-        if isinstance(value, str):
-            report(value)
-        else:
-            yield Record(*value)._replace(tables=tables)
 
 
 def read_records(values: Iterable[object], limits: Limits) -> Iterator[Record | str]:
@@ -304,6 +279,6 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
     return Record(number, record.id, clean_text(title), record.text, record.model_extra or {})
 
 
-RECORD_READERS: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
+RECORD_READERS: dict[str, Callable[[bytes, Limits, str], Content]] = {
     ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
-"""Readers of files of any size whose records are documents. A .json file is read whole instead."""
+"""Readers of files whose records may be documents, which are given the name of the file, too."""

@@ -14,7 +14,7 @@ from ...schemas.formats.small_files import check_depth
 from ...text.cleaning import one_line
 from ..decoding import decode
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError
-from ..records import Fields, Record, is_row, object_lines, parse, read_fields, read_records, record_lines
+from ..records import Fields, is_row, object_lines, parse, read_fields, read_records, record_lines
 from .archives import local_name
 from .web_pages import read_html
 
@@ -152,13 +152,11 @@ def _words(element: ET.Element) -> str:
 def read_json(data: bytes, limits: Limits) -> Content:
     """Read the records of a list, of an object with a list in `documents` or `data`, or of a single record.
 
-    If no record has a `text`, the whole file is a table: one record without a number.
+    If no record has a `text`, the file is one document with a table.
     """
     text = decode(data)
-    if not text.strip():
-        return Content("")
     try:
-        value = parse(text)
+        value = parse(text) if text.strip() else []
         records = _list_records(value)
         if not records or not all(map(is_row, records)):
             return Content("", records=list(read_records(records, limits)))
@@ -172,7 +170,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
         title = next((name for name in names if isinstance(name, str) and len(name) <= limits.title), "")
     else:
         table = record_lines([read_fields(record) for record in records if isinstance(record, dict)], "", limits)
-    return Content("", records=[Record(None, None, one_line(title), table)])
+    return Content(table, one_line(title))
 
 
 def _list_records(value: object) -> list[object]:

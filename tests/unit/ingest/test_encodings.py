@@ -3,7 +3,6 @@
 from email.message import EmailMessage
 
 import pytest
-from banyan.ingest.decoding import Guess, encoding_of
 from banyan.text.titles import UNREAD
 
 from ...loading import load, only, write
@@ -153,10 +152,3 @@ def test_foreign_letters_late_in_a_text_are_right_or_said_to_be_doubtful(encodin
     text = f"{'The harbour board met in the old mill to repair the wall. ' * 20}Present: {name}.\n"
     document = only(write(tmp_path / "note.txt", text.encode(encoding)))
     assert name in document.text or "not certain" in document.metadata[UNREAD]
-
-
-@pytest.mark.parametrize("shift", [0, 1])
-def test_a_large_table_is_guessed_by_whole_lines(shift, tmp_path):
-    file = tmp_path / "shops.csv"
-    file.write_bytes(("x" * shift + "城市,地址\n" + "上海,北京市朝阳区建国路八十八号\n" * 40_000).encode("gb18030"))
-    assert encoding_of(file.resolve()) == Guess("GB18030"), "a megabyte may end inside a character"

@@ -7,7 +7,7 @@ from pathlib import Path
 import docx
 import pytest
 from banyan.ingest import decoding
-from banyan.ingest.loaders import FORMATS, LoadFailure, files_in, load_documents
+from banyan.ingest.loaders import FORMATS, files_in
 from banyan.ingest.reading import Limits
 from docx.oxml import OxmlElement
 from pypdf import PdfReader, PdfWriter
@@ -229,18 +229,6 @@ def test_csv(tmp_path):
     assert documents[0].metadata == {"other": "1"}
     assert [found.reason.split(":")[0] for found in failures] == ["line 5", "line 6"]
     assert "more values than columns" in failures[1].reason
-
-
-def test_jsonl_and_csv_are_streamed(tmp_path):
-    """The first records come before the rest is read: what follows them is broken, and not yet noticed."""
-    failures: list[LoadFailure] = []
-    for name, head, rest in (("a.jsonl", '{"text": "first"}\n', "{broken\n"), ("a.csv", "text\nfirst\n", '"open')):
-        stream = load_documents([write(tmp_path / name, head + rest)], on_failure=failures.append)
-        assert next(stream).text == "first"
-        assert failures == []
-        assert list(stream) == []
-        assert len(failures) == 1
-        failures.clear()
 
 
 def test_files_of_programs_are_left_out_and_counted_once(tmp_path):
