@@ -133,10 +133,7 @@ def _superset_of(encoding: str) -> str:
 
 
 def _guess_encoding(data: bytes, sample: bytes) -> str:
-    """Return the likeliest encoding of a text with bytes beyond ASCII, by a part of it.
-
-    A guess that another encoding nearly equals, with another text, is noted as doubtful.
-    """
+    """Return the likeliest encoding of a text with bytes beyond ASCII, by a part of it."""
     texts, scores = dict[str, str](), dict[str, float]()
     for found in chardet.detect_all(sample, ignore_threshold=True, encoding_era=_ERAS):
         encoding = _superset_of(found["encoding"] or "")

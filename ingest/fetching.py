@@ -30,7 +30,6 @@ _ENDINGS = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx"}
-"""The file ending of each media type."""
 _TEXTS = frozenset({".html", ".xhtml", ".txt", ".md", ".csv", ".tsv"})
 
 

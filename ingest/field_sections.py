@@ -24,7 +24,6 @@ from .reference_lists import reference_tables
 from .table_lines import FORM_FIELDS
 
 _SYMBOL = r"(?:(?:[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff][\u200d\ufe0f]?){1,6}[ \t]{0,4})?"
-"""An emoji or another symbol that may stand before the name of a field."""
 _FIELD = re.compile(rf"(?P<set_in>[ \t]{{0,12}})(?P<mark>[-*+•][ \t]{{1,4}})?{_SYMBOL}(?:\*{{1,2}}|__)?{_SYMBOL}"
                     r"(?P<name>[^\W\d_](?:[^:：|*`\"'<>{}=;,.!?。，；！？\n]|\.(?=\d)){0,39})(?:\*{1,2}|__)?"
                     r"(?:[ \t]?:(?:\*{1,2}|__)?(?:[ \t]|$)|：(?:\*{1,2}|__)?)(?P<value>[^\n]*)")
@@ -42,7 +41,6 @@ _HEAD = 100_000  # the characters of a text at whose beginning its head is looke
 _RST_NAME = re.compile(r"^:([^\W\d_][^:\n]{0,39}):(?=[ \t]|$)", re.MULTILINE)
 _OVERLINED = re.compile(r"\s*+(?:(?:\.\. _?[^\n:]{1,200}|:orphan):[ \t]*\n\s*+){0,3}(?:(?P<line>[=*#~-]{3,}+)\n)?"
                         r"(?P<title>[^\n]{1,300})\n(?(line)(?P=line)|={3,})[ \t]*\n")
-"""A title between two lines, perhaps below its labels, as reStructuredText has it."""
 _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
 _PARAGRAPH = re.compile(r"\s*+(?:[^\n]*\S[^\n]*+(?:\n|\Z))+")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
@@ -308,10 +306,7 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
 
 
 def _line_fields(text: str) -> tuple[dict[str, str], int]:
-    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise.
-
-    A name that is repeated has a list of values.
-    """
+    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise."""
     blocks = read_blocks(lines_under(text, ""), may_repeat=True)
     if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end):
         return {}, 0

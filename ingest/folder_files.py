@@ -16,7 +16,6 @@ from .reading import LEFT_OUT, Limits, LoadFailure, UnreadableError
 OnFailure = Callable[[LoadFailure], None]
 IGNORE_FILE = ".banyanignore"
 SAVED_TWICE = frozenset({".pdf", ".docx", ".pptx", ".epub"})
-"""Formats of works that people save twice and have in a bibliography; equal notes and records may be meant."""
 _OF_PROGRAMS = (  # noqa: SIM905
     "node_modules/ bower_components/ site-packages/ __pycache__/ __macosx/ package-lock.json npm-shrinkwrap.json "
     "yarn.lock pnpm-lock.yaml bun.lock poetry.lock pipfile.lock uv.lock pdm.lock cargo.lock composer.lock gemfile.lock "

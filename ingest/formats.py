@@ -14,12 +14,10 @@ from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
 
 Reader = Callable[[bytes, Limits], Content]
-"""A function that reads a file; it raises UnreadableError if the bytes are not text or not of its format."""
 _STYLE = re.compile(r"<style\b[^<]*</style>")  # which pandas writes above each table
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*{_TIME}[^\n]*+"
                   r"(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)", re.MULTILINE)
-"""A line with times, and the lines of text up to a blank line or to further times."""
 _SPEAKER = re.compile(r"\s*<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
 _ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")

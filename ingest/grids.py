@@ -246,10 +246,7 @@ def _continuing_rows(block: TableBlock, above: TableBlock, header: Sequence[str]
 
 
 def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], number_columns: set[int]) -> bool:
-    """Return True if a block is a table of its own, and False if it continues the table above it.
-
-    `header` and `number_columns` are those of the table above.
-    """
+    """Return True if a block is a table of its own, and False if it continues the table above it."""
     if _is_single(block):  # a single text is the title of the next table, or a heading among the rows
         return block.blank_rows >= _FAR or not header
     _, rows = _split_titles(block)

@@ -33,10 +33,8 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings that are read; case does not matter
 _OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org", ".mediawiki", ".wiki", ".adoc"})
-"""Formats whose metadata are fields that people write, so a file may consist of them."""
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
 _WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".odt", ".rtf"}
-"""Formats whose head is found in their text; the readers of others find it."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 LICENCE = "Project Gutenberg license"
@@ -180,7 +178,7 @@ def _read_content(file: FoundFile, suffix: str, reading: Reading, limits: Limits
     if suffix in PARSED:
         content = reading()
     else:
-        reader = PLAIN.get(suffix) or partial(RECORD_READERS[suffix], name=file.path.stem)
+        reader = PLAIN.get(suffix) or (lambda data, limits: RECORD_READERS[suffix](data, limits, file.path.stem))
         content = read_content(reader, read_bytes(file.real, limits), limits)
     if suffix not in _WITH_HEAD or (suffix in PLAIN and content.metadata):  # which has front matter
         return content

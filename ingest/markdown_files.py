@@ -25,14 +25,12 @@ _FRONT_MATTER = re.compile(r"(?P<fence>---|\+\+\+)[ \t]*+(?P<fields>(?:\n(?!(?P=
                            r"(?P=fence)[ \t]*+(?:\n|\Z)")
 _TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3}\*\*|"
                          r"(?P<plain>(?![-*+>|!\[<#])[^\n:：]{3,120}?[^\s.。!！?？;；,，]))[ \t]*\n[ \t]*\n")
-"""A first line that stands alone and is no sentence, item, link or field."""
 _NUMBERED = re.compile(r"\d{1,2}[.)、 ]|[一二三四五六七八九十]{1,3}、")
 _TAXONOMIES = ("taxonomies", "params", "extra")
 """Tables in the front matter of Hugo and Zola; their fields are fields of the document, too."""
 _CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--(?:(?!-->).)*+(?P<end>-->)?", re.DOTALL)
 _UNDERLINED = re.compile(r"(?:\A|(?<=\n\n))(?! {4}|[ \t]*+(?:[-*+>|#]|```|~~~|\d+[.)]\s|\n))(?P<title>[^\n]{1,200})\n"
                          r" {0,3}(?P<line>=++|-{2,}+)[ \t]*+(?=\n|\Z)")
-"""A heading above a line, which begins a paragraph and is no item of a list, quotation, row or code."""
 # `:::note Title` of Docusaurus, `!!! note "Title"` of MkDocs, `> [!NOTE] Title` of GitHub and Obsidian.
 _ADMONITION = re.compile(r"(?P<set_in> {0,12})(?::{3,}+ ?(?P<a>[a-z]{1,20})|(?:!!!|\?\?\?\+?) (?P<b>[a-z]{1,20})|"
                          r"> ?\[!(?P<c>[A-Za-z]{1,20})\][-+]?)(?P<title>(?:[ \[\"][^\n]{0,200})?)")
@@ -61,7 +59,6 @@ _PICTURE = re.compile(
     r"(?P<named>[^\[\]|\n]{1,300}\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|avif|heic))|"
     r"(?<!\\)<img\s(?:[^<>]{0,2000}\s)?src\s?=\s?(?:\"(?P<a>[^\"]*)\"|'(?P<b>[^']*)'|(?P<c>[^\s\"'>]+))",
     re.IGNORECASE | re.MULTILINE)
-"""A picture as a link, as the target of a wiki link or of a name, or as a tag."""
 
 
 def read_markdown(data: bytes, _: Limits) -> Content:

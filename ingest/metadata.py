@@ -23,7 +23,6 @@ citations."""
 MAX_ID = 1000  # the largest number of characters in an id (see `Document`)
 _DATE = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<mark>[-_. ]?)(?P<month>0[1-9]|1[0-2])(?P=mark)"
                    r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
-"""A day in a file's name: "minutes-2019-02-21", "20190221_minutes"."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 
@@ -49,10 +48,7 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
 
 
 def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return fields in which objects with a `name` are replaced by their names, with fields for what they have besides.
-
-    `authors: [{name: Ida, email: ida@example.org}]` becomes `authors: [Ida]` and `authors email: ida@example.org`.
-    """
+    """Return fields with the names of objects that have a `name`, and with fields for what these have besides."""
     named = dict[str, object]()
     for field, value in fields.items():
         items: list[Any] = value if isinstance(value, list) else [value]

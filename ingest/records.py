@@ -80,10 +80,7 @@ def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str
 
 def _take_tables(value: Mapping[str, object], above: tuple[str, ...],
                  tables: list[tuple[str, list[Fields]]]) -> dict[str, object]:
-    """Return an object without its lists that are tables, added to `tables` with the names that lead there.
-
-    So is a list of more than `_LONGEST_LIST` texts or numbers, one in each row, as it is too long for a single cell.
-    """
+    """Return an object without its lists that are tables, added to `tables` with the names that lead there."""
     rest = dict[str, object]()
     for name, item in value.items():
         path = (*above, str(name))
@@ -281,4 +278,3 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
 
 RECORD_READERS: dict[str, Callable[[bytes, Limits, str], Content]] = {
     ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
-"""Readers of files whose records may be documents, which are given the name of the file, too."""

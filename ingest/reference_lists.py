@@ -27,13 +27,11 @@ _AUTHOR = re.compile(
     rf"\s*+(?:{_SURNAME},?[ ]{_CAPITAL}\.?(?:[ -]?{_CAPITAL}\.?){{0,3}}+|(?:{_CAPITAL}\.[ -]?){{1,4}}+{_SURNAME}|"
     rf"{_CAPITAL}[\w'’-]{{1,40}}+[ ](?:{_CAPITAL}\.?[ ]){{0,3}}+{_SURNAME})"
     r"(?=[,.;:]|[ ](?:and|&|et|\(?\d{4})|$)(?![,.]?[ ]\(?\d{1,3}(?!\d))")
-"""A person's name as "Blum AB", "Blum, A. B.", "A. B. Blum" or "Ada B. Blum"."""
 _YEAR = re.compile(r"(?<![\d–./-])(?<![–-] )(?:1[89]|20)\d\d(?![\d–/-]|[ ]?[–-][ ]?\d)")
 _SURE_YEAR = re.compile(r"\((?:[A-Z][a-z]{2,8}\.?[ ])?((?:1[89]|20)\d\d)[a-z]?[,)]|((?:1[89]|20)\d\d)(?=;[ ]?\d)")
 _NO_YEAR = re.compile(r"https?://\S++|\b(?:doi|arxiv):[ ]?\S++|\b10\.\d{4,9}/\S++|"
                       r"(?:last )?(?:accessed|retrieved)\b.*+", re.IGNORECASE)
 _DOI = re.compile(r"\b10\.\d{4,9}/(?:(?!doi:)[^\s\"<>|{}]|(?<=[-/_.])\n(?=[a-z\d])){1,200}")
-"""A DOI; behind a mark, it may go on in the next line."""
 _FIRST_PAGE = 6_000  # the characters of a document in which its own DOI stands
 
 

@@ -90,12 +90,7 @@ def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: in
 
 
 def _are_records(rows: Sequence[Sequence[str]], key: int | None) -> list[bool]:
-    """Return for each of some rows without a line between them False if it sums up other rows.
-
-    Such a row has a word such as "Total" in the column `key` or as its first text. It is a record nevertheless if that
-    word is a kind of record (two neighbouring rows have it), or if it stands before other records and is a mean or
-    has another text, as "Total" may be the name of a company.
-    """
+    """Return for each of some rows without a line between them False if it sums up other rows."""
     labels: list[str] = []  # of rows that may sum up others, else ""
     for cells in rows:
         name = cells[key] if key is not None and key < len(cells) else ""

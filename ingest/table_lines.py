@@ -36,7 +36,6 @@ _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-3])[:.][0-5]\d(?::[0-5]\d)?(?: ?[ap]\.?m\.?| ?Uhr)?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
 _YEARS = re.compile(r"[12]\d{3}(?: ?[-–,;] ?(?:[12]\d{3}|present|today|now)| [12]\d{3})*")
-"""Years and spans of years, such as "1971–1986 1994–2004" and "2015–2019, 2021–present"."""
 _COUNTED = re.compile(r"[1-9]\d{0,5} [a-z]+")  # such as "40 people", a value in a table of two columns
 _KIND = re.compile(r"(?P<weekday>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|"
                    r"(?:周|星期)[一二三四五六日])|(?P<address>(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+)",
@@ -61,7 +60,6 @@ FORM_FIELDS = re.compile(
     r"title|file ?name|licen[cs]e|department|contact|e-?mail|phone|telephone|address|deadline|"
     r"manager|secretary|treasurer|caretaker|supervisor|chair(?:man|person)?)\b|"
     r"作者|时间|日期|版本|文件名|名称|状态|部门|负责人|联系人|电话|邮箱|地址|编号", re.IGNORECASE)
-"""Words in the names of fields of a form."""
 _LONGEST_FIELD = 30
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"(?=[^|]*+\|)\s*+\|*+\s*+:*+-++:*+\s*+(?:\|\s*+:*+-++:*+\s*+)*+\|*+\s*+")  # below a header
@@ -246,10 +244,7 @@ class _Columns:
         return [key, *cells]
 
     def _naming_column(self, columns: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> int | None:
-        """Return the index of the column that names each row; None if there is none.
-
-        Names are looked for in columns that are called so, in serial numbers, in other texts, and in numbers.
-        """
+        """Return the index of the column that names each row; None if there is none."""
         sample = rows[:_SAMPLE]
         described = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)]
         # Of readings, none is a name, and a large table is data to compute with, no list of things to tell of.

@@ -5,7 +5,6 @@ Archives are checked before anything is unpacked.
 
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
 from io import BytesIO
 from xml.etree import ElementTree as ET  # expat limits entity expansion, and the reading process is bounded
 
@@ -18,12 +17,9 @@ _NAMESPACE = re.compile(r"\{[^{}]*\}")
 _PROPERTIES = {"title": "title", "creator": "author", "created": CREATED, "subject": "subject", "keywords": "keywords",
                "category": "category"}
 _NOBODY = frozenset({"", "python-docx", "openpyxl", "xlsxwriter", "unknown", "user", "microsoft office user"})
-"""The author names that programs fill in by default."""
 ZIP_MARK = b"PK\x03\x04"
 PASSWORD = "protected by a password: save it without one"  # noqa: S105 - a message
 _ENCRYPTED = "EncryptedPackage\0".encode("utf-16-le")  # the name of a stream in an encrypted Office file
-_CHART = re.compile(r"word/charts/chart\d*\.xml")
-_DIAGRAM = re.compile(r"word/diagrams/data\d*\.xml")
 _NEW_CHART = re.compile(r"(?:word|ppt|xl)/charts/chartEx\d*\.xml")
 
 
@@ -67,15 +63,6 @@ def parse_xml(archive: zipfile.ZipFile, name: str) -> ET.Element:
     return ET.fromstring(archive.read(name))  # noqa: S314
 
 
-def replace_parts(archive: zipfile.ZipFile, parts: Mapping[str, ET.Element]) -> bytes:
-    """Return an archive as bytes, with other XML in the parts of some names."""
-    replaced = BytesIO()
-    with zipfile.ZipFile(replaced, "w", zipfile.ZIP_DEFLATED) as copy:
-        for name in archive.namelist():
-            copy.writestr(name, ET.tostring(parts[name], "utf-8") if name in parts else archive.read(name))
-    return replaced.getvalue()
-
-
 def local_name(element: ET.Element) -> str:
     """Return an element's name without its namespace."""
     return _NAMESPACE.sub("", element.tag)
@@ -89,13 +76,6 @@ def words_of(element: ET.Element | None, *names: str) -> str:
     parts = element.iter() if element is not None else ()
     return one_line("".join(" " if local_name(part) in {"p", "tab"} else part.text or "" for part in parts
                             if local_name(part) in {*names, "p", "tab"}))
-
-
-def read_charts(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the texts of the charts and the diagrams in a Word file, in the order of their numbers."""
-    names = sorted(archive.namelist(), key=lambda name: (len(name), name))
-    yield from filter(None, (chart_text(parse_xml(archive, name), "") for name in filter(_CHART.fullmatch, names)))
-    yield from filter(None, (diagram_text(parse_xml(archive, name)) for name in filter(_DIAGRAM.fullmatch, names)))
 
 
 def count_new_charts(archive: zipfile.ZipFile) -> int:

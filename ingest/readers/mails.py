@@ -56,7 +56,9 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
             yield "\n".join([f"# {mail.get('subject') or 'Forwarded mail'}", "", *fields])
             yield from _part_texts(mail, omitted, depth - 1)
     elif part.is_multipart() and kind != "message/rfc822":
-        chosen = [_best_form(inner_parts)] if kind == "multipart/alternative" else inner_parts
+        chosen = inner_parts
+        if kind == "multipart/alternative":  # the form with the most words, the last of equal ones
+            chosen = [max(reversed(inner_parts), key=_word_count)]
         for inner in chosen:
             yield from _part_texts(inner, omitted, depth)
         # Files inside the forms of the text that are not chosen, such as pictures in the HTML.
@@ -72,11 +74,10 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
         omitted.append(part.get_filename() or kind)
 
 
-def _best_form(forms: list[Message]) -> Message:
-    """Return the form with the most words, those of plain text counted double; the last of equal ones."""
-    return max(reversed(forms), key=lambda form: sum(
-        _WEIGHTS[kind] * len(_part_text(part).split()) for part in form.walk()
-        if (kind := part.get_content_type()) in _WEIGHTS))
+def _word_count(form: Message) -> int:
+    """Return the number of words in a form of a mail; those of plain text count double."""
+    return sum(_WEIGHTS[kind] * len(_part_text(part).split()) for part in form.walk()
+               if (kind := part.get_content_type()) in _WEIGHTS)
 
 
 def _part_text(part: Message) -> str:

@@ -34,7 +34,6 @@ _VERSIONS = {"versionadded": "Added in version", "versionchanged": "Changed in v
              "deprecated": "Deprecated since version", "versionremoved": "Removed in version"}
 _SILENT = frozenset({"index", "highlight", "toctree", "currentmodule", "module", "default-domain", "tabularcolumns",
                      "only", "ifconfig", "automodule", "autoclass", "autofunction", "autosummary", "date"})
-"""Directives whose argument is not text, or, as a date, differs from build to build."""
 _HIDDEN = frozenset({"toctree", "index", "autosummary", "date"})  # directives whose content is not text either
 _OF_OTHER_FILES = frozenset({"include", "literalinclude", "raw"})
 """Directives that are not read: otherwise a document could read any file of the machine."""

@@ -25,7 +25,6 @@ from .web_pages import read_html
 _STYLES = "\n".join(["p[style-name='Title'] => h1:fresh", *(
     f"p[style-name='List {kind} {level}'] => {' > '.join(['ul|ol > li'] * (level - 1))} > {tag} > li:fresh"
     for kind, tag in (("Bullet", "ul"), ("Number", "ol")) for level in (2, 3))])
-"""How mammoth writes styles: the lists of deeper levels have styles of their own."""
 _BODY, _COMMENTS = "word/document.xml", "word/comments.xml"
 _MARGINS = re.compile(r"word/(header|footer)\d*\.xml")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -77,14 +76,17 @@ def _without_hidden(data: bytes, archive: zipfile.ZipFile) -> tuple[bytes, int]:
     """Return a Word file without its hidden texts, which mammoth would read, and their number."""
     if _BODY not in archive.namelist() or b"<w:vanish" not in archive.read(_BODY):
         return data, 0
-    root, hidden = parse_xml(archive, _BODY), 0
-    parents = [(parent, run) for parent in root.iter() for run in parent if run.tag == f"{_WORD}r"]
-    for parent, run in parents:
+    root, hidden, written = parse_xml(archive, _BODY), 0, BytesIO()
+    runs = [(parent, run) for parent in root.iter() for run in parent if run.tag == f"{_WORD}r"]
+    for parent, run in runs:
         mark = run.find(f"{_WORD}rPr/{_WORD}vanish")
         if mark is not None and mark.get(f"{_WORD}val", "true") not in {"0", "false", "off"}:
             parent.remove(run)
             hidden += 1
-    return (archives.replace_parts(archive, {_BODY: root}) if hidden else data), hidden
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as copy:
+        for name in archive.namelist():
+            copy.writestr(name, ET.tostring(root, "utf-8") if name == _BODY else archive.read(name))
+    return written.getvalue(), hidden
 
 
 def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -99,7 +101,11 @@ def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
         author = comment.get(f"{_WORD}author")
         if text := words_of(comment, "t"):
             yield f"Comment{f' by {author}' if author else ''}: {text}"
-    yield from archives.read_charts(archive)
+    for name in sorted(names, key=lambda name: (len(name), name)):  # by their numbers
+        if re.fullmatch(r"word/charts/chart\d*\.xml", name):
+            yield archives.chart_text(parse_xml(archive, name), "")
+        elif re.fullmatch(r"word/diagrams/data\d*\.xml", name):
+            yield archives.diagram_text(parse_xml(archive, name))
 
 
 def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
@@ -173,7 +179,9 @@ def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
     if shape.has_text_frame:
         yield write_raised(shape.text_frame.text)
     elif getattr(shape, "has_table", False):
-        yield _table_text(shape.table, heading)
+        rows = ([SpanningCell(GridCell(write_raised(cell.text)), cell.span_width, cell.span_height)
+                 for cell in row.cells if not cell.is_spanned] for row in shape.table.rows)
+        yield "\n".join(grid_lines(place_cells(rows), heading))
     elif getattr(shape, "has_chart", False):
         yield archives.chart_text(ET.fromstring(shape.chart.part.blob), heading)  # noqa: S314
     elif local_name(shape.element) == "pic":
@@ -182,13 +190,6 @@ def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
         omitted["embedded file"] += 1
     for inner in getattr(shape, "shapes", ()):
         yield from _texts(inner, heading, omitted)
-
-
-def _table_text(table: Any, heading: str) -> str:
-    """Return the lines of a table; the text of a merged cell is in each of its places."""
-    rows = ([SpanningCell(GridCell(write_raised(cell.text)), cell.span_width, cell.span_height)
-             for cell in row.cells if not cell.is_spanned] for row in table.rows)
-    return "\n".join(grid_lines(place_cells(rows), heading))
 
 
 def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:

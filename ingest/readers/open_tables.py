@@ -143,17 +143,12 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
                        are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
     texts = [cell.text for row in grid for cell in row]
     is_filled = sum(map(bool, texts)) >= _FILLED * len(grid) * len(columns)
-    is_prose = max(map(len, texts)) > _LONGEST_CELL or _has_whole_lines(body, edges[-1] - edges[0])
-    if not is_filled or is_prose:
+    widths = [[part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)] for row in body]
+    # Lines of paragraphs reach from one side of their columns to the other.
+    whole = sum(sum(line) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(line) <= _FEW_PARTS for line in widths)
+    if not is_filled or max(map(len, texts)) > _LONGEST_CELL or whole > len(body) / 2:
         return None
     return FoundTable(box, edges, grid, frozenset(word.number for word in words))
-
-
-def _has_whole_lines(rows: Sequence[TextLine], width: float) -> bool:
-    """Return True if most lines reach from one side of their columns to the other, as those of paragraphs do."""
-    lines = [[part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)] for row in rows]  # the widths of their parts
-    whole = sum(sum(widths) > _WHOLE_LINE * width and len(widths) <= _FEW_PARTS for widths in lines)
-    return whole > len(rows) / 2
 
 
 def _header_end(rows: Sequence[TextLine], rules: Sequence[float], columns: Sequence[tuple[float, float]]) -> float:
@@ -194,11 +189,7 @@ def _is_in(row: Sequence[TextLine], column: tuple[float, float]) -> bool:
 
 
 def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_last: bool) -> list[GridCell]:
-    """Return the names in a row of a header: each above the cells over which it stands.
-
-    A part above several columns names all of them. In the last row it names none, unless it has a word for each, nor do
-    several parts above one column where another has none: it is uncertain which is whose.
-    """
+    """Return the names in a row of a header: each above the cells over which it stands."""
     parts = parts_of(row)
     spans = [_columns_below(part, columns) for part in parts]
     named = Counter(span[0] for span in spans)

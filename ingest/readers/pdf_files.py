@@ -27,7 +27,6 @@ _NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|ht
                        r".*\b\d{1,5}\s?[:(]\s?\d.*|.*\d\.\.\d+|.{1,3}", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z]{1,10}(?:\s[^<>]{0,100})?/?>", re.IGNORECASE)
 _NO_PAPER = re.compile(r"journal|issn|vol(?:ume|\.)|www\.|https?:|contents|©|copyright|open access|doi", re.IGNORECASE)
-"""What stands on first pages in large letters and is no title."""
 _FEWEST_WORDS, _FEWEST_HAN = 4, 6  # of a title in large letters; a shorter line may be the name of the journal
 _FEWEST_ABOVE_NAMES = 3  # words of a title above a list of names in smaller letters
 _MOST_LINES = 3  # of a heading; more are a paragraph in another font
@@ -139,10 +138,7 @@ def _style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
 
 
 def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[str, int]:
-    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ.
-
-    Return the number of the last page of each head that is more than a page number, by its text.
-    """
+    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ."""
     in_margins: dict[str, list[tuple[int, TextLine]]] = {}
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
         for line in lines_of(layout):

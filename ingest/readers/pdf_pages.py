@@ -31,14 +31,12 @@ _SYMBOL_FONT = {0xF000 + code: sign for codes, signs in (
     (range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ"), (range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"),
     (b"\x2d\xa2\xa3\xa4\xab\xac\xae\xb0\xb1\xb3\xb4\xb5\xb7\xb9\xbb\xd7", "−′≤⁄↔←→°±≥×∝•≠≈⋅"))
     for code, sign in zip(codes, signs, strict=True)}
-"""Private characters by which PDF programs write those of the font Symbol."""
 _ACCENTS = dict(zip("´`¨˜ˆˇ˚¸", "\u0301\u0300\u0308\u0303\u0302\u030c\u030a\u0327", strict=True))
 """Accents that LaTeX draws apart from their letters, with the characters that Unicode puts behind these."""
 _NEAREST, _SPACE = 20, 0.15  # letters between an accent and its letter, and the width of a space beside it
 _UNKNOWN = "\ufffd"
 _PASSWORD_FIELD = 1 << 13
 _NOT_SHOWN = frozenset({pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK})
-"""Kinds of annotations whose contents repeat those of others, or describe a link."""
 _FIELDS = frozenset({pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX})
 
 
@@ -161,30 +159,13 @@ def _read_letters(text: pypdfium2.PdfTextPage, shown: _ShownPage) -> Iterator[_L
         baseline = shown.point(x.value, y.value)[1] if upright else ink.bottom
         box = Box(ink.x0, baseline - _ABOVE * size, ink.x1, baseline + _BELOW * size) if upright else ink
         if unicodedata.category(character) in {"Cc", "Co", "Cs", "Cn"}:  # a code of the font's own
-            character = _letter_by_shape(ink, baseline, size)
+            character = _UNKNOWN
         yield _Letter(character, box, baseline, size, font, upright, has_space)
         has_space = False
 
 
-def _letter_by_shape(ink: Box, baseline: float, size: float) -> str:
-    """Return a sign of which the font tells only the shape: a minus, a degree, a decimal dot; else U+FFFD.
-
-    Publishers set these signs in fonts of their own, and numbers without them would be others.
-    """
-    width, height, lift = (ink.x1 - ink.x0) / size, (ink.bottom - ink.top) / size, (baseline - ink.bottom) / size
-    if width > 0.3 and height < 0.15 and 0.1 < lift < 0.45:  # noqa: PLR2004
-        return "−"
-    is_round = 0.7 < width / max(height, 0.01) < 1.4  # noqa: PLR2004
-    if is_round and 0.15 < width < 0.5 and lift > 0.3:  # noqa: PLR2004
-        return "°"
-    return "·" if is_round and width < 0.2 and 0.1 < lift < 0.4 else _UNKNOWN  # noqa: PLR2004
-
-
 def _join_accents(letters: list[_Letter]) -> Iterator[_Letter]:
-    """Yield letters with the accents that are drawn over them.
-
-    PDFium sees spaces beside an accent that are none, so there only the distance between the letters tells.
-    """
+    """Yield letters with the accents that are drawn over them."""
     taken = set[int]()  # the accents that have a letter
     for at, accent in enumerate(letters):
         base_at = _find_base(letters, at) if accent.text in _ACCENTS else None

@@ -10,7 +10,7 @@ from ..grids import header_depth, is_single, read_grid, row_contents
 from ..source_tables import TableLine
 from ..table_lines import has_header, names_values, table_lines
 from .open_tables import CAPTION, caption_below, find_caption, find_open
-from .pdf_pages import Box, DrawnPage, TextLine, flow_lines, line_text, mask_numbers
+from .pdf_pages import DrawnPage, TextLine, flow_lines, line_text, mask_numbers
 from .ruled_tables import NEAR, FoundTable, find_ruled
 
 _PAGE_BREAK = "\f"
@@ -48,8 +48,10 @@ class _Part(NamedTuple):
 def lay_out(page: DrawnPage) -> Layout:
     """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
     ruled = find_ruled(page)
+    figures = [word for word in page.words if _FIGURE.match(word.text)]  # whose captions stand below diagrams
     found = [table for table in (*ruled, *find_open(page, [table.box for table in ruled]))
-             if not _is_diagram(table.box, page)]
+             if not any(0 <= word.box.top - table.box.bottom <= _LINES_BELOW * word.size
+                        and word.box.x0 <= table.box.x1 for word in figures)]
     table_of = {number: table for table in _with_captions(found, page) for number in table.words}
     blocks: Layout = []
     placed = set[int]()
@@ -60,12 +62,6 @@ def lay_out(page: DrawnPage) -> Layout:
             placed.add(id(table))
             blocks.append(table)
     return blocks
-
-
-def _is_diagram(box: Box, page: DrawnPage) -> bool:
-    """Return True if the caption of a figure stands right below some lines, which diagrams have, too."""
-    return any(_FIGURE.match(word.text) and 0 <= word.box.top - box.bottom <= _LINES_BELOW * word.size
-               and word.box.x0 <= box.x1 for word in page.words)
 
 
 def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundTable]:
@@ -114,10 +110,7 @@ def _join_parts(layouts: Mapping[int, Layout]) -> list[list[_Part]]:
 
 
 def _repeated_rows(page_before: Layout, parts: list[_Part], layout: Layout, table: FoundTable) -> int | None:
-    """Return how many of a table's rows repeat those above the table that it continues; None if it continues none.
-
-    `parts` are the lowest table on the page before, from page to page, and `layout` is the page of `table`.
-    """
+    """Return how many of a table's rows repeat those above the table that it continues; None if it continues none."""
     above, first = parts[-1].table, parts[0].table
     if len(above.edges) != len(table.edges):
         return None

@@ -67,7 +67,11 @@ def find_ruled(page: DrawnPage) -> list[FoundTable]:
     rows = join_lines([*page.lines, *breaks])
     if not 0 < len(rows) * len(columns) <= _MOST_CROSSINGS:
         return []
-    tables = [_fill_cells(cells, page.words) for cells in _group_cells(list(_find_cells(rows, columns)))]
+    # Cells of one table have corners in common.
+    meetings = networkx.Graph((cell, (x, y)) for cell in _find_cells(rows, columns) for x in (cell.x0, cell.x1)
+                              for y in (cell.top, cell.bottom))
+    groups = ([node for node in group if isinstance(node, Box)] for group in networkx.connected_components(meetings))
+    tables = [_fill_cells(sorted(cells, key=lambda cell: (cell.top, cell.x0)), page.words) for cells in groups]
     return [table for table in tables if table is not None and _is_data(table.grid)]
 
 
@@ -100,15 +104,6 @@ def _find_cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
                      for bottom in rows if bottom.top > top.top and crosses(bottom, left)
                      for right in lefts[at + 1:] if crosses(bottom, right))
             yield from islice(cells, 1)
-
-
-def _group_cells(cells: Sequence[Box]) -> list[list[Box]]:
-    """Return cells in groups, each of cells that have corners in common."""
-    meetings = networkx.Graph((cell, (x, y)) for cell in cells for x in (cell.x0, cell.x1)
-                              for y in (cell.top, cell.bottom))
-    groups = networkx.connected_components(meetings)
-    return [sorted((node for node in group if isinstance(node, Box)), key=lambda cell: (cell.top, cell.x0))
-            for group in groups]
 
 
 def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable | None:

@@ -100,10 +100,7 @@ def _recognise_text(picture: Image.Image) -> str:
 
 
 def _upright_words(pieces: Sequence[tuple[str, np.ndarray]]) -> list[PageWord]:
-    """Return pieces of lines as words where they stand once a tilted page is turned upright.
-
-    Each piece has its text and four corners (x, y), clockwise from the beginning of its upper edge.
-    """
+    """Return pieces of lines as words where they stand once a tilted page is turned upright."""
     tilt = median(math.atan2(y, x) for x, y in (corners[1] - corners[0] for _, corners in pieces))
     turn_back = np.array([[math.cos(tilt), -math.sin(tilt)], [math.sin(tilt), math.cos(tilt)]])
     words: list[PageWord] = []
@@ -115,10 +112,7 @@ def _upright_words(pieces: Sequence[tuple[str, np.ndarray]]) -> list[PageWord]:
 
 
 def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
-    """Return rows in reading order: columns of prose one after the other, all else from top to bottom.
-
-    Rows are in one group as long as they all leave a gutter free: a space between a left and a right column.
-    """
+    """Return rows in reading order: columns of prose one after the other, all else from top to bottom."""
     ordered: list[TextLine] = []
     group: list[TextLine] = []
     gutter: tuple[float, float] | None = None

@@ -30,7 +30,7 @@ _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
 _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet\d*+\.xml")
-_PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+_PLACE = re.compile(r"(?P<column>[A-Z]{1,3})(?P<row>[0-9]{1,7})")
 _UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")  # a formula that no spreadsheet has calculated
 _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
 _MOST_COLUMNS = 16_384  # of a sheet
@@ -242,8 +242,10 @@ def _read_layout(archive: zipfile.ZipFile, part: str, formats: Mapping[str, Numb
         return layout
     for name, about in _begun_elements(archive, part, {"c", "row", "col"}):
         is_hidden = about.get("hidden") in {"1", "true"}
-        if name == "c" and about.get("s", "0") in formats and "r" in about:
-            layout.formats[_read_place(about["r"])] = formats[about.get("s", "0")]
+        place = _PLACE.fullmatch(about.get("r", "")) if name == "c" and about.get("s", "0") in formats else None
+        if place:
+            column = reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), place["column"], 0)
+            layout.formats[int(place["row"]) - 1, column - 1] = formats[about.get("s", "0")]
         elif name == "row" and is_hidden and about.get("r"):
             layout.hidden_rows.add(int(about["r"]) - 1)
         elif name == "col" and is_hidden:
@@ -277,13 +279,6 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
         target = targets.get(next((value for name, value in sheet.attrib.items() if name.endswith("}id")), ""), "")
         parts[sheet.get("name", "")] = target[1:] if target.startswith("/") else f"xl/{target}"
     return parts
-
-
-def _read_place(reference: str) -> tuple[int, int]:
-    """Return the row and the column, from 0, of a place such as "AB12"; (-1, -1) for any other text."""
-    place = _PLACE.fullmatch(reference)
-    letters, row = place.groups() if place else ("", "0")
-    return int(row) - 1, reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), letters, 0) - 1
 
 
 def _begun_elements(archive: zipfile.ZipFile, part: str, wanted: set[str]) -> Iterator[tuple[str, dict[str, str]]]:

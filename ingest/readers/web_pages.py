@@ -25,7 +25,6 @@ _LINES = frozenset({"div", "li", "dt", "dd", "tr", "caption", "figcaption", "opt
 _CELLS = ["td", "th"]
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space stays
 _NO_WIDTH = dict.fromkeys(map(ord, "\u200b\u2060\ufeff"))
-"""Characters that only say where a line may break, or may not; no browser shows them."""
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
          "article:published_time": "date", "description": "description", "keywords": "keywords"}
 _LONGEST_NUMBER = 6
@@ -39,7 +38,6 @@ _AFTER_MARK = re.compile(rf"{_ITEM}(?:[{_INDENT}{_LINE} ]*+(?!(?:-|\d{{1,6}}\.) 
 _BLOCKS_OF_CELL = re.compile(rf"(?:{_LINE}|{_BREAK}{{2,}})[{_INDENT}]*(?:(?:-|\d{{1,6}}\.) {_ITEM})?")
 _KEPT = {ord(space): chr(0xFDD6 + number) for number, space in enumerate(" \t\n\r\f")}
 _AS_THEY_WERE = {ord(kept): chr(space) for space, kept in _KEPT.items()}
-"""White space that stays as it is, as characters that no text has, and back."""
 _LISTS = frozenset({"ul", "ol"})
 _DEEPEST_LIST = 20  # levels of indentation
 _DEEPEST = 5_000  # tags around each other
@@ -49,7 +47,6 @@ _UNSEEN = ["head", "title", "script", "style", "template", "noscript", "svg", "i
 _MOST_SPANNED = 1000  # the limit of browsers
 _OF_SITE = ("nav, [role=navigation], [role=search], [role=menubar], .noprint, .d-print-none, .mw-editsection, "
             ".mw-cite-backlink, .mw-hidden-catlinks, .hatnote, .ambox")
-"""Menus, and parts that MediaWiki's and Bootstrap's style sheets do not print."""
 _CONTACT = "address, a[href^='tel:'], a[href^='mailto:']"
 _FOOTNOTE_MARK = re.compile(r"\[[^\[\]]{1,20}\]")
 _MOST_IN_MARK = 5
@@ -92,8 +89,10 @@ def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
         tag.extract()
     translations = [tag.parent for tag in soup.select("li > a[hreflang]") if tag.parent]
     struck = soup.find_all(["s", "strike", "del"])
-    hidden = [*filter(_is_footnote_mark, soup.find_all("sup")), *soup.find_all(style=_HIDDEN),
-              *soup.find_all(hidden=True)]
+    # Links such as "[1]" to a part of the page are marks of footnotes.
+    marks = [tag for tag in soup.find_all("sup") if _FOOTNOTE_MARK.fullmatch(_short_text(tag))
+             and tag.select_one("a[href*='#']:only-child") is not None]
+    hidden = [*marks, *soup.find_all(style=_HIDDEN), *soup.find_all(hidden=True)]
     most, removed = _count_letters(soup) / 2, set[int]()
     for tag in [*soup.select(_OF_SITE), *translations, *hidden, *struck]:
         if id(tag) in removed:
@@ -115,12 +114,6 @@ def _short_text(tag: Tag) -> str:
     """Return the text of a tag that has few parts; "" if it has more, as a tag without an end has."""
     texts = [*islice(tag.strings, _MOST_IN_MARK + 1)]
     return "".join(texts).strip() if len(texts) <= _MOST_IN_MARK else ""
-
-
-def _is_footnote_mark(tag: Tag) -> bool:
-    """Return True for a link to a part of the page whose text is in square brackets, such as "[1]"."""
-    is_mark = _FOOTNOTE_MARK.fullmatch(_short_text(tag)) is not None
-    return is_mark and tag.select_one("a[href*='#']:only-child") is not None
 
 
 def _mark_raised(soup: BeautifulSoup) -> None:
