@@ -181,7 +181,7 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
     """Return the sentences with which some documents begin: of those that are about the whole, or else of others."""
     about_all = [key for key in ids if _ABOUT_ALL.search(PurePosixPath(key).stem)]
     for keys in (about_all, ids):
-        found = summarise_documents(documents, keys[:_LOOKED_AT], beginnings=True) if keys else []
+        found = summarise_documents(documents, keys[:_LOOKED_AT]) if keys else []
         if said := [one.model_copy(update={"title": title_of[one.document]}) for one in found if one.said]:
             return tuple(said[:_OPENINGS])
     return ()

@@ -133,8 +133,8 @@ class GraphView:
         With `linked`, entities that share no fact but are named in one sentence get an edge.
         """
         links = link_by_sentences(self.index, [node.id for node in nodes]) if linked else ()
-        link_edges = [Edge(id=f"{link.one} {link.other}", source=link.one, target=link.other, relation="",
-                           kind="sentence") for link in links]
+        link_edges = [Edge(id=f"{one} {other}", source=one, target=other, relation="", kind="sentence")
+                      for one, other, _ in links]
         names: dict[str, str] = {}
         for community in sorted({node.community or "" for node in nodes}):
             row = self.index.community_row.get(community)

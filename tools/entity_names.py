@@ -77,16 +77,8 @@ def unknown_names_near(indexes: Sequence[GraphIndex], names: Sequence[str], limi
     return list(dict.fromkeys(chain.from_iterable(similar)))[:limit]
 
 
-class SentenceLink(NamedTuple):
-    """The ids of two entities, in the order of their rows, and how many sentences name both."""
-
-    one: str
-    other: str
-    sentences: int
-
-
-def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[SentenceLink]:
-    """Return links among some entities: pairs that the same sentence names, those of most sentences first.
+def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[tuple[str, str, int]]:
+    """Return pairs of entities that the same sentence names, with how many do, those of most sentences first.
 
     A pair is left out if a fact connects it, or if both entities already have `_LINKS_EACH` links.
     """
@@ -110,11 +102,11 @@ def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[Senten
             sentence_counts.update(combinations(named, 2))
     ends = index.triples[index.columns.incident.unite(rows)][:, [0, 2]]
     pairs_with_facts = {(min(pair), max(pair)) for pair in ends.tolist()}
-    link_counts, links = Counter[int](), list[SentenceLink]()
+    link_counts, links = Counter[int](), list[tuple[str, str, int]]()
     for (one, other), count in sorted(sentence_counts.items(), key=lambda item: (-item[1], item[0])):
         if (one, other) not in pairs_with_facts and min(link_counts[one], link_counts[other]) < _LINKS_EACH:
             link_counts.update((one, other))
-            links.append(SentenceLink(index.entity_row.at(one), index.entity_row.at(other), count))
+            links.append((index.entity_row.at(one), index.entity_row.at(other), count))
     return links
 
 

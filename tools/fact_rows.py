@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -49,6 +50,8 @@ class FactRow(NamedTuple):
 
 Side = Callable[[FactRow], str]
 """Returns one end of a row, as it is shown."""
+head_of: Side = attrgetter("head")
+tail_of: Side = attrgetter("tail")
 
 
 def triple_rows(index: GraphIndex, rows: Iterable[int]) -> Iterator[FactRow]:
@@ -157,16 +160,6 @@ def _document_note(documents: Sequence[str]) -> str:
     """Return the first documents in brackets, with the number of the others: " (a.md, b.md +3)"."""
     more = f" +{len(documents) - _MOST_DOCUMENTS}" if len(documents) > _MOST_DOCUMENTS else ""
     return f" ({', '.join(documents[:_MOST_DOCUMENTS])}{more})" if documents else ""
-
-
-def head_of(row: FactRow) -> str:
-    """Return the name of a row's head."""
-    return row.head
-
-
-def tail_of(row: FactRow) -> str:
-    """Return the name of a row's tail, or its value."""
-    return row.tail
 
 
 def sides_by_repetition(rows: Sequence[FactRow]) -> tuple[Side, Side]:

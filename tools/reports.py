@@ -34,10 +34,6 @@ _ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
 """An item of a list. A document that begins with one, such as minutes, says in its items what it is about."""
 _WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
 """A whole sentence: it does not begin in lower case, and ends with its punctuation."""
-_NO_BEGINNING = re.compile(r"[^\w\"'“‘«(]|\d+[.)]|[^\n]{0,200} / |"
-                           r"(?:It|They|He|She|These|Those|But|And|Also|However|This (?:also|further))\b|"
-                           r"(?:[A-Z][\w.-]+(?: [A-Z][\w.-]*)*, ){2}")
-"""The beginning of an item, of a form's alternatives, of a sentence that goes on from another, of a list of names."""
 _ITALICS = re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,100})(?<=\S)_(?!\w)")
 _MARK = re.compile(r"\A[-*•]\s+")
 _OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b", re.IGNORECASE)
@@ -92,28 +88,23 @@ def openings(index: GraphIndex, tokens: int, *, titles_only: bool = False) -> li
     return items if sum(map(item_cost, items)) <= tokens else []
 
 
-def summarise_documents(documents: Documents, ids: Sequence[str] = (), *,
-                        beginnings: bool = False) -> list[DocumentSummary]:
+def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:
     """Return for each document the sentence that best says what it is about, found without a model; no `ids` mean all.
-
-    With `beginnings`, it is the first sentence, or "" if that does not stand alone or quotes the title.
 
     Raises:
         UnknownDocumentError: there is no such document.
     """
     found = [documents.get(key) for key in ids or documents.titles()]
-    return [summary for summary, _ in _openings(found, beginnings=beginnings)]
+    return [summary for summary, _ in _openings(found)]
 
 
-def _openings(documents: Sequence[Document], *, beginnings: bool = False) -> Iterator[_Opening]:
+def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
     """Yield the opening of each document: the sentence with most words of the title, or the first one of several."""
     all_sentences = [_first_sentences(document) for document in documents]
     document_counts = Counter(
         words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})
     for document, sentences in zip(documents, all_sentences, strict=True):
         candidates = [one for one in sentences if document_counts[normalise(one[1])] == 1] or sentences
-        if beginnings:
-            candidates = [one for one in candidates[:1] if _is_beginning(one[1], document.title)]
         title_words = set(content_words(document.title))
         first_line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()
         first_line_start = len(document.text) - len(document.text.lstrip())
@@ -142,14 +133,6 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
               and not _OF_RIGHTS.search(text[start:end])] or spans)
     whole = [(start, end) for start, end in spans if _WHOLE.match(text[start:end].strip())]
     return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in (whole or spans)[:_FIRST]]
-
-
-def _is_beginning(sentence: str, title: str) -> bool:
-    """Return True for a whole sentence that stands alone, is no question, and does not quote the document's title."""
-    quotes_title = any(f"{mark}{title}".casefold() in sentence.casefold() for mark in "\"“«‘'")
-    is_whole = _WHOLE.match(sentence) is not None and not sentence.endswith(("?", "？", "...", "…"))
-    has_link_mark = "`_" in sentence  # of reStructuredText, which is shown as it stands
-    return is_whole and not quotes_title and not has_link_mark and not _NO_BEGINNING.match(sentence)
 
 
 def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: CommunityLookup, question: str, tokens: int,

@@ -8,7 +8,6 @@ from rapidfuzz import fuzz, process
 
 from ...schemas.errors import BanyanError
 from ...schemas.records import TableInfo
-from .logical_tables import snake_case
 
 _LISTED, _NEAREST, _LEAST_LIKE = 40, 3, 70.0
 _NO_COLUMN = re.compile(r'Referenced column "(?P<column>[^"]+)" (?:was )?not found'
@@ -28,29 +27,21 @@ def unknown_table(name: str, tables: Sequence[TableInfo]) -> SqlError:
     return SqlError(f"no table {name!r}; {known}")
 
 
-def unknown_column(name: str, tables: Sequence[TableInfo], known: Sequence[TableInfo] = ()) -> SqlError:
-    """Return the error for a column that none of a statement's tables has, with those that they have.
-
-    Of the `known` tables, it names those of the graph (kind "relation", also of attributes) that are called like one of
-    these tables.
-    """
+def unknown_column(name: str, tables: Sequence[TableInfo]) -> SqlError:
+    """Return the error for a column that none of a statement's tables has, with those that they have."""
     if not tables:
         return SqlError(f"no column {name!r}")
-    has = "; ".join(f"{table.name} has: {_list_names([column.name for column in table.columns])}" for table in tables)
     near = _list_nearest(name, (column.name for table in tables for column in table.columns))
-    names = ", ".join(table.name for table in tables)
-    named_alike = "".join(f"; {other.title!r} of the graph is the table {other.name}" for other in known
-                          if other.kind == "relation" and other not in tables
-                          and snake_case(other.title) in {table.name for table in tables})
-    return SqlError(f"no column {name!r} in {names}{near}; " + (has if len(tables) > 1 else has.replace(
-        f"{tables[0].name} has", "it has", 1)) + named_alike)
+    has = "; ".join(f"{table.name if tables[1:] else 'it'} has: {_list_names([one.name for one in table.columns])}"
+                    for table in tables)
+    return SqlError(f"no column {name!r} in {', '.join(table.name for table in tables)}{near}; {has}")
 
 
-def explain_error(error: duckdb.Error, tables: Sequence[TableInfo], known: Sequence[TableInfo]) -> SqlError:
-    """Return DuckDB's error in a statement over some of the known tables as an error of ours."""
+def explain_error(error: duckdb.Error, tables: Sequence[TableInfo]) -> SqlError:
+    """Return DuckDB's error in a statement over some tables as an error of ours."""
     message = str(error)
     if match := _NO_COLUMN.search(message):
-        return unknown_column(match["column"] or match["of_list"] or match["of_table"], tables, known)
+        return unknown_column(match["column"] or match["of_list"] or match["of_table"], tables)
     if isinstance(error, duckdb.OutOfMemoryException):
         return SqlError("the statement needs more memory than a question may have; ask for fewer rows, or group them")
     cause = message.split("\n\nLINE", 1)[0].split("\nLINE", 1)[0].strip()

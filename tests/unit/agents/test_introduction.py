@@ -152,12 +152,6 @@ def test_a_folder_is_introduced_by_the_page_on_the_whole(tmp_path):
     assert [one.said for one in found.openings] == ["The Mill Trust (MT) keeps all old mills of Radom in order."]
 
 
-def test_an_opening_that_repeats_the_title_is_skipped(tmp_path):
-    text = "# The Old Mills\n\nThis little book is called “The Old Mills” by all.\n\nMore."
-    found = introduce(tmp_path, {"mills.md": text})
-    assert found.openings == ()
-
-
 def test_titles_are_names_of_records_and_files_in_words(tmp_path):
     found = introduce(tmp_path, {
         "ann-lee.json": '{"name": "Ann Lee", "website": "https://lee.example"}',

@@ -257,11 +257,3 @@ def test_alpha_goes_from_the_graphs_groups_to_the_attributes(drawn):
     size, links, values = drawn
     assert partition(find_attribute_groups(size, links, values, 0.0)) == partition(np.arange(size) // CLIQUE)
     assert partition(find_attribute_groups(size, links, values, 1.0)) == value_groups(size, values)
-
-
-@given(cliques(), st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
-def test_the_order_in_which_facts_and_values_come_changes_nothing(drawn, alpha):
-    size, links, values = drawn
-    found = find_attribute_groups(size, links, values, alpha).tolist()
-    assert find_attribute_groups(size, links[::-1, ::-1], values[::-1], alpha).tolist() == found
-    assert list(dict.fromkeys(found)) == list(range(max(found) + 1))

@@ -1,10 +1,8 @@
 """What fields declare: keys of others become links, one handle is one person, and what repeats a name tells nothing."""
 
-from itertools import permutations
 
 import pytest
 from banyan.graph_store.graph.knowledge_graph import is_descriptive
-from banyan.graph_store.graph_index import GraphIndex
 from banyan.schemas.graph_schema import GraphSchema
 
 from ... import small_base as base
@@ -74,9 +72,6 @@ class TestValues:
 
 
 class TestOrder:
-    def test_documents_may_come_in_any_order(self, make):
-        first, *others = [make({name: RULES[name] for name in order}).graph.dump() for order in permutations(RULES)]
-        assert all(other == first for other in others)
 
     def test_a_key_that_comes_later_makes_the_triple(self, make):
         kb = make({name: STAFF[name] for name in ("Bob", "Cyd")})
@@ -132,11 +127,6 @@ class TestDocumentKeys:
     def test_what_others_call_by_the_key_of_a_document_is_the_document(self, merged, name, kind, entities):
         assert merged([("EIP-20: Token", "EIP-20")], [(name, "1999")], types={name: kind}) == entities
 
-    def test_the_document_keeps_its_name_and_type_however_often_others_use_the_key(self, merged):
-        said = [("EIP-20", "1999")]
-        assert merged([("EIP-20: Token", "EIP-20")], said, said, said, types={"EIP-20": "Firm"}) == 1
-        assert merged.named == {"EIP-20: Token": "Person"}
-
 
 PUMPS = "RFC-20: Oslo Pumps"
 
@@ -148,20 +138,3 @@ PUMPS = "RFC-20: Oslo Pumps"
     ("section", "Harbour", True), ("gate", "G1", True), ("group", "A", True)])
 def test_a_value_tells_unless_it_is_part_of_the_name_or_a_code_of_its_place(attribute, value, tells):
     assert is_descriptive(PUMPS, attribute, value) is tells
-
-
-def test_what_tells_nothing_is_still_listed(tmp_path, hashed_embedder):
-    with base.create(tmp_path, "rfcs", hashed_embedder) as kb:
-        with kb.writing():
-            text = f"{PUMPS}. Rfc: 20. Status: Final. Section name: G1."
-            base.put(kb, "rfc-20", text, entities={PUMPS: "Work"},
-                           attributes=[(PUMPS, "alias", "Oslo Pumps"), (PUMPS, "rfc", "20"), (PUMPS, "status", "Final"),
-                                       (PUMPS, "section_name", "G1")])
-            base.finish(kb)
-        (node,) = kb.graph.entity_ids()
-        assert set(kb.graph.descriptive_values(node)) == {"status"}
-        assert kb.counts().attributes == kb.graph.count_attributes() == 1
-        assert set(kb.graph.values(node)) == {"alias", "rfc", "status", "section_name"}
-        index = GraphIndex(kb)
-        assert [*index.values(node)["section_name"]] == ["G1"]
-        assert index.attribute_counts["rfc"] == 1

@@ -176,16 +176,6 @@ def test_growth_is_capped_and_the_strongest_join(make):
     assert [r.name for r in grown.relation_types][2:] == ["rel0", "rel1", "rel2", "rel3", "rel7"]
 
 
-def test_what_is_no_longer_asked_for_leaves_again_with_its_facts(make):
-    ledger = make()
-    ledger.put(PAINTED)
-    ledger.grow()
-    ledger.documents.delete("b")
-    assert ledger.grow() == SCHEMA
-    assert ledger.edges() == set()
-    assert ledger.history.versions()[-1].decisions[0].decision.verdict == "reject"
-
-
 def test_an_open_schema_does_not_grow(make):
     ledger = make(GraphSchema(name="open", open=True))
     ledger.put(PAINTED)

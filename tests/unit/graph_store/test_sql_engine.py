@@ -79,19 +79,9 @@ def test_numbers_are_shown_with_their_unit(engine):
     assert found.kinds == ("text", "number", "number")
 
 
-def test_any_value_has_its_unit_and_gives_no_warning(engine, caplog):
-    assert engine.run("SELECT any_value(growth_cm) FROM corals WHERE study = 'B'").units == ("cm",)
-    assert not caplog.records
-
-
 def test_the_first_rows_come_with_the_number_of_all(engine):
     found = engine.run("SELECT study FROM corals ORDER BY sample_size", most_rows=2)
     assert (len(found.rows), found.total) == (2, 5)
-
-
-def test_sums_of_decimals_have_no_digits_of_floats():
-    engine = engine_of(document_of("prices.csv", ("price",), [("0.1",)] * 10 + [("0.2",)]))
-    assert engine.run("SELECT sum(price) FROM prices").rows == ((1.2,),)
 
 
 def test_sums_of_many_decimals_have_no_error_of_floats():

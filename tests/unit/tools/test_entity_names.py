@@ -98,8 +98,3 @@ def test_sentences_link_names_that_no_fact_ties(index):
     assert ({"Carl Berg", "Radom"}, 1) in found
     assert {"Ada Lind", "Ulm"} not in [pair for pair, _ in found], "a fact ties them"
     assert {"Carl Berg", "Ulm"} not in [pair for pair, _ in found], "only the chunk names both"
-
-
-def test_only_the_given_entities_are_linked(index):
-    assert links(index, "Ada Lind", "Radom") == [({"Ada Lind", "Radom"}, 1)]
-    assert links(index, "Ada Lind") == []

@@ -92,17 +92,6 @@ def test_what_neighbours_share_is_shown_once(retriever):
     assert cut(retriever, passage(second), passage(ASKED))[1] is None
 
 
-def test_what_an_excerpt_of_another_size_showed_is_shown_once(retriever):
-    lines = [PLAIN.replace("north", f"land {number}") for number in range(20)]
-    text = "\n".join([*lines[:10], ASKED, *lines[10:18], "Adrian sat for it.", *lines[18:]])
-    before = ("d", text.index(ASKED), text.index(ASKED) + len(ASKED))
-    excerpts = Excerpts(retriever.index.lexical, "Who painted Adrian's picture?", is_first=False, shown=[before])
-    shown = excerpts.cut(passage(text))
-    assert "sat for it" in shown.text and ASKED not in shown.text
-    excerpts.add(shown)
-    assert excerpts.cut(passage(text)) is None, "the rest has no word of the question"
-
-
 def test_the_same_query_shows_no_excerpt_twice_and_a_document_to_stay_in_is_read_whole(retriever):
     lookup = PassageLookup(query="Who painted Adrian's picture?")
     (block,) = look_up_passages(retriever, lookup, 2000)

@@ -65,10 +65,6 @@ def test_a_row_of_another_subject_names_its_document(retriever):
     assert "EIP-2000: Vote (proposals/eip-2.md)" in said
 
 
-def test_a_document_of_all_rows_is_named_once_at_the_end(retriever):
-    assert members(retriever, "stage", "Last Call <- ") == ["EIP-20: Token", "EIP-721: Deed (single.md)"]
-
-
 def test_a_qualifier_of_all_rows_stands_once_above_them(retriever):
     (block,) = look_up(retriever, TripleLookup(relation="old_votes"))
     assert "under: Old halls" in block.title
@@ -80,18 +76,3 @@ def test_qualifiers_that_differ_stand_with_their_rows_once(retriever):
         "3 (under: Old halls)", "5", "8 (all under: New halls) (votes.md)"]
     (card,) = look_up(retriever, EntityLookup(entity="EIP-8: Lamp"))
     assert [item.statement for item in card.items] == ["old votes: 4 (under: Old halls) (votes.md)"]
-
-
-def test_a_deleted_document_takes_its_qualifier_along(tmp_path, hashed_embedder):
-    def note(kb):
-        (block,) = look_up(Retriever(kb), TripleLookup(relation="votes"))
-        return [item.statement for item in block.items]
-
-    with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
-        for hall in ("Old", "New"):
-            base.put(kb, f"{hall}.md", f"{hall} halls: EIP-7: Pump has 3.", entities={"EIP-7: Pump": "Proposal"},
-                     attributes=[("EIP-7: Pump", "votes", "3", f"under: {hall} halls")])
-        base.finish(kb)
-        assert note(kb) == ["EIP-7: Pump -> 3 (under: New halls; under: Old halls) (New.md, Old.md)"]
-        base.delete(kb, "New.md")
-        assert note(kb) == ["EIP-7: Pump -> 3 (under: Old halls) (Old.md)"]

@@ -104,11 +104,6 @@ def test_a_question_and_its_first_step_do_not_outweigh_the_step_that_follows(ret
     np.testing.assert_allclose(together, np.sqrt(2) * alone + hop, rtol=1e-4, atol=1e-5)
 
 
-def test_rankings_are_deterministic_and_queries_do_not_affect_each_other(kb, retriever):
-    for question in QUESTIONS:
-        assert retriever.rank_passages(question, 20) == Retriever(kb).rank_passages(question, 20)
-
-
 def test_an_empty_knowledge_base_ranks_nothing(tmp_path, hashed_embedder):
     with base.create(tmp_path, "empty", hashed_embedder) as kb:
         for switches in (Switches(), Switches(spreading=False)):

@@ -77,17 +77,6 @@ def notes(blocks) -> str:
     return " ".join(map(block_note, blocks))
 
 
-@pytest.mark.parametrize("lookup", [
-    EntityLookup(entity="Town01", relations=("mayor of",)), EntityLookup(entity="Town01", at="1992"),
-    PathLookup(start="Ada Byron", along=("mayor of",)), PassageLookup(query="the mayor", documents=("mayors",)),
-    TripleLookup(relation="mayor of", head="Ada", at="1992", document="mayors")])
-def test_a_title_says_what_its_lookup_was_limited_to(retriever, lookup):
-    (block,) = found(retriever, lookup)
-    limits = [*getattr(lookup, "relations", ()), *getattr(lookup, "along", ()), *getattr(lookup, "documents", ()),
-              getattr(lookup, "at", ""), getattr(lookup, "document", ""), getattr(lookup, "head", "")]
-    assert all(limit in block.title for limit in limits)
-
-
 def test_a_document_is_read_by_the_question_if_no_query_is_given(retriever):
     (block,) = found(retriever, PassageLookup(documents=("census",)), question="How many live in Town01?")
     assert block.title == "passages: How many live in Town01? (in census)"
@@ -104,12 +93,6 @@ class TestCards:
                                  "<- mayor of: Ada Byron (from 1990 to 1995); Carl Berg (from 1996 to 2001) (mayors)",
                                  "population: 7,000 (census)"]
         assert card.note == ""
-
-    def test_a_line_leads_to_the_words_of_each_member(self, retriever):
-        (card,) = found(retriever, EntityLookup(entity="Town01", relations=("mayor of",)))
-        (line,) = card.items
-        assert [place.member for place in line.places] == ["Ada Byron", "Carl Berg"]
-        assert all(place.member in place.text for place in line.places)
 
     @pytest.mark.parametrize(("at", "line"), [
         ("1992", "<- mayor of: Ada Byron (from 1990 to 1995) (mayors)"),
@@ -318,15 +301,6 @@ def test_the_content_names_documents_and_the_artifact_leads_to_their_words(tools
     for place in (place for item in items for place in item.places or [item]):
         text = documents.get(place.document).text
         assert text[place.start:place.start + len(place.text)] == place.text
-
-
-@pytest.mark.parametrize(("name", "arguments", "said"), [
-    ("entity_search", {"entity": "Sorbone"}, "Sorbonne"),
-    ("entity_search", {"entity": "Curie", "at": "May"}, "May"),
-    ("triple_search", {"relation": "painted"}, "employer"), ("dfs_search", {"start": "Nobody"}, "'Nobody'"),
-    ("passage_search", {"query": "Curie", "documents": ["absent"]}, "absent")])
-def test_what_cannot_be_looked_up_is_said(tools, name, arguments, said):
-    assert said in tools[name].invoke(arguments)
 
 
 def test_rows_are_found_of_several_relations_or_of_any(retriever):

@@ -78,12 +78,6 @@ def test_with_alpha_groups_go_from_those_of_facts_to_those_of_the_field(retrieve
     assert members(by_facts) == members(weighted(retriever, "state", 0)) != members(block)
 
 
-def test_groups_of_a_graph_that_is_too_large_are_refused_with_the_way_out(retriever, monkeypatch):
-    monkeypatch.setattr("banyan.tools.surveys._MOST_LINKS", 3)
-    with pytest.raises(FieldError, match="leave alpha out"):
-        weighted(retriever, "state", 0.5)
-
-
 def test_each_step_of_a_path_may_be_another_relation(retriever):
     block = survey(retriever, theme="Cart", along="needs -> made_by")
     assert [line.partition(" (")[0] for line in lines(block)] == ["1. Cart needs -> Frame", "2. Frame made by -> Orlan"]
