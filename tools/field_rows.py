@@ -21,21 +21,13 @@ class FieldError(BanyanError):
 
 
 class FieldRows(NamedTuple):
-    """The distinct rows of a field, in the order of their heads.
+    """The distinct rows of a field, in the order of their heads; each array has the shape (n,)."""
 
-    Attributes:
-        name: the relation or attribute, or both of one name.
-        heads: the entity that each row begins at, shape (n,).
-        texts: the numbers, in `GraphColumns.texts`, of the names or values that they lead to, shape (n,).
-        tails: the entities that they lead to, -1 for a value, shape (n,).
-        triples: the triple that each row is, -1 for a value, shape (n,).
-    """
-
-    name: str
-    heads: Rows
-    texts: Rows
-    tails: Rows
-    triples: Rows
+    name: str  # the relation or attribute, or both of one name
+    heads: Rows  # the entity that each row begins at
+    texts: Rows  # the numbers, in `GraphColumns.texts`, of the names or values that they lead to
+    tails: Rows  # the entities that they lead to, -1 for a value
+    triples: Rows  # the triple that each row is, -1 for a value
 
     def select(self, rows: Rows | NDArray[np.bool_]) -> "FieldRows":
         """Return some of the rows."""

@@ -92,13 +92,13 @@ def find_waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Ca
 
 def find_unmet(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
     """Return the asks that a schema does not meet, with the schema's names for their types; "" for an unknown type."""
-    known = elements.known_labels(schema)
+    known = known_labels(schema)
     return [count for count in with_schema_types(counts, Bounds(schema).entity_type)
             if (count.kind, count.label) not in known or not _is_met(schema, count)]
 
 
 def _is_met(schema: GraphSchema, count: AskCount) -> bool:
-    element = elements.find_element(schema, count.kind, count.label)
+    element = find_element(schema, count.kind, count.label)
     if isinstance(element, RelationType):
         types = (count.subject_type, count.object_type)
         return any(schema.is_a(head, element.domain) and schema.is_a(tail, element.range)
@@ -165,23 +165,15 @@ def _sort_key(decision: Decision) -> tuple[int, int, str]:
 def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate | None) -> SchemaOutcome:
     """Carry out a decision in the base schema and in the schema in force, and note which labels it declines."""
     kind = decision.kind
-    known = elements.find_element(before.schema, kind, decision.name)
+    known = find_element(before.schema, kind, decision.name)
     if decision.verdict == "define":
-        element = elements.build_element(kind, decision.name, decision.element or {})
-        is_declined = dict.fromkeys(((kind, label_key(name)) for name in element.all_names()), False)
-        base, schema = (elements.put(_add_missing_types(s, before.schema, elements.types_of(element)), kind, element)
-                        for s in (before.base, before.schema))
-        return SchemaOutcome(base, schema, (*before.decided, Decided(decision=decision)),
-                             {**before.is_declined, **is_declined})
-    if known is None and candidate is None:
+        known, candidate = elements.build_element(kind, decision.name, decision.element or {}), None
+    elif known is None and candidate is None:
         raise DecisionError(f"there is no {elements.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
                             "among the candidates; `banyan schema review` lists them")
     names = (*(candidate.names() if candidate else ()), *(known.all_names() if known else ()), decision.name)
-    if decision.verdict == "reject":
-        base, schema = (elements.remove(s, kind, decision.name) if elements.find_element(s, kind, decision.name) else s
-                        for s in (before.base, before.schema))
-    else:
-        base, schema = (_apply_to_schema(s, before.schema, decision, candidate) for s in (before.base, before.schema))
+    base, schema = (_apply_to_schema(s, before.schema, decision, candidate, known)
+                    for s in (before.base, before.schema))
     # A rejected type with a parent is merged into the parent and keeps its names as aliases, so they are not declined.
     has_parent = getattr(known, "parent", None) is not None
     is_declined = dict.fromkeys(((kind, label_key(name)) for name in names),
@@ -191,19 +183,22 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
 
 
 def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
-             ) -> GraphSchema:
-    """Return a schema with one decision carried out; the decision's element is added first if it is missing."""
+                     known: SchemaElement | None) -> GraphSchema:
+    """Return a schema with one decision carried out on an element in force, a defined one, or a candidate."""
     kind, name = decision.kind, decision.name
-    known = elements.find_element(in_force, kind, name)
+    if decision.verdict == "define" and known is not None:
+        return elements.put(_add_missing_types(schema, in_force, elements.types_of(known)), kind, known)
+    if decision.verdict == "reject":
+        return elements.remove(schema, kind, name) if find_element(schema, kind, name) else schema
     if decision.verdict == "merge":
-        target = elements.find_element(in_force, kind, decision.into)
+        target = find_element(in_force, kind, decision.into)
         if target is not None:  # it may have grown, so that only the schema in force has it
             schema = _add_if_missing(schema, in_force, kind, target)
     new_name = decision.new_name if decision.verdict == "rename" else ""
     if decision.verdict == "rename" and not new_name.strip():
         raise DecisionError(f"the decision to rename {name!r} gives no new name: add one")
     if candidate is not None and candidate.widens:  # its labels and types are added to the element that it widens
-        widened = elements.find_element(in_force, kind, candidate.widens)
+        widened = find_element(in_force, kind, candidate.widens)
         schema = _add_if_missing(schema, in_force, kind, widened) if widened else schema
         element = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)
         return elements.add(_add_missing_types(schema, in_force, elements.types_of(element)), kind, element)

@@ -153,23 +153,14 @@ def find_citations(documents: Documents) -> Iterator[DocumentLink]:
 
 
 class DocumentName(NamedTuple):
-    """A document's title and file name, read for its version.
-
-    Attributes:
-        id: the document's id.
-        title: its title.
-        words: the words of its title without those of the version.
-        version: its version as numbers, such as (3, 1); empty without one.
-        years: the years in its title or file name.
-        date: the first date in its title or file name, in ISO 8601; "" without one.
-    """
+    """A document's title and file name, read for its version."""
 
     id: str
     title: str
-    words: tuple[str, ...]
-    version: tuple[int, ...]
-    years: frozenset[str]
-    date: str
+    words: tuple[str, ...]  # of the title, without those of the version
+    version: tuple[int, ...]  # as numbers, such as (3, 1); empty without one
+    years: frozenset[str]  # in the title or file name
+    date: str  # the first one there, in ISO 8601; "" without one
 
 
 def read_name(document_id: str, title: str) -> DocumentName:
