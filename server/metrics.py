@@ -6,6 +6,7 @@ creates, and the process that answers adds them up.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -36,31 +37,22 @@ _tokens = Counter("banyan_llm_tokens", "Tokens of answered calls; cached ones ar
                   ["step", "kind"])
 
 
-def _labels_of(scope: Scope) -> tuple[str, str]:
-    """Return a request's method, and the template of the route that it matched, such as `/api/builds/{build}`."""
-    method = scope["method"] if scope["method"] in _METHODS else "other"
-    return method, getattr(scope.get("route"), "path", "") or ""
-
-
-def count_request(scope: Scope, status: int, seconds: float) -> None:
-    """Count an answered request by its route, method and status; `scope` is ASGI's, after routing."""
-    method, route = _labels_of(scope)
-    _requests.labels(method, route or "none", str(status)).inc()
-    _seconds.labels(method, route or "none").observe(seconds)
-
-
 @contextmanager
-def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
+def observe_request(scope: Scope) -> Iterator[Callable[[int], float]]:
     """Open a telemetry span for a request, as a child of the sender's span if the headers name one (W3C Trace Context).
 
-    It has neither path and query nor the client's name. The block gets a function to call with the response's status.
+    It has neither path and query nor the client's name. The block gets a function to call with the response's status
+    at its end, which counts the request, and returns the seconds that it took.
     """
-    sender = TraceContextTextMapPropagator().extract(dict(Headers(scope=scope)))
-    method, _ = _labels_of(scope)
+    started, sender = time.monotonic(), TraceContextTextMapPropagator().extract(dict(Headers(scope=scope)))
+    method = scope["method"] if scope["method"] in _METHODS else "other"
     with span(method, {"http.request.method": method}, SpanKind.SERVER, within=sender) as current:
 
-        def finish(status: int) -> None:
-            _, route = _labels_of(scope)  # known only after routing
+        def finish(status: int) -> float:
+            # The template, such as `/api/builds/{build}`, of the route that the request matched.
+            route, seconds = getattr(scope.get("route"), "path", "") or "", time.monotonic() - started
+            _requests.labels(method, route or "none", str(status)).inc()
+            _seconds.labels(method, route or "none").observe(seconds)
             current.update_name(f"{method} {route}".strip())
             if route:
                 current.set_attributes({"http.route": route})
@@ -68,6 +60,7 @@ def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
                                     "banyan.request": str(scope["state"]["request_id"])})
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 mark_failed(current, str(status))
+            return seconds
 
         yield finish
 

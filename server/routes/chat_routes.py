@@ -16,12 +16,11 @@ from urllib.parse import urlencode
 import anyio
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AnyMessage, SystemMessage
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...agents.retrieval.cited_message import WITHDRAWN, find_marks, sources_text
-from ...agents.retrieval.state import QuestionError
 from ...graph_store.layout import knowledge_bases, split_names
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
@@ -30,42 +29,18 @@ from ...text.scripts import estimate_tokens
 from .. import responses
 from ..responses import Body, Items, KbName, KbNames, UnavailableError, event
 from ..runs.conversations import THREAD_NAME, AskAnswer, ConversationItem, ConversationTurn, SharedConversation, Thread
-from ..runs.questions import NOT_ANSWERED, QuestionRequest, question_in
+from ..runs.questions import NOT_ANSWERED, Messages, QuestionRequest, question_in
 from ..runs.turns import FairRoute
 from ..security.clients import Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
 
-MAX_MESSAGES = 200  # the most messages in a request
 _MOST_TITLE = 200
-_TEXTS = {"text", "input_text", "output_text"}
 _SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 router = APIRouter(prefix="/api", tags=["questions"], route_class=FairRoute)
 openai_router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
 ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
-
-
-class MessagePart(BaseModel):
-    """A part of a message: its text, or what is not read, such as a picture."""
-
-    type: str = Field(max_length=100)
-    text: str = ""
-
-
-class ChatMessage(BaseModel):
-    """A message of the conversation; those of the system say how to word the answer."""
-
-    role: str
-    content: str | list[MessagePart] | None = None
-
-    @property
-    def text(self) -> str:
-        """The message's text."""
-        if self.content is None or isinstance(self.content, str):
-            return self.content or ""
-        return "\n".join(part.text if part.type in _TEXTS else f"[{part.type}, which was not read]"
-                         for part in self.content)
 
 
 class StreamOptions(BaseModel):
@@ -78,8 +53,7 @@ class CompletionRequest(BaseModel):
     """The question and its options; other fields of OpenAI's API, such as the temperature, have no effect."""
 
     model: str = Field(min_length=1, description="the knowledge base's name, or several with commas between")
-    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES,
-                                        description="the conversation; its last message is the question")
+    messages: Messages
     stream: bool = False
     stream_options: StreamOptions = StreamOptions()
     mode: Mode = Field(default="reject", description="strict: no inferred answers; open: own knowledge allowed, "
@@ -150,7 +124,9 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
                    ) -> dict[str, Any] | Response:
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
     await anyio.to_thread.run_sync(_require_bases, asked.model, service, bases)
-    earlier, question = _last_question(asked)
+    instructions = "\n".join(message.text for message in asked.messages[:-1] if isinstance(message, SystemMessage))
+    earlier, question = question_in(asked.messages, mode=asked.mode, instructions=instructions,
+                                    documents=asked.documents, where=asked.where)
     pieces = _answer_pieces(asked.model, question, earlier, service, client)
     shared = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": asked.model}
     if asked.stream:
@@ -165,21 +141,6 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
                "annotations": _make_annotations(asked.model, text, answer, request)}
     return {**shared, "object": "chat.completion", "usage": _estimate_usage(asked, text), "choices": [
         {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}]}
-
-
-def _last_question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the earlier messages, and the last one as a question; the system's messages say how to word the answer."""
-    *before, last = asked.messages
-    for part in last.content or ():
-        if isinstance(part, MessagePart) and part.type not in _TEXTS:
-            raise QuestionError(f"the last message has a part of the type {part.type!r}, and only text is read: ask in "
-                                "words")
-    types: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
-    earlier = [types[message.role](message.text) for message in before if message.role in types]
-    instructions = "\n".join(message.text for message in before if message.role in {"system", "developer"})
-    last_message = types.get(last.role, AIMessage)(last.text)  # `question_in` refuses one that is not the user's
-    return question_in([*earlier, last_message], mode=asked.mode, instructions=instructions,
-                       documents=asked.documents, where=asked.where)
 
 
 async def _answer_pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service,

@@ -6,27 +6,26 @@ LangServe's own handlers, error messages say what is wrong, and input that no ha
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from langchain_core.callbacks.manager import adispatch_custom_event
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, convert_to_messages
+from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import APIHandler, CustomUserType
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, ValidationError
 from sse_starlette import EventSourceResponse
 
 from ...agents.retrieval.cited_message import WITHDRAWN, sources_text
 from ...graph_store.layout import check_name
 from ...schemas.retrieval import Mode
 from ..responses import RefusedError, event, event_stream, log_and_describe, status_of
-from ..runs.questions import question_in
+from ..runs.questions import Messages, question_in
 from ..security.clients import may
 from ..service import Service
-from .chat_routes import MAX_MESSAGES
 
 CLIENT = "banyan_client"
 """The key of the client in a run's configuration; the server sets it, and ignores what a client sends."""
@@ -35,21 +34,12 @@ _RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHa
 _MAX_BATCH = 100
 
 
-def _as_messages(given: object) -> object:
-    """Convert messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text]."""
-    try:
-        return convert_to_messages(given) if isinstance(given, list) else given
-    except (NotImplementedError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a list of messages: {error}") from error
-
-
 class Conversation(CustomUserType):
     """A conversation that ends with a question."""
 
     model_config = ConfigDict(extra="forbid")
 
-    messages: Annotated[list[HumanMessage | AIMessage | SystemMessage], BeforeValidator(_as_messages)] = Field(
-        min_length=1, max_length=MAX_MESSAGES, description="the conversation; its last message is the question")
+    messages: Messages
 
 
 class Chat(RunnableLambda[Conversation, AIMessageChunk]):

@@ -4,13 +4,13 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, Literal, NamedTuple, cast
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream
 from fastapi import Request
-from langchain_core.messages import AnyMessage, HumanMessage
-from pydantic import Field, ValidationError
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, convert_to_messages
+from pydantic import AfterValidator, Field, ValidationError
 
 from ...agents.resources import Resources
 from ...agents.retrieval.graph import build_graph
@@ -24,6 +24,7 @@ from .conversations import THREAD_NAME, AskAnswer, Conversations, Thread
 from .turns import Turns, check_connected, time_limit
 
 NOT_ANSWERED = "the client disconnected, or the server stopped, before the question was answered"
+MAX_MESSAGES = 200  # the most messages in a request
 MOST_WAITING = 500  # the most questions that may wait for a turn; further ones are refused for now
 _MOST_BUFFERED = 2_000  # most events to buffer for a slow client; a question has a few hundred (retrieval/state.py)
 _RULES_AT_ONCE = 2
@@ -52,11 +53,30 @@ class QuestionRequest(Body):
                                                                                 "so follow-ups refer to it")
 
 
-def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the messages before the last one, and the last as a question; raise QuestionError if it is none."""
-    *earlier, last = messages
+def _as_messages(given: list[Any]) -> list[BaseMessage]:
+    """Convert messages in any of LangChain's or OpenAI's forms, such as {"role", "content"} or [role, text]."""
+    try:
+        return convert_to_messages(given)
+    except (NotImplementedError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a list of messages: {error}") from error
+
+
+Messages = Annotated[list[Any], AfterValidator(_as_messages), Field(
+    min_length=1, max_length=MAX_MESSAGES, description="the conversation; its last message is the question, and those "
+    "of the system say how to word the answer")]
+
+
+def question_in(messages: Sequence[BaseMessage], **options: Any) -> tuple[Sequence[AnyMessage], QuestionRequest]:
+    """Return the texts of user and model before the last message, and that as a question, or raise QuestionError."""
+    *before, last = messages
+    earlier: list[AnyMessage] = [type(message)(message.text) for message in before
+                                 if isinstance(message, HumanMessage | AIMessage)]
     if not isinstance(last, HumanMessage):
         raise QuestionError("the last message is not the user's: end the conversation with the question")
+    for part in last.content:
+        if isinstance(part, dict) and part.get("type") != "text":
+            raise QuestionError(f"the last message has a part of the type {part.get('type')!r}, and only text is read: "
+                                "ask in words")
     if not last.text.strip():
         raise QuestionError("the question is empty: ask something")
     try:

@@ -4,7 +4,6 @@ import ipaddress
 import logging
 import re
 import socket
-import time
 import uuid
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
@@ -22,7 +21,7 @@ from ...config import Settings
 from ...runtime.audit import LOCAL, acting
 from ...schemas.services import is_loopback
 from .. import responses
-from ..metrics import count_request, request_span
+from ..metrics import observe_request
 from ..responses import detail_of, error_response, status_of
 from .clients import Clients
 from .keys import SCOPES, Bases, KeysError
@@ -123,7 +122,7 @@ class Envelope:
         request_id = sent_id if _ID.fullmatch(sent_id) else uuid.uuid4().hex
         state: dict[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id
-        started, status = time.monotonic(), HTTPStatus.INTERNAL_SERVER_ERROR.value
+        status = HTTPStatus.INTERNAL_SERVER_ERROR.value
 
         async def send_on(message: Message) -> None:
             nonlocal status
@@ -137,15 +136,12 @@ class Envelope:
                     headers.setdefault(name, value)
             await send(message)
 
-        with request_span(scope) as finish_span:
+        with observe_request(scope) as finish:
             try:
                 await self._app(scope, receive, send_on)
             finally:
-                finish_span(status)
-                seconds = time.monotonic() - started
-                count_request(scope, status, seconds)
                 fields = {"method": scope["method"], "path": scope["path"][:200], "status": status,
-                          "request": request_id, "milliseconds": round(seconds * 1000),
+                          "request": request_id, "milliseconds": round(finish(status) * 1000),
                           "client": state.get("client", "")}
                 _ACCESS.info("%(method)s %(path)s %(status)s in %(milliseconds)s ms, %(client)s, request %(request)s",
                              fields, extra={"fields": fields})

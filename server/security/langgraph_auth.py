@@ -8,57 +8,39 @@ from outside, could give access to other knowledge bases. The graphs check the k
 assistant may name it.
 """
 
-import asyncio
 import os
 from typing import Any
 from uuid import UUID, uuid5
 
 from langgraph_sdk import Auth, get_client
 from langgraph_sdk.errors import NotFoundError
-from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from ...agents.resources import default_resources
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...runtime.audit import LOCAL
-from ...runtime.threads import once
-from ..responses import RefusedError
-from .clients import Clients
-from .gate import is_local, key_in
 from .keys import SCOPES, WORK, Bases
 
 auth = Auth()
 
-NEEDS_KEY = "an API key is needed: send it as `X-API-Key` or `Authorization: Bearer KEY`; `banyan key` makes one"
 # LangGraph's server names the assistant of each graph in this namespace.
 _RETRIEVAL_ASSISTANTS = {"retrieval", str(uuid5(UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8"), "retrieval"))}
 _WORKERS = 10  # LangGraph's default number of runs at once (`langgraph dev --n-jobs-per-worker`)
 
 
-@once
-def _open_clients() -> Clients:
-    return Clients(default_resources().settings)
-
-
 @auth.authenticate
-async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, Any]:
-    """Identify the client of a request; refuse it with 401 or, if a token cannot be checked now, with 503."""
-    clients = await asyncio.to_thread(_open_clients)  # in a thread, because it may wait for a database
-    await clients.refresh()
-    if is_local(scope) and not await asyncio.to_thread(clients.needs_key):  # in a thread, because it reads a file
-        return {"identity": LOCAL, "permissions": list(WORK), "bases": None}
-    try:
-        client = await clients.find(key_in(Headers(raw=list(headers.items()))))
-    except RefusedError as error:
-        raise _refusal(error.status, str(error)) from error
-    if client is None:
-        raise _refusal(401, NEEDS_KEY)
-    bases = None if client.bases.names is None else sorted(client.bases.names)  # None means all
+async def authenticate(scope: Scope) -> dict[str, Any]:
+    """Return the client that the gate before LangGraph's routes (`hosted.py`) has identified, which refuses others."""
+    state = scope.get("state", {})
+    if not state.get("client"):
+        raise _refusal(401, "an API key is needed: send it as `X-API-Key` or `Authorization: Bearer KEY`; `banyan key` "
+                            "makes one")
+    bases = None if state["bases"].names is None else sorted(state["bases"].names)  # None means all
     # Threads belong to an identity. Knowledge bases are a part of it, so a key for which they change can no longer read
     # its earlier threads, which may be about others. No name contains a colon.
-    identity = client.name if bases is None else f"{client.name}:{','.join(bases)}"
-    scopes = [scope for scope in SCOPES if scope in client.scopes]
-    return {"identity": identity, "permissions": scopes, "bases": bases}
+    identity = state["client"] if bases is None else f"{state['client']}:{','.join(bases)}"
+    return {"identity": identity, "permissions": [one for one in SCOPES if one in state["scopes"]],
+            "bases": bases}
 
 
 @auth.on

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -109,32 +108,6 @@ def running(both, endpoint, kb):
         return chess_brain.running(first, endpoint, kb, seconds=600)
 
 
-def test_a_build_is_seen_and_cancelled_by_way_of_either_process_and_both_keep_the_limit(both, endpoint):
-    build = running(both, endpoint, "chess")
-    with both(1) as second:
-        wait_for(lambda: second.get(f"/api/builds/{build}").json()["progress"]["step"])
-        newest = second.get("/api/builds").json()["items"][0]
-        assert (newest["id"], newest["state"]) == (build, "running")
-        assert {one["name"]: one["building"] for one in second.get(KB).json()["items"]}["chess"] == build
-        assert second.delete(f"{KB}/chess").status_code == 409
-        other, third = (rest.started(second, kb, CHESS) for kb in ("others", "thirds"))
-    with both(0) as first:
-        assert [state(first, one) for one in (other, third)] == ["queued", "queued"], "one build at once, of both"
-        assert first.post(f"/api/builds/{third}/cancel").status_code == 200
-        wait_for(lambda: state(first, third) == "cancelled")
-        assert first.post(f"/api/builds/{third}/cancel").status_code == 409
-    began = time.monotonic()
-    endpoint.seconds = 0.0
-    with both(1) as second:
-        assert second.post(f"/api/builds/{build}/cancel").status_code == 200
-        assert rest.followed(second, build)[-1]["state"] == "cancelled"
-        assert time.monotonic() - began < 300, "the endpoint would have taken 600 s"
-    with both(0) as first:
-        states = [one["state"] for one in rest.followed(first, other)]
-    assert (states[-1], "waiting" in states) == ("done", False)
-
-
-@pytest.mark.slow
 def test_a_process_that_is_killed_is_replaced_and_loses_no_conversation(server, both, endpoint, shared):
     asked = WHO | {"thread": "killed"}
     with both(0) as first:

@@ -210,10 +210,7 @@ def test_a_fact_is_corrected_and_rejected_and_it_is_taken_back(web_browser, web_
 @pytest.mark.slow
 def test_two_entities_are_merged_by_a_person_and_the_decision_is_undone(web_browser, web_server, uploaded):
     with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
-        page.get_by_role("combobox", name="Find an entity").fill("Radom")
-        page.get_by_role("option", name="Radom").first.click()
-        panel = page.locator(".panel")
-        expect(panel.get_by_role("heading", name="Radom", exact=True)).to_be_visible()
+        panel = find(page, "Radom")
         panel.get_by_text("Change this entity").click()
         expect(panel).to_contain_text("No other entity was merged into it.")
         panel.get_by_role("button", name="Merge with…").click()
@@ -236,18 +233,6 @@ def test_two_entities_are_merged_by_a_person_and_the_decision_is_undone(web_brow
         page.get_by_role("button", name="Split", exact=True).click()
         expect(panel.locator(".entity h2")).to_be_visible()
         expect(panel.locator(".entity")).not_to_contain_text("Also called")
-
-
-@pytest.mark.slow
-def test_an_element_of_the_schema_is_renamed(web_browser, web_server, uploaded):
-    with browsing.opened(web_browser, web_server, f"#/schema?kb={uploaded}") as page:
-        page.get_by_role("button", name="Change died_in").click()
-        dialog = page.get_by_role("dialog")
-        dialog.get_by_label("New name").fill("place_of_death")
-        dialog.get_by_label("Decided by").fill("Mira")
-        browsing.shoot(page, "rename-relation")
-        dialog.get_by_role("button", name="Change", exact=True).click()
-        expect(page.get_by_role("rowheader", name="place of death")).to_be_visible()
 
 
 REVERSED, ISOLATED, TAGGED = "\u202e", "\u2066", "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
@@ -336,11 +321,8 @@ def test_no_view_runs_loads_or_reorders_what_documents_say(web_browser, web_serv
             browsing.visit(page, web_server, f"#/ask?kb={hostile}")
             web.ask(page, question)
             check(page)
-
-
-def test_what_reorders_text_is_shown_by_its_number(web_browser, web_server, hostile):
-    """Offsets count characters: a letter beyond the 16-bit plane before the words does not move the mark."""
-    with browsing.opened(web_browser, web_server, f"#/documents?kb={hostile}&doc=order.txt&start=2&end=28") as page:
+        # Offsets count characters: a letter beyond the 16-bit plane before the words does not move the mark.
+        browsing.visit(page, web_server, f"#/documents?kb={hostile}&doc=order.txt&start=2&end=28")
         expect(page.locator("dialog mark")).to_have_text("The code of Mara ‹U+202E›lliuQ is")
 
 

@@ -109,7 +109,7 @@ CY = "document.querySelector('.map')._cyreg.cy"
 
 
 @pytest.mark.slow
-def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_browser, web_server):
+def test_the_legend_filters_limit_and_layout_change_what_is_shown_and_saved_as_a_picture(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")
         note = page.locator(".graph-note")
@@ -128,6 +128,12 @@ def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_br
         page.get_by_label("Layout").select_option("in a circle")
         assert page.evaluate(places) != laid_out
         browsing.shoot(page, "circle")
+        for name, suffix, content in (("Save as PNG", "png", b"\x89PNG"), ("Save as SVG", "svg", b"<svg")):
+            with page.expect_download() as saved:
+                page.get_by_role("button", name=name).click()
+            assert saved.value.suggested_filename == f"english.{suffix}"
+            assert saved.value.path().read_bytes().startswith(content)
+        assert ">Marie Curie</text>" in saved.value.path().read_text("utf-8")
         page.get_by_label("Relation").select_option("capital_of")
         expect(note).to_contain_text("The filters hide the others")
         assert set(page.evaluate(f"{CY}.edges().map((edge) => edge.data('relation'))")) == {"capital_of"}
@@ -168,22 +174,6 @@ def test_the_map_tells_facts_from_sentences_and_fades_what_does_not_hold(web_bro
         web.until(page, f"{CY}.edges('.gone').length === 0")
         browsing.shoot(page, "links")
         assert not browsing.violations(page)
-
-
-@pytest.mark.slow
-def test_the_map_is_saved_as_a_picture(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
-        page.wait_for_selector(".map canvas")
-        page.get_by_text("Filters, layout and pictures").click()
-        with page.expect_download() as png:
-            page.get_by_role("button", name="Save as PNG").click()
-        assert png.value.suggested_filename == "english.png"
-        assert png.value.path().read_bytes().startswith(b"\x89PNG")
-        with page.expect_download() as svg:
-            page.get_by_role("button", name="Save as SVG").click()
-        drawn = svg.value.path().read_text("utf-8")
-        assert drawn.startswith("<svg")
-        assert ">Marie Curie</text>" in drawn
 
 
 @pytest.mark.slow

@@ -6,23 +6,12 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import pytest
-from banyan.config import Settings
 from banyan.server.security import langgraph_auth
-from banyan.server.security.clients import Clients
-from banyan.server.security.keys import SCOPES, WORK, Keys
+from banyan.server.security.keys import SCOPES, WORK, Bases
 from langgraph_sdk import Auth
 
-HERE, FAR = {"client": ("127.0.0.1", 7)}, {"client": ("10.0.0.7", 7)}
 RETRIEVAL = {"assistant_id": "retrieval"}
 RESUME = {"assistant_id": uuid4(), "kwargs": {"command": {"resume": {"all": "accept"}, "update": None}}}
-
-
-@pytest.fixture
-def keys(tmp_path, monkeypatch):
-    settings = Settings(_env_file=None, home=tmp_path)
-    keys = Keys.of(settings)
-    monkeypatch.setattr(langgraph_auth, "_open_clients", lambda: Clients(settings))
-    return keys
 
 
 class User(NamedTuple):
@@ -33,10 +22,6 @@ class User(NamedTuple):
 
     def __getitem__(self, name):
         return getattr(self, name)
-
-
-def who(headers, scope):
-    return asyncio.run(langgraph_auth.authenticate(headers, scope))
 
 
 def status_of(call, *arguments):
@@ -57,20 +42,15 @@ def waiting_thread(monkeypatch):
     monkeypatch.setattr(langgraph_auth, "_check_share", look)
 
 
-def test_without_keys_this_machine_may_do_everything_and_others_nothing(keys):
-    assert who({}, HERE) == {"identity": "local", "permissions": list(WORK), "bases": None}
-    assert [status_of(who, {}, scope) for scope in (FAR, {"client": None}, {})] == [401] * 3
+@pytest.mark.parametrize(("bases", "identity", "listed"), [
+    (None, "ada", None), (frozenset({"papers", "notes"}), "ada:notes,papers", ["notes", "papers"])])
+def test_whom_the_gate_let_in_is_the_client_and_others_are_refused(bases, identity, listed):
+    def who(state):
+        return asyncio.run(langgraph_auth.authenticate({"state": state}))
 
-
-def test_with_keys_everybody_needs_one(keys):
-    key = keys.make("ada", ["ask"])
-    for scope in (HERE, FAR):
-        assert status_of(who, {}, scope) == status_of(who, {b"x-api-key": b"wrong"}, scope) == 401
-        for headers in ({b"x-api-key": key.encode()}, {b"authorization": f"Bearer {key}".encode()}):
-            assert who(headers, scope) == {"identity": "ada", "permissions": ["ask"], "bases": None}
-    some = keys.make("ada", ["ask"], ["papers", "notes"])
-    assert who({b"x-api-key": some.encode()}, HERE) == {
-        "identity": "ada:notes,papers", "permissions": ["ask"], "bases": ["notes", "papers"]}, "threads of their own"
+    state = {"client": "ada", "scopes": frozenset({"ask"}), "bases": Bases(bases)}
+    assert who(state) == {"identity": identity, "permissions": ["ask"], "bases": listed}, "threads of their own"
+    assert status_of(who, {**state, "client": ""}) == status_of(who, {}) == 401
 
 
 @pytest.mark.parametrize(("resource", "action", "value", "scopes"), [
@@ -116,6 +96,6 @@ def run_with(given=None, **more):
     ("threads", "read", {}, None), ("threads", "update", {"thread_id": uuid4(), "action": "interrupt"}, None),
     ("threads", "update", {"thread_id": uuid4()}, 403), ("assistants", "search", {}, None),
     ("assistants", "create", {}, 403), ("store", "get", {}, 403), ("crons", "search", {}, 403)])
-def test_a_key_of_some_knowledge_bases_names_no_other_and_reaches_nothing_shared(resource, action, value, status, keys):
+def test_a_key_of_some_knowledge_bases_names_no_other_and_reaches_nothing_shared(resource, action, value, status):
     context = SimpleNamespace(resource=resource, action=action, permissions=SCOPES, user=User("ada:papers", ["papers"]))
     assert status_of(lambda: asyncio.run(langgraph_auth.permit(context, value))) == status
