@@ -5,7 +5,7 @@ The rules read the table rows of a chunk, and the reasoner reads the rest of it;
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.extractions import is_same_reading
@@ -27,7 +27,6 @@ from ..estimate import extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
 from .state import BuildState, ChunksInput, build_options
 
-_T = TypeVar("_T")
 _ROWS_AT_ONCE = 10_000
 """Chunks of numbered rows in a transaction, each of which reads the whole document."""
 
@@ -45,21 +44,15 @@ class _Reading(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """The chunks that one step extracts, and what it extracts them with."""
+    """The chunks that one step of a run extracts, and what it extracts them with."""
 
+    knowledge_base: str
+    run: str
     readings: Sequence[_Reading]
     schema: GraphSchema
     budget: Budget | None
     reasoner: Reasoner
     fingerprint: str
-
-
-def _sizes_by_document(readings: Sequence[_Reading]) -> Counter[str]:
-    """Return how many characters of each document a call reads; its tokens are charged to the documents by them."""
-    sizes = Counter[str]()
-    for reading in readings:
-        sizes[reading.chunk.document_id] += len(reading.request.text)
-    return sizes
 
 
 class BuildNodes:
@@ -91,33 +84,37 @@ class ExtractionNodes(BuildNodes):
         """
         work = await in_thread(self._read_rows_and_prepare, state)
         try:
-            unanswered = await self._extract_call(state["knowledge_base"], state["run"], work)
+            unanswered = await self._extract_call(work)
         except (BudgetExceeded, ReasonerError) as error:
             return {"stopped": str(error)}
         return {"unanswered": unanswered} if unanswered else {}
 
-    async def _extract_call(self, name: str, run: str, work: _Work) -> list[str]:
+    async def _extract_call(self, work: _Work) -> list[str]:
         """Extract the chunks of a call; return those that failed because the endpoint gave no answer."""
-        error = await self._extract_in_one_call(name, run, work, work.readings)
+        error = await self._extract_in_one_call(work, work.readings)
         if error is None:
             return []
-        if len(work.readings) == 1:
-            return await self._store_failure(name, run, work.readings[0], error)
-        chunk_ids = [reading.chunk.id for reading in work.readings]
-        await self._in_step(name, run, lambda kb: split_call(kb.database, chunk_ids))
-        unanswered = list[str]()
+        chunk_ids, unanswered = [reading.chunk.id for reading in work.readings], list[str]()
+        if len(chunk_ids) > 1:
+            await self._in_step(work, lambda kb: split_call(kb.database, chunk_ids))
         for reading in work.readings:
-            if error := await self._extract_in_one_call(name, run, work, [reading]):
-                unanswered += await self._store_failure(name, run, reading, error)
+            if len(chunk_ids) > 1:
+                error = await self._extract_in_one_call(work, [reading])
+            if error:
+                chunk, reason = reading.chunk.id, str(error)
+                await self._in_step(work, lambda kb, chunk=chunk, reason=reason: kb.extractions.fail(chunk, reason))
+                unanswered += [chunk] if isinstance(error, EndpointFailed) else []
         return unanswered
 
-    async def _extract_in_one_call(self, name: str, run: str, work: _Work, readings: Sequence[_Reading],
-                                   ) -> ReasonerError | None:
+    async def _extract_in_one_call(self, work: _Work, readings: Sequence[_Reading]) -> ReasonerError | None:
         """Extract some chunks with one call and store the extractions; return the error if the call failed."""
         asked = [reading for reading in readings if reading.has_statement]
         extraction_by_chunk = {reading.chunk.id: reading.rows for reading in readings}
+        sizes = Counter[str]()  # the tokens of the call are charged to the documents by the characters that it reads
+        for reading in asked:
+            sizes[reading.chunk.document_id] += len(reading.request.text)
         try:
-            with charge_calls(build=run, documents=_sizes_by_document(asked), budget=work.budget):
+            with charge_calls(build=work.run, documents=sizes, budget=work.budget):
                 extractions = await work.reasoner.extract(
                     [reading.request for reading in asked], work.schema) if asked else []
         except EndpointDown:
@@ -128,16 +125,10 @@ class ExtractionNodes(BuildNodes):
             extraction_by_chunk[reading.chunk.id] = reading.rows.combine(extraction)
         if extraction_by_chunk:
             # A model's call that read several documents gets an id, which is stored with each extraction from it.
-            spans_documents = work.reasoner.reasons and len(_sizes_by_document(asked)) > 1
+            spans_documents = work.reasoner.reasons and len(sizes) > 1
             call = content_id(*(reading.chunk.id for reading in asked)) if spans_documents else ""
-            await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, extraction_by_chunk, call))
+            await self._in_step(work, lambda kb: _save_all(kb, work.fingerprint, extraction_by_chunk, call))
         return None
-
-    async def _store_failure(self, name: str, run: str, reading: _Reading, error: Exception) -> list[str]:
-        """Mark a chunk as failed; return its id in a list if the endpoint gave no answer, else an empty list."""
-        reason, chunk = str(error), reading.chunk.id
-        await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
-        return [chunk] if isinstance(error, EndpointFailed) else []
 
     def _read_rows_and_prepare(self, state: ChunksInput) -> _Work:
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
@@ -162,15 +153,15 @@ class ExtractionNodes(BuildNodes):
             # A model is not asked about headings and navigation.
             states_something = has_statement(prose) if uses_llm else bool(prose.strip())
             readings.append(_Reading(chunk, rows, request, states_something))
-        return _Work(readings, schema, budget, reasoner, fingerprint)
+        return _Work(name, run, readings, schema, budget, reasoner, fingerprint)
 
-    async def _in_step(self, name: str, run: str, do: Callable[[KnowledgeBase], _T]) -> _T:
+    async def _in_step(self, work: _Work, do: Callable[[KnowledgeBase], object]) -> None:
         """Call a function with the knowledge base in a thread, as a step of a run (see `Writers.step`)."""
-        def step() -> _T:
-            with self._resources.writers.step(name, run, create=False) as kb:
-                return do(kb)
+        def step() -> None:
+            with self._resources.writers.step(work.knowledge_base, work.run, create=False) as kb:
+                do(kb)
 
-        return await in_thread(step)
+        await in_thread(step)
 
 
 def _is_to_extract(kb: KnowledgeBase, chunk: str, fingerprint: str) -> bool:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar, get_args
@@ -87,17 +87,18 @@ def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: 
     return iter(())
 
 
-def distinct(given: Sequence[Document], read: Iterator[Document], failures: list[LoadFailure]) -> Iterator[Document]:
-    """Yield the documents that were given as text, then those that were read from files.
+def distinct(given: Sequence[Document], read: Iterator[Document], notes: "ReadingNotes") -> Iterator[Document]:
+    """Yield the documents that were given as text, then those that were read from files, and note the ids of these.
 
-    A document from a file that has the id of a given one is left out, and added to `failures`.
+    A document from a file that has the id of a given one is left out, and added to the failures.
     """
     yield from given
     ids = {document.id for document in given}
     for document in read:
+        notes.ids_by_place.setdefault(_place_of(document.source), set()).add(document.id)
         if document.id in ids:
-            failures.append(LoadFailure(path=document.source, reason=f"the id {document.id!r} was already {SOURCE}: "
-                                        "rename one, or add them to two knowledge bases"))
+            notes.failures.append(LoadFailure(path=document.source, reason=(
+                f"the id {document.id!r} was already {SOURCE}: rename one, or add them to two knowledge bases")))
         else:
             yield document
 
@@ -233,24 +234,13 @@ def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> Fo
     return FolderChanges(sorted(new), known, sorted(set().union(*stored_ids.values()) - existing_ids))
 
 
-def note_ids(read: Iterator[Document], ids: dict[str, set[str]]) -> Iterator[Document]:
-    """Yield the documents, and note their ids by the file or address of their source."""
-    for document in read:
-        ids.setdefault(_place_of(document.source), set()).add(document.id)
-        yield document
-
-
-def find_gone(stored: Documents, read: Mapping[str, set[str]], failures: Failures) -> list[str]:
+def find_gone(stored: Documents, notes: ReadingNotes) -> list[str]:
     """Return the ids of stored documents that a file gave before and does not give any more.
 
     The file was read without a failure; the document was a record that is gone, or the file is now one table instead
     of records, or empty. The same file read below another folder gives another document.
-
-    Args:
-        stored: the documents of the knowledge base.
-        read: the ids of the documents that were read now, by the file or address that they come from.
-        failures: what could not be read.
     """
+    read, failures = notes.ids_by_place, notes.failures
     gone = list[str]()
     if not read and not failures.emptied:
         return gone
@@ -277,13 +267,15 @@ def _id_of_file(document_id: str, file: Path) -> str:
     return document_id if start < 0 else document_id[:start + len(file.name)]
 
 
-def without_replaced_files(stored: Documents, read: Iterator[Document], home: Path,
-                           failures: list[LoadFailure]) -> Iterator[Document]:
-    """Yield the documents, but leave out those that would replace the document of another file; note these as failures.
+def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
+                     notes: ReadingNotes) -> Iterator[Document]:
+    """Yield the documents that may be stored, and note which of them are probably files that were moved.
 
     Two documents can have the same id if their files have the same name. A new file may replace the document of another
-    file only if that file no longer exists (its folder was moved), or if the texts are the same.
+    file only if that file no longer exists (its folder was moved), or if the texts are the same; else it is noted as a
+    failure. A file was probably moved if its document is new and has the same text as a stored one whose file is gone.
     """
+    missing_files: dict[bytes, str] | None = None  # computed for the first new document: it reads all stored ones
     for document in read:
         before, now = _file_of(stored.source(document.id)), _file_of(document.source)
         are_two_files = (before != now and now.is_file() and before.is_absolute() and before.is_file()
@@ -291,24 +283,14 @@ def without_replaced_files(stored: Documents, read: Iterator[Document], home: Pa
         # An upload replaces the document of its name: its file is read from a temporary folder in the home folder.
         is_upload = home.absolute() in (*before.parents, *now.parents)
         if are_two_files and not is_upload and stored.get(document.id).text != document.text:
-            failures.append(LoadFailure(path=document.source, reason=(
+            notes.failures.append(LoadFailure(path=document.source, reason=(
                 f"the id {document.id!r} belongs to {before}: build a folder that contains both files, rename one, "
                 "or delete that document first")))
-        else:
-            yield document
-
-
-def note_moved_files(stored: Documents, read: Iterator[Document], home: Path, moved: list[str]) -> Iterator[Document]:
-    """Yield the documents, and note which of them are probably files that were moved.
-
-    That is so if a document is new and has the same text as a stored document whose file no longer exists.
-    """
-    missing_files: dict[bytes, str] | None = None  # computed for the first new document: it reads all stored ones
-    for document in read:
-        if _file_of(document.source).is_absolute() and not stored.has(document.id):
+            continue
+        if now.is_absolute() and not stored.has(document.id):
             missing_files = _missing_files(stored, home) if missing_files is None else missing_files
             if old_id := missing_files.get(_digest(document)):
-                moved.append(f"{old_id} -> {document.id}")
+                notes.moved.append(f"{old_id} -> {document.id}")
         yield document
 
 

@@ -36,6 +36,7 @@ from .extraction_nodes import BuildNodes, write_numbered_rows
 from .inputs import (
     DEFAULT_SCHEMA,
     ReadingNotes,
+    accept_documents,
     check_input,
     check_model,
     distinct,
@@ -44,12 +45,9 @@ from .inputs import (
     is_inferred,
     named_schema,
     named_sources,
-    note_ids,
-    note_moved_files,
     relative_to_folder,
     require_any,
     show_progress,
-    without_replaced_files,
 )
 from .state import BuildContext, BuildState, ChunksInput, build_options, new_run, report_of
 
@@ -121,14 +119,14 @@ class ConstructionNodes(BuildNodes):
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
             read = require_any(resources.read(paths, failures.append, notes.begin_file), paths, failures)
-            return distinct(given_texts, note_ids(read, notes.ids_by_place), failures), iter(())
+            return distinct(given_texts, read, notes), iter(())
         files = [path for path in paths if isinstance(path, Path)]
         records = load_recorded(files, recorded, on_failure=failures.append, limits=resources.limits)
         return iter(given_texts), require_any(records, paths, failures)
 
     def _delete_gone(self, kb: KnowledgeBase, notes: ReadingNotes) -> list[str]:
         """Delete the documents that their files do not give any more; return the ids of the first ones, as lines."""
-        gone = find_gone(kb.documents, notes.ids_by_place, notes.failures)
+        gone = find_gone(kb.documents, notes)
         if not gone:
             return []
         named = gone[:_MOST_NAMED]
@@ -139,8 +137,7 @@ class ConstructionNodes(BuildNodes):
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], notes: ReadingNotes) -> None:
         """Cut documents into chunks and store both; leave out those that would replace the document of another file."""
         settings = self._resources.settings
-        accepted = without_replaced_files(kb.documents, documents, settings.home, notes.failures)
-        for group in group_documents(note_moved_files(kb.documents, accepted, settings.home, notes.moved)):
+        for group in group_documents(accept_documents(kb.documents, documents, settings.home, notes)):
             chunked = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
                                                  overlap_tokens=settings.chunk_overlap)) for document in group]
             # Files are read between the transactions, because reading may take long.

@@ -1,6 +1,5 @@
 """Replies of an OpenAI-compatible endpoint as a stream, without sockets; what cannot stream is asked as before."""
 
-import asyncio
 import json
 
 import httpx2
@@ -109,40 +108,3 @@ def test_a_whole_reply_to_a_request_for_a_stream_is_asked_for_once_more_and_no_s
     reply, heard, sent = ask(whole(), whole(), whole(), times=2)
     assert (reply.text, heard) == (SAID, [])
     assert [bool(one.get("stream")) for one in sent] == [True, False, False]
-
-
-def endless(begun, closed):
-    class Endless(httpx2.AsyncByteStream):
-        async def __aiter__(self):
-            begun.set()
-            while True:
-                yield f"data: {json.dumps(chunk({'content': ' '}))}\n\n".encode()
-                await asyncio.sleep(0.001)
-
-        async def aclose(self):
-            closed.set()
-
-    return httpx2.Response(200, stream=Endless(), headers={"content-type": "text/event-stream"})
-
-
-def test_a_cancelled_call_closes_its_stream(monkeypatch):
-    begun, closed = asyncio.Event(), asyncio.Event()
-    response = endless(begun, closed)
-    monkeypatch.setattr(http_client.openai, "DefaultAsyncHttpxClient", lambda **options: httpx2.AsyncClient(
-        transport=httpx2.MockTransport(lambda _: response), **options))
-    endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
-
-    async def on_claims(claims):
-        del claims
-
-    async def cancel():
-        with claims_to(on_claims):
-            call = asyncio.ensure_future(endpoint.send([("user", "Question?")], SHAPE, Capability("m")))
-        await begun.wait()
-        await asyncio.sleep(0.05)  # some chunks arrive
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-
-    run(cancel)
-    assert closed.is_set()
