@@ -101,9 +101,8 @@ class ExtractionNodes(BuildNodes):
             if len(chunk_ids) > 1:
                 error = await self._extract_in_one_call(work, [reading])
             if error:
-                chunk, reason = reading.chunk.id, str(error)
-                await self._in_step(work, lambda kb, chunk=chunk, reason=reason: kb.extractions.fail(chunk, reason))
-                unanswered += [chunk] if isinstance(error, EndpointFailed) else []
+                await self._mark_failed(work, reading.chunk.id, str(error))
+                unanswered += [reading.chunk.id] if isinstance(error, EndpointFailed) else []
         return unanswered
 
     async def _extract_in_one_call(self, work: _Work, readings: Sequence[_Reading]) -> ReasonerError | None:
@@ -154,6 +153,9 @@ class ExtractionNodes(BuildNodes):
             states_something = has_statement(prose) if uses_llm else bool(prose.strip())
             readings.append(_Reading(chunk, rows, request, states_something))
         return _Work(name, run, readings, schema, budget, reasoner, fingerprint)
+
+    async def _mark_failed(self, work: _Work, chunk: str, reason: str) -> None:
+        await self._in_step(work, lambda kb: kb.extractions.fail(chunk, reason))
 
     async def _in_step(self, work: _Work, do: Callable[[KnowledgeBase], object]) -> None:
         """Call a function with the knowledge base in a thread, as a step of a run (see `Writers.step`)."""
