@@ -44,9 +44,8 @@ _OVERLINED = re.compile(r"\s*+(?:(?:\.\. _?[^\n:]{1,200}|:orphan):[ \t]*\n\s*+){
 _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
 _PARAGRAPH = re.compile(r"\s*+(?:[^\n]*\S[^\n]*+(?:\n|\Z))+")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
-_HEADING_BELOW = re.compile(r"^(?:#{1,6}[ \t]|==)", re.M)  # of Markdown or a wiki, or the line below one
-_CODE = re.compile(r"^[ \t]*+(?:<pre>|(?:```|~~~)(?P<language>[^\n]*+))\n"
-                   r"(?P<code>(?:(?![ \t]*+(?:</pre>|```|~~~))[^\n]*+\n)*+)[ \t]*+(?P<end></pre>|```|~~~)?", re.M)
+_CODE = re.compile(r"\s*+(?:<pre>|```|~~~)[ \t]*+\n(?P<code>(?:(?![ \t]*+(?:</pre>|```|~~~))[^\n]*+\n)*+)"
+                   r"[ \t]*+(?:</pre>|```|~~~)")
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
 
 
@@ -292,15 +291,15 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
     begin = title.end() if title else 0
     # The names of reStructuredText's fields, without a colon in front, so that all places stay.
     head = _RST_NAME.sub(r"\1 :", text[begin:begin + _HEAD])
-    start, (fields, end) = 0, _line_fields(head)
+    fields, end = _line_fields(head)
     if not fields and (paragraph := _PARAGRAPH.match(head)):  # below which the text begins with "Description: It ..."
         fields, end = _line_fields(paragraph[0])
     if not fields:
-        fields, start, end = _code_fields(head)
+        fields, end = _code_fields(head)
     names = [name.lower() for name in fields]
     if not fields or len(set(names)) < len(names):
         return {}, text
-    rest = text[:begin + start] + text[begin + end:].lstrip("\n")
+    rest = text[:begin] + text[begin + end:].lstrip("\n")
     own_title = {"title": overlined["title"].strip()} if overlined else {}
     return own_title | dict(zip(names, (value.rstrip(",") for value in fields.values()), strict=True)), rest
 
@@ -320,16 +319,9 @@ def _line_fields(text: str) -> tuple[dict[str, str], int]:
     return {block.names[key]: block.value(key) for key in block.fields if block.value(key)}, block.end
 
 
-def _code_fields(text: str) -> tuple[dict[str, str], int, int]:
-    """Return the fields that are the whole of a piece of code above the first heading, and where it begins and ends."""
-    at = 0
-    for found in _CODE.finditer(text):
-        if not found["end"] or _HEADING_BELOW.search(text, at, found.start()):
-            break
-        before, at, code = text[:found.start()].rstrip(), found.end(), dedent(found["code"])
-        fields, end_of_fields = ({}, 0) if (found["language"] or "").strip() else _line_fields(code)
-        are_known = sum(FORM_FIELDS.search(name) is not None for name in fields) >= _FEWEST_ALONE
-        if fields and not code[end_of_fields:].strip() and (
-                not before or (are_known and not before.endswith((":", "：")))):
-            return fields, found.start(), at
-    return {}, 0, 0
+def _code_fields(text: str) -> tuple[dict[str, str], int]:
+    """Return the fields that are the whole of a piece of code with which a text begins, and where it ends."""
+    found = _CODE.match(text)
+    code = dedent(found["code"]) if found else ""
+    fields, end = _line_fields(code)
+    return (fields, found.end()) if found and not code[end:].strip() else ({}, 0)

@@ -105,36 +105,27 @@ def read_subtitles(data: bytes, _: Limits) -> Content:
 
 def _join_cues(text: str) -> Iterator[str]:
     """Join the words of cues to lines, which end with a sentence, with another speaker, or when long."""
-    line, speaker = "", ""
+    line = speaker = ""
     shown_before: set[str] = set()  # captions that roll up repeat the lines of the cue before
     for cue in _CUE.finditer(text):
-        spoken = list(_spoken(cue["words"]))
-        for name, words in spoken:
-            if line and (name != speaker or len(line) > _LONGEST or line.endswith(_ENDS)):
+        shown: set[str] = set()
+        name = ""  # of who speaks, if the file tells
+        for written in cue["words"].split("\n"):
+            if found := _SPEAKER.match(written):
+                name = one_line(html.unescape(found["name"]))
+            words = one_line(html.unescape(_TAG.sub("", written)))
+            shown.add(words)
+            if line and words and (name != speaker or len(line) > _LONGEST or line.endswith(_ENDS)):
                 yield line
                 line = ""
-            speaker = name
-            if words not in shown_before:
-                line = f"{line} {words}" if line else f"[{_clock_time(cue['start'])}] {name and f'{name}: '}{words}"
-        shown_before = {words for _, words in spoken}
+            if words and words not in shown_before:
+                hours, minutes, seconds = ["0", *re.split("[.,:]", cue["start"])[:-1]][-3:]
+                time = f"[{hours.zfill(2)}:{minutes.zfill(2)}:{seconds.zfill(2)}] "
+                line = f"{line} {words}" if line else f"{time}{name and f'{name}: '}{words}"
+                speaker = name
+        shown_before = shown
     if line:
         yield line
-
-
-def _spoken(words: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a cue without markup, each with its speaker, who is "" if unknown."""
-    speaker = ""
-    for line in words.split("\n"):
-        if found := _SPEAKER.match(line):
-            speaker = " ".join(html.unescape(found["name"]).split())
-        if plain := " ".join(html.unescape(_TAG.sub("", line)).split()):
-            yield speaker, plain
-
-
-def _clock_time(start: str) -> str:
-    """Return the time of a cue, such as "01:02.500", with hours and without fractions: "00:01:02"."""
-    hours_to_seconds = ["0", *re.split("[.,:]", start)[:-1]][-3:]
-    return ":".join(part.zfill(2) for part in hours_to_seconds)
 
 
 def read_latex(data: bytes, _: Limits) -> Content:

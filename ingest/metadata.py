@@ -127,16 +127,10 @@ def check_id(text: str) -> str:
     text is an UnreadableError.
     """
     name = unicodedata.normalize("NFC", text)
-    shown = ascii(text[:60]) if not text.isprintable() else repr(text[:60])
-    for is_wrong, reason in (
-            (not name or len(name) > MAX_ID, f"it has {len(name):,} characters: use 1 to {MAX_ID:,}"),
-            (_SURROGATE.search(name), "it is no valid Unicode: write it in UTF-8"),
-            (UNSEEN.search(name) or _BREAK.search(name), "it has an invisible character or a line break: take it out"),
-            (name != name.strip(), "it begins or ends with a blank: take it out"),
-            (not {".", ".."}.isdisjoint(name.replace("\\", "/").split("/")),
-             "a part of it is `.` or `..`: use another name")):
-        if is_wrong:
-            raise UnreadableError(f"the id {shown} cannot be used: {reason}")
+    if (not 0 < len(name) <= MAX_ID or _SURROGATE.search(name) or UNSEEN.search(name) or _BREAK.search(name)
+            or name != name.strip() or not {".", ".."}.isdisjoint(name.replace("\\", "/").split("/"))):
+        raise UnreadableError(f"the id {text[:60]!a} cannot be used: write 1 to {MAX_ID:,} visible characters, without "
+                              "line breaks, blanks at its ends, and parts that are `.` or `..`")
     return name
 
 

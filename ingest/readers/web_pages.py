@@ -159,7 +159,10 @@ def mark_tags(soup: BeautifulSoup) -> None:
         lists = lists_of.get(id(tag.parent), 0)
         lists_of[id(tag)] = min(lists + (tag.name in _LISTS), _DEEPEST_LIST)
         if tag.name == "ol":
-            _number_items(tag)
+            number = _read_number(tag, "start", 1) - 1
+            for item in tag.find_all("li", recursive=False):  # with the number that the page declares, or the next one
+                number = _read_number(item, "value", number + 1)
+                item["value"] = str(number)
         edge = ""
         if tag.name in _PARAGRAPHS and not lists:
             edge = 2 * _BREAK
@@ -181,14 +184,6 @@ def _mark(tag: Tag, lists: int) -> str:
         mark = f"{tag['value']}." if tag.parent is not None and tag.parent.name == "ol" else "-"
         return f"{_INDENT * (lists - 1)}{mark} {_ITEM}"
     return _BREAK if tag.name == "br" else ""
-
-
-def _number_items(numbered: Tag) -> None:
-    """Give each item of a numbered list its number: the one that the page declares, or else the next one."""
-    number = _read_number(numbered, "start", 1) - 1
-    for item in numbered.find_all("li", recursive=False):
-        number = _read_number(item, "value", number + 1)
-        item["value"] = str(number)
 
 
 def _read_number(tag: Tag, name: str, default: int) -> int:

@@ -50,7 +50,8 @@ def test_record_ids_that_mislead_are_refused(tmp_path, own):
     ([{"id": "a", "text": "x"}, {"id": "b", "text": "\x00\n"}], r"`documents\[1\]`: no text in it"),
     ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], r"`documents\[1\]` repeats the id 'a'"),
     ([{"id": "", "text": "x"}], r"`documents\[0\]`: the id .* cannot be used"),
-    ([{"id": "x" * 1001, "text": "x"}], "1,001 characters"), ([{"id": "a", "text": "é" * 6}], "larger than 10 bytes"),
+    ([{"id": "x" * 1001, "text": "x"}], "write 1 to 1,000 visible characters"),
+    ([{"id": "a", "text": "é" * 6}], "larger than 10 bytes"),
     ([{"id": "abc"[n], "text": "x"} for n in range(3)], "3 documents, more than 2")])
 def test_what_cannot_be_stored_is_refused(given, why):
     with pytest.raises(IngestError, match=why):

@@ -75,37 +75,12 @@ def test_lines_with_an_address_each_are_items(tmp_path):
     assert document.tables == ()
 
 
-KNOWN = f"{LINES}\nCreated: 2020-01-02"
-
-
-@pytest.mark.parametrize("before", [
-    "> This text is superseded.", "# Fees\n\n> This text is superseded.",
-    "# Fees\n\n- 2021: the fees rose\n- 2022: they fell", "# Fees\n\n```python\npay()\n```\n\nRead this first."])
-def test_fields_set_as_code_may_stand_behind_a_notice(before, tmp_path):
-    document = only(write(tmp_path / "a.md", f"{before}\n\n```\n{KNOWN}\n```{BODY}"))
-    assert document.metadata == {**FIELDS, "created": "2020-01-02"}
-    assert document.text.endswith(f"{before}{BODY}")
-
-
-def test_fields_in_a_wiki_page_may_stand_behind_a_notice(tmp_path):
-    document = only(write(tmp_path / "a.mediawiki", f"This text is superseded.\n\n<pre>\n{KNOWN}\n</pre>\n\n"
-                                                    "==Why==\n\nFees rise.\n"))
-    assert document.metadata == {**FIELDS, "created": "2020-01-02"}
-    assert "This text is superseded." in document.text
-
-
 @pytest.mark.parametrize("code", [
-    f"```\n{LINES}\n```", f"```yaml\n{KNOWN}\n```", f"A text begins with these fields:\n\n```\n{KNOWN}\n```",
-    f"```\n{KNOWN}\npay()\n```", f"## Example\n\n```\n{KNOWN}\n```", f"```\n{KNOWN}\n"])
+    f"```\n{LINES}\n```", f"```yaml\n{LINES}\n```", f"## Example\n\n```\n{LINES}\n```", f"```\n{LINES}\n"])
 def test_examples_of_code_are_no_heads(code, tmp_path):
     document = only(write(tmp_path / "a.md", f"# Fees\n\nFees are told in texts.\n\n{code}{BODY}"))
     assert document.metadata == {}
     assert code in document.text
-
-
-def test_code_below_the_heading_of_a_wiki_page_is_no_head(tmp_path):
-    text = f"Fees are told in texts.\n\n==Example==\n\n<pre>\n{KNOWN}\n</pre>\n"
-    assert only(write(tmp_path / "a.mediawiki", text)).metadata == {}
 
 
 def test_the_head_of_a_word_file(tmp_path):

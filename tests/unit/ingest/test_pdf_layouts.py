@@ -135,13 +135,6 @@ def test_lines_in_another_font_are_headings():
     assert "\n\n## Introduction\n\nBanyan trees grow" in text_of(paper(1, ""))
 
 
-def test_letters_that_are_drawn_twice_to_look_bold_are_read_once():
-    file = sheet()
-    for shift in (0, 0.1):
-        file.text(20 + shift, 40, "Total assets 1,100")
-    assert text_of(file) == "Total assets 1,100"
-
-
 def test_a_ligature_of_two_equal_letters_is_both():
     file = sheet()
     file.text(20, 40, "a diXerent oXer")
