@@ -60,13 +60,6 @@ class Writer:
         if self.is_idle:
             self.kb.release()
 
-    def end_run(self, run: str) -> None:
-        """End a run if it holds the lock, and release the lock unless steps are still active."""
-        if run and self.run == run:
-            self.run = ""
-            if self.is_idle:
-                self.kb.release()
-
 
 class Writers:
     """The knowledge bases that this process writes to, with at most one run at a time for each.
@@ -172,7 +165,10 @@ class Writers:
             writer = self._writers.get(name)
             if writer is not None:
                 writer.failed = run if failed else writer.failed
-                writer.end_run(run)
+                if run and writer.run == run:
+                    writer.run = ""
+                    if writer.is_idle:
+                        writer.kb.release()
 
     def forget(self, name: str) -> None:
         """Close a knowledge base unless a run is writing to it."""

@@ -124,18 +124,15 @@ class KnowledgeBase:
              database: SecretStr | None = None) -> Self:
         """Open an existing knowledge base, and bring its derived files up to date (arguments: `Layout.of`)."""
         opened = cls(Layout.of(home, name, server, database).require(), embedder)
-        if not opened._has_current_files():
-            # A writer brings the files up to date itself; until then this reads what it can.
-            with suppress(WriterBusyError):
+        version = opened.version()
+        is_current = not version.position or (  # nothing is in the ledger from which files could be derived
+            opened.written_index() is not None and opened.table_store.file(version) is not None
+            and not opened.vectors.was_interrupted() and graph_file.shows_state(opened.layout.graph, version))
+        # A writer brings the files up to date itself; until then this reads what it can.
+        with suppress(WriterBusyError):
+            if not is_current:
                 opened._derive_missing_files()
         return opened
-
-    def _has_current_files(self) -> bool:
-        """Return True if the derived files of this home folder show the current state of the ledger."""
-        if not self.extractions.position():
-            return True  # nothing is in the ledger from which files could be derived
-        return (self.written_index() is not None and self.table_store.file(self.version()) is not None
-                and not self.vectors.was_interrupted() and graph_file.shows_state(self.layout.graph, self.version()))
 
     def _derive_missing_files(self) -> None:
         """Bring the derived files of this home folder up to date, or raise WriterBusyError or VectorServerError."""

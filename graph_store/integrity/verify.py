@@ -23,6 +23,7 @@ from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.extractions import chunk_rows, rows_by_table
+from ..ledger.revision_rows import read_tables
 from ..ledger.schema_rows import ask_rows
 from ..ledger.tables import SCHEMA_REQUESTS
 from ..sql.table_file import TablesDamagedError, check_file
@@ -147,7 +148,6 @@ def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
         read()
     for entry in kb.documents.entries():
         kb.documents.page(entry.id, 0)
-        kb.documents.revisions.get(entry.id)
     for document, table in kb.documents.tables():
         if len(table.rows) != len(table.spans) or any(len(row) != len(table.columns) for row in table.rows):
             yield f"document {document!r}: its table {table.title!r} has rows of another length than its columns"
@@ -173,7 +173,8 @@ def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
                 f"LEFT JOIN failures f ON f.chunk = c.id WHERE {condition} ORDER BY 1, 2"):
             yield f"document {row[0]!r}, chunk {row[1]} {what}"
     chunks = kb.documents.of_chunks()
-    for row in kb.database.rows("SELECT document, chunks FROM revisions ORDER BY document"):
+    for row in kb.database.rows("SELECT document, chunks, tables FROM revisions ORDER BY document"):
+        read_tables(row.document, row.tables)
         for chunk, ordinal, *_ in json.loads(row.chunks):
             if chunks.get(chunk) != row.document:
                 yield f"the new content of document {row.document!r}, chunk {ordinal} is missing"

@@ -30,12 +30,6 @@ class Revisions:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def get(self, document_id: str) -> Document | None:
-        """Return the new content of a document, or None if none waits."""
-        rows = self._db.rows(f"SELECT document AS id, {CONTENTS} FROM revisions WHERE document = :document",  # noqa: S608
-                             document=document_id)
-        return document_of(rows[0]) if rows else None
-
     def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store new content of a document, in place of other content that waits; return True if anything changed."""
         positions = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
