@@ -16,6 +16,7 @@ import yaml
 
 from ..text.cleaning import clean_text
 from ..text.section_lines import Heading, headings, is_telling, lines_under
+from ..text.titles import is_placeholder
 from .decoding import decode
 from .readers.web_pages import mark_tags, parse_html, read_grid
 from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, write_raised
@@ -70,7 +71,10 @@ def read_markdown(data: bytes, _: Limits) -> Content:
     metadata, source = _split_front_matter(clean_text(decode(data)))
     text = clean_markdown(source)
     title = metadata.pop(next((name for name in metadata if name.lower() == "title"), ""), "")
-    title = title if isinstance(title, str) and title else _title_of_text(text, next(headings(text), None))
+    if not title:
+        title = _title_of_text(text, next(headings(text), None))
+    elif not isinstance(title, str) or is_placeholder(title):  # a lone date
+        title = next((heading.title for heading in headings(text) if heading.level == 1), "")
     long_head = None if metadata else _FRONT_MATTER.match(source)
     unread = (f"its front matter has {long_head.end():,} characters, and at most {_LONGEST_HEAD:,} are read as metadata"
               ": it is read as text; shorten it" if long_head and long_head.end() > _LONGEST_HEAD else "")

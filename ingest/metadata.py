@@ -11,7 +11,7 @@ from ..text.cleaning import clean_text, one_line
 from ..text.dates import parse_date
 from ..text.scripts import has_han
 from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
-from ..text.titles import UNREAD, is_unfilled
+from ..text.titles import UNREAD, is_unfilled, readable_name
 from .reading import UnreadableError
 from .records import read_fields
 
@@ -102,7 +102,8 @@ def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> 
 
     It is the key and title, such as "EIP-1559: Fee market", if the document has a key: a metadata field that with its
     value makes up the file's name (`eip: 1559` in eip-1559.md). Otherwise it is the title with the id in brackets. A
-    title that only repeats the key, the id or the file's name is left out.
+    title that only repeats the key, the id or the file's name is left out; a file that is called by a number or a date
+    has the name of its folder instead.
     """
     stem = PurePosixPath(document_id).stem
     key = next((f"{name.upper()}-{value}" for name, value in metadata.items()
@@ -110,7 +111,9 @@ def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> 
     if key and title.casefold().startswith(key.casefold()):
         title = title[len(key):].lstrip(" :-–—")
     if _letters_of(title) in {"", _letters_of(stem), _letters_of(document_id), _letters_of(key)}:
-        return key or document_id
+        folder = PurePosixPath(document_id).parent.name
+        is_number = not any(map(str.isalpha, stem))  # "2015-07-18" in the folder "Committee"
+        return key or (f"{readable_name(folder)} {stem} ({document_id})" if folder and is_number else document_id)
     return f"{key}: {title}" if key else f"{title} ({document_id})"
 
 

@@ -34,6 +34,7 @@ _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w
 """What stands before or behind a part of a longer word or of an address."""
 _OFTEN = 3
 """In so many chunks of a document a bare first name is somebody's only name."""
+_FAR_MORE = 5  # how many times as often as all others of a name a main character is mentioned
 _MOSTLY = 2  # how many times as many chunks have a common word in small letters
 _COUNTED = re.compile(r"\b(?:[Aa]n?|[Ee]ach|[Ee]very|[Nn]o|[Tt]wo|[Tt]hree|[Ff]our|[Ss]everal|[Mm]any) ([A-Z][a-z]+)\b")
 _OFTEN_COUNTED = 4  # one in so many chunks with a common word has it behind an article or a numeral
@@ -134,14 +135,16 @@ class _Uses:
 
 
 def _without_false_names(columns: GraphColumns, uses: _Uses) -> GraphColumns:
-    """Return the graph without mentions of common words, and of names that only stand within longer names."""
+    """Return the graph without mentions of common words, of of families, and of names only within longer ones."""
     mention_counts, with_facts = np.bincount(columns.mentions.entity), _entities_with_facts(columns)
-    false = list[int]()
+    false, all_names = list[int](), {*_entity_names(columns)}
     for entity, name in enumerate(_entity_names(columns)):
+        family = name.partition(" of ")[0]  # "the Ravenels of North Carolina"
+        is_family = family.endswith("s") and family[:-1] in all_names
         is_common = name.istitle() and (
             _OFTEN_COUNTED * uses.counted[name.lower()] > mention_counts[entity]
             or (uses.small[name.lower()] > _MOSTLY * mention_counts[entity] and not is_first_name(name)))
-        if entity not in with_facts and (is_common or not uses.alone[name]):
+        if entity not in with_facts and (is_common or is_family or not uses.alone[name]):
             false.append(entity)
     return replace(columns, mentions=select_rows(columns.mentions, ~np.isin(columns.mentions.entity, false)))
 
@@ -198,9 +201,15 @@ class _PersonNames:
         if _form_of_address(name):  # which shows the gender
             persons = {person for person in persons
                        if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
-        if persons and _may_be_one_person([self._names[person] for person in persons]):
-            return {max(persons, key=lambda person: (self._mention_counts[person], person))}
+        first, *others = sorted(persons, key=lambda person: (-self._mention_counts[person], -person)) or [-1]
+        is_main = bool(others) and self._mention_counts[first] >= _FAR_MORE * self._mention_counts[others].sum()
+        if is_main or (persons and _may_be_one_person([self._names[person] for person in persons])):
+            return {first}
         return persons
+
+    def is_lone(self, document: str, name: str) -> bool:
+        """Return True if a document has the name without its form of address for a person, too."""
+        return " " in name and (document, name.partition(" ")[2]) in self._lone
 
     def find_bearers(self, document: str, entity: int) -> set[int]:
         """Return the persons of a document whose last name is the name of an entity that was not taken for a person.
@@ -251,7 +260,7 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> 
         if len(persons) == 1:
             full_of[document, entity] = persons.pop()
             entities[rows] = full_of[document, entity]
-        elif " " not in name and len(rows) < _OFTEN and (persons or is_first_name(name)):
+        elif len(rows) < _OFTEN and (persons or is_first_name(name) or names.is_lone(document, name)):
             is_kept[rows] = False
     for (document, entity), rows in names.guessed.items():
         bearers = names.find_bearers(document, entity)

@@ -137,6 +137,15 @@ def is_known_place(name: str) -> bool:
 
 
 @lru_cache(8192)
+def has_proper_word(words: str) -> bool:
+    """Return True if one of some words is spelled like names, rare, or used like names: "Latour", but not "Drill"."""
+    parts = [part for part in re.findall(r"[\w.]+", words) if len(part) > 2]  # noqa: PLR2004
+    closeness = [_closeness_to_kind(part.strip("."), kind) for part in parts for kind in _TYPICAL_NAMES]
+    return any(map(_is_spelled_like_name, parts)) or any(
+        is_rare or close > _LEAST_OF_PLACE for close, is_rare in closeness)
+
+
+@lru_cache(8192)
 def lead_over_persons(kind: str, name: str) -> float:
     """Return how much closer the last word of a name is to names of a kind than to names of persons."""
     word = name.rpartition(" ")[2]

@@ -23,6 +23,7 @@ from ...text.section_lines import BETWEEN, is_telling, lines_under
 from ...text.section_lines import LIST_MARK as ITEM_MARK
 from ...text.table_rows import DOCUMENT, LIST_MARK, Cell, Row, states_something
 from ...text.titles import is_unfilled
+from .recognition.name_kinds import infer_type
 
 ALIAS = "alias"
 PDF_NAME = re.compile(r"\.pdf\)?\Z", re.IGNORECASE)
@@ -49,7 +50,7 @@ _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
 _NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
 _NON_LETTERS = re.compile(r"[\W_]+")
-_PEOPLE_SEPARATOR = re.compile(r"[,;、，；](?![^()<>]{0,200}[)>])")  # what separates people, outside brackets
+_PEOPLE_SEPARATOR = re.compile(r"(?:[,;、，；]| [+&] )(?![^()<>]{0,200}[)>])")  # between people, outside brackets
 _LISTED_PERSON = re.compile(
     rf"{ITEM_MARK.pattern}[*\[]*(?:[A-Z]{{2,5}}:[ \t])?"
     rf"(?P<name>[^\W\d_][\w.'’-]*(?: [‘'\"“]?[^\W\d_][\w.'’\"”-]*){{1,4}}|[{CJK}]{{2,4}})\**"
@@ -72,7 +73,8 @@ _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number
 _LINK = re.compile(r"[\[<(]?https?:")
 _NOTHING = frozenset({"none", "nil", "n/a", "na", "not applicable", "unknown", "nothing", "无", "没有"})
 _MOST_KEY_WORDS = 4
-_MOST_HEADINGS_OF_FORM = 2  # the most headings above the fields of a document: its title and one more
+_MOST_WORDS_OF_ENTRY = 6  # what is longer, in most fields of a block, are notes of a discussion
+_SPEAKER = re.compile(r"[A-Z]{2}")  # initials: "SM: Ray has called"
 _LEAST_LINES, _LEAST_FIELDS, _LONGEST_FIELD = 2, 3, 100
 
 
@@ -136,11 +138,12 @@ def _is_uninformative(cell: Cell, document: str) -> bool:
     key = label_key(cell.header).replace(" ", "_")
     repeats_title = key in {"title", "标题"} and document.startswith(cell.value)
     is_in_name = _NON_LETTERS.sub("", cell.value.casefold()) in _NON_LETTERS.sub("", document.casefold())
+    repeats_date = is_in_name and bool(parse_date(cell.value))
     is_page_id = key == "id" and (_SLUG.fullmatch(cell.value) is not None or (is_in_name and not cell.value.isdigit()))
     is_full_name = key == "author" and _FULL_NAME.match(cell.value) is not None
     is_file_property = key in _FILE_PROPERTIES and not is_full_name and _OFFICE_FILE.search(document) is not None
     is_setting = (key, cell.value.casefold()) in _SETTINGS
-    return (key in _LAYOUT_FIELDS or repeats_title or is_page_id or is_file_property or is_setting
+    return (key in _LAYOUT_FIELDS or repeats_title or repeats_date or is_page_id or is_file_property or is_setting
             or len(cell.value) > _LONGEST_VALUE)
 
 
@@ -150,11 +153,14 @@ def read_people(cell: Cell) -> list[_Person]:
     An item is a person if it has a handle or an address, or if the field's name is one of people and the item looks
     like a name. A contact without a name serves as the name.
     """
-    parts = [part for part in map(str.strip, _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value))) if part]
+    parts = [part for listed in _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value))
+             for part in (listed.split() if _is_run_of_initials(listed) else [listed.strip()]) if part]
     people = list[_Person]()
     for part in parts:
         contacts = tuple(next(filter(None, groups)) for groups in _CONTACT.findall(part))
         name = _CONTACT.sub("", part).strip(" \t\"'")
+        if infer_type(name) not in {"", "Person"}:  # a body, beside the people
+            continue
         if name and not is_unfilled(name):
             people.append(_Person(name, contacts))
         elif contacts:
@@ -163,6 +169,13 @@ def read_people(cell: Cell) -> list[_Person]:
     all_certain = all((one.contacts or (is_field_of_people and _NAME.fullmatch(one.name)))
                       and len(one.name.split()) <= _MOST_WORDS for one in people)
     return people if all_certain else []
+
+
+def _is_run_of_initials(words: str) -> bool:
+    """Return True for several persons without a mark between them: "JD NB DO'M ChrisHall"."""
+    names = words.split()
+    short = sum(sum(map(str.isupper, name)) > 1 for name in names)
+    return len(names) > 1 and (words.isupper() or (len(names) > 2 and 2 * short > len(names)))  # noqa: PLR2004
 
 
 def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
@@ -226,7 +239,7 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
         # The innermost heading that is a name; a numbered one, or one of general words ("Overview"), names no subject.
         owner = next((name for name in reversed(block.above) if not _NUMBERED.match(name) and is_telling(name)
                       and names(title if name == subject else name)), "")
-        if not owner and len(set(block.above)) <= _MOST_HEADINGS_OF_FORM and _is_form(fields):
+        if not owner and _is_form(fields):
             owner = document
         things = [field for field in fields if _ITEM_NUMBER.match(field.header)]
         # A thing is listed by its number: "EIP-20: Token" under the nearest heading.
@@ -245,8 +258,10 @@ def _is_form(fields: Sequence[Cell]) -> bool:
     """Return True for enough fields with distinct keys, at most half of them links, to be those of a document."""
     has_no_text = all(kind_of(one.value) != "text" or not any(map(str.isalnum, one.value)) for one in fields)
     keys = {one.header.casefold() for one in fields}
+    sentences = sum(len(one.value.split()) > _MOST_WORDS_OF_ENTRY for one in fields)
     links = sum(_LINK.match(one.value) is not None for one in fields)
-    return (len(keys) == len(fields) >= (_LEAST_LINES if has_no_text else _LEAST_FIELDS) and 2 * links <= len(fields))
+    return (len(keys) == len(fields) >= (_LEAST_LINES if has_no_text else _LEAST_FIELDS)
+            and 2 * links <= len(fields) and 2 * sentences <= len(fields))
 
 
 def names_property(header: str) -> bool:
@@ -259,8 +274,10 @@ def _is_field(key: str, value: str) -> bool:
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     has_sentences = ". " in value or "。" in value.rstrip("。")
     is_prose = has_sentences or any(len(item) > _LONGEST_FIELD for item in value.split(LIST_MARK))
-    says_nothing = value.startswith(("//", "??")) or value.casefold().rstrip(" .") in _NOTHING
-    if is_prose or says_nothing or is_unfilled(value, key) or not states_something(value):
+    first_part = _NON_LETTERS.sub("", value.partition(",")[0].casefold())  # "Closed: CLOSE"
+    repeats_key = first_part.isalpha() and _NON_LETTERS.sub("", key.casefold()).startswith(first_part)
+    says_nothing = value.startswith(("//", "??")) or value.casefold().rstrip(" .") in _NOTHING or repeats_key
+    if is_prose or says_nothing or _SPEAKER.fullmatch(key) or is_unfilled(value, key) or not states_something(value):
         return False
     return len(key_words) <= _MOST_KEY_WORDS and not set(key_words[:1]) & _NOT_KEYS and not parse_date(
         _WEEKDAY.sub("", key))

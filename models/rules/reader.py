@@ -18,6 +18,7 @@ from ...text.section_lines import is_telling
 from ...text.titles import is_unfilled
 from ..parsing.parser import Parser
 from .likeness import (
+    has_proper_word,
     is_called_like_person,
     is_first_name,
     is_known,
@@ -26,7 +27,7 @@ from .likeness import (
     may_be_surname,
 )
 from .metadata_facts import field_rows, people_rows
-from .recognition.name_kinds import HONORIFICS, ROLES, TypeNouns, infer_type
+from .recognition.name_kinds import HONORIFICS, ROLES, TypeNouns, has_address, infer_type, is_defined
 from .recognition.spans import VALUES, Span, find_spans, name_of
 from .table_facts import facts_of_rows
 
@@ -44,10 +45,12 @@ _TYPES_OF_KINDS = {
 }
 """The names that schemas use for the type of each kind."""
 _LONGEST_TITLE, _LONGEST_NAMING_HEADING = 10, 4  # the most words of a title, and of a heading that is a name
+_FEW_WORDS = 2  # a name of so few words must have one beside its noun that is used like names
 _CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of a document share them
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
 _FILE_NAME = re.compile(r"\.\w{1,5}$|[\\/_]")
+_DAY = re.compile(r"(?:19|20)\d\d(?P<mark>[-./ ]?)(?:0[1-9]|1[0-2])(?P=mark)\d\d")
 _BEFORE_PLACES = word_set("in at near into across throughout around between outside inside north south east west")
 _BEFORE_THINGS = word_set("the in at near into across throughout")
 _LEAST_LEAD_OF_PLACE = -0.05
@@ -85,10 +88,11 @@ class RulesReader:
         sure = _sure_names(text, names.spans)
         types = {name: types_of_schema.type_of(names, name, is_sure=name in sure) for name in names.spans}
         admitted = sure | {name for name, (_, is_evident) in types.items() if is_evident}
-        for full, short in pairwise(found):
-            is_acronym = full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"}
-            if is_acronym and names.full_name(full) in admitted:  # "Oslo Pump Alliance (OPA)"
-                admitted.add(names.full_name(short))
+        acronyms = {names.full_name(short) for full, short in pairwise(found)
+                    if full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"}
+                    and names.full_name(full) in admitted}  # "Oslo Pump Alliance (OPA)"
+        kept = acronyms | {name for name in admitted if names.is_title(name)
+                           or _is_worth_keeping(text, name, names.spans[name], names.kind(name))}
 
         def is_name(words: str) -> bool:
             """Return True for two to four words that each begin with a capital or digit, and for a recognised name."""
@@ -99,12 +103,19 @@ class RulesReader:
             spans = self._short_spans(words)
             return [(span.start, span.end) for span in spans if span.kind not in VALUES] == [(0, len(words))]
 
-        rows = [*field_rows(text, title, request.heading, is_name, request.document),
+        def is_owner(words: str) -> bool:
+            """Return True for the title's name, and for a heading that is a name of a known kind."""
+            if words == title:
+                return is_name(words)
+            kinds = {span.kind for span in self._short_spans(words) if (span.start, span.end) == (0, len(words))}
+            return bool(kinds - VALUES - {"name"}) or (is_name(words) and has_proper_word(words))
+
+        rows = [*field_rows(text, title, request.heading, is_owner, request.document),
                 *people_rows(text, request.heading, request.document)]
         listed = facts_of_rows(rows, text, title, request.heading, schema, is_name, request.document)
         return listed.combine(Extraction(entities=tuple(
             ExtractedEntity(name=name, type=kind) for name, (kind, _) in types.items()
-            if kind and name in admitted and not is_unfilled(name))))
+            if kind and name in kept and not is_unfilled(name))))
 
 
 class _TypesOfSchema:
@@ -200,8 +211,9 @@ def _subject_of_title(title: str, document: str) -> str:
     if head.endswith(")") and "(" in head:
         head = head[: head.rfind("(")].strip()
     is_file_name = _FILE_NAME.search(head) or _FILE_NAME.sub("", document.rpartition("/")[2]) == head
+    is_of_day = _DAY.search(head)  # "Steering Committee 2017-03-08" names its document
     has_fitting_length = len(head) >= 2 and len(head.split()) <= _LONGEST_TITLE  # noqa: PLR2004
-    return head if has_fitting_length and is_telling(head) and not is_file_name else ""
+    return head if has_fitting_length and is_telling(head) and not (is_file_name or is_of_day) else ""
 
 
 def _is_street_of_address(text: str, span: Span) -> bool:
@@ -220,6 +232,20 @@ def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     return sure | {name for name, spans in names.items() if has_persons and len(spans) > 1 and " " not in name
                    and spans[0].kind == "person" and may_be_surname(name)
                    and not all(text.startswith(".", span.end) for span in spans)}  # no abbreviation: "Fig. 1"
+
+
+def _is_worth_keeping(text: str, name: str, spans: Sequence[Span], kind: str) -> bool:
+    """Return True for a name that is said again, or defined, or whose words show its kind; search finds others."""
+    if len(spans) > 1 or not name.isascii() or kind not in {"person", "location", "organization", "event"}:
+        return True
+    first = spans[0]
+    if kind == "person":
+        return (has_address(text, first.start, first.end) or is_first_name(name)
+                or (" " in name and is_called_like_person(name)))
+    beside_noun = name.partition(" of ")[2] or name.rpartition(" ")[0]
+    is_specific = len(name.split()) > _FEW_WORDS or has_proper_word(beside_noun)
+    is_known_name = is_known_place(name) if kind == "location" else any(map(is_known, name.split()))
+    return (infer_type(name).lower() == kind and is_specific) or is_known_name or is_defined(text, first)
 
 
 def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
@@ -244,6 +270,8 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
             is_composed = any(word.islower() for word in name.split())  # "Presto of the Sonata"
             is_known_name = any(map(is_known, name.split())) or (is_repeated and " " in name)
             return word_before in _BEFORE_BODIES and is_known_name and not is_composed
+        case "product":
+            return is_repeated
         case "work":
             return " " in name and (is_repeated or before.endswith(('"', "“", "«")))
     return False

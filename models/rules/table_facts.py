@@ -3,8 +3,9 @@
 The first cell of a row is an entity; every other cell describes it under its header. A header leads to another entity
 if the schema has it as a relation (by name or cue) or as a type. Any other header is an attribute. Bounding maps labels
 to the schema's, or turns them into proposals. Nothing is guessed from other rows, so a chunk's facts depend on the
-chunk alone. Forms to fill in, layout and cells without a header state nothing. Rows that no column names are records
-alone (see `ingest/source_tables.py`): they are facts of no entity.
+chunk alone. Forms to fill in, layout and cells without a header state nothing. Rows that no column names, rows of which
+neither their first column nor a heading says what they are, and the tables of PDFs are records alone (see
+`ingest/source_tables.py`): they are facts of no entity.
 """
 
 import re
@@ -24,7 +25,7 @@ from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
 from ...text.table_rows import DOCUMENT, LONGEST_VALUE, NUMBER_OF, Cell, Row, find_rows, states_something
 from ...text.times import CELL_MARK, SECTION, read_time
-from .metadata_facts import FIELDS_OF_PEOPLE, PDF_NAME, facts_of_metadata, names_property
+from .metadata_facts import FIELDS_OF_PEOPLE, PDF_NAME, facts_of_metadata
 
 _NOUNS = {
     "person": "employee staff customer contact member attendee participant speaker author owner 员工 姓名 人员 客户",
@@ -69,6 +70,8 @@ _POSSESSIVE_CUE = re.compile(r"(?:'s |的)(.+)", re.DOTALL)
 _NUMBERED_PART = re.compile(r"[A-Z][\w ]{1,40}?[ #]{1,2}\d[\w./-]{0,20}")
 """A heading of a numbered part, such as "Motion #2016-04-06/3"."""
 _NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
+_SERIAL_HEADERS = word_set("key number volume issue pages page row rank checksum hash md5 sha1 sha256 slug keywords")
+"""Columns whose cells are worth no fact: they only find or count something; SQL has them."""
 _TITLE_HEADERS = word_set("title name 名称 标题")
 _LONGEST_HEADER, _LONGEST_NAME, _LONGEST_TITLE = 8, 14, 30
 """The most words of a header, of a name, and of a name under a header that says that it is one."""
@@ -81,9 +84,8 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
     may give the type of a column of names. `document` is the document's name in the graph.
     """
     rows = list(find_rows(text))
-    stating = [row for row in rows if not row.is_numbered]
-    if PDF_NAME.search(document):
-        stating = list(_rows_of_known_types(stating, text, heading, schema))
+    is_pdf = PDF_NAME.search(document) is not None  # where a table begins and what its header is are guesses
+    stating = [row for row in rows if row.cells[0].header == DOCUMENT or not (row.is_numbered or is_pdf)]
     found = facts_of_rows(stating, text, title, heading, schema, document=document)
     rest, begin = list[str](), 0
     for row in rows:
@@ -95,26 +97,6 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
                 rest.append(f"{cell.header}{between}{cell.value}\n")
         begin = row.end
     return found, "".join([*rest, text[begin:]])
-
-
-def _rows_of_known_types(rows: Sequence[Row], text: str, heading: str, schema: GraphSchema) -> Iterator[Row]:
-    """Yield the rows of a PDF's tables that describe entities, without the cells whose header has no word.
-
-    Where a table begins and what its header is are guesses in a PDF, and papers show tables that only illustrate
-    something: counts by age group ("m1524"), a matrix of "A" and "B". So the schema has to know what the first column
-    or the headings above name, and a header such as "m1524" names no property. Other tables are records for SQL.
-    """
-    headers = _headers_of(schema)
-    lines = {line.start: line for line in lines_under(text, heading)}
-    for row in rows:
-        subject, *others = row.cells
-        if subject.header == DOCUMENT:  # the document's own fields
-            yield row
-            continue
-        _, is_known = headers.type_of_rows(subject.header, lines[row.start].above[::-1])
-        named = [cell for cell in others if names_property(cell.header) and states_something(cell.value)]
-        if is_known and not all(_is_time(cell.header) for cell in named):
-            yield row._replace(cells=(subject, *named))
 
 
 def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, schema: GraphSchema,
@@ -138,7 +120,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             subject = Cell(DOCUMENT, document)
         row = useful._replace(cells=(subject, *cells))
         line, evidence = lines[row.start], text[row.start:row.end]
-        words_of_row = {subject.value, title, *(cell.header for cell in row.cells)}
+        words_of_row = {subject.value, title, document.rpartition(" (")[0], *(cell.header for cell in row.cells)}
         section = _section_qualifier(section_of(line, document_title, words_of_row))
         if subject.header == DOCUMENT:
             # Fields under "Motion 3" are the document's, but only there: another motion may have the same.
@@ -147,11 +129,12 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             metadata = metadata.combine(headers.of_document(row, evidence, section or _section_qualifier(part)))
             continue
         row_type, is_known = headers.type_of_rows(subject.header, (*reversed(line.above), title, *folders))
-        if not is_known and label_key(subject.header) == "title" and {"author", "authors"} & {
-                label_key(cell.header) for cell in cells}:
+        labels = {label_key(cell.header) for cell in cells}
+        if not is_known and label_key(subject.header) == "title" and {"author", "authors"} & labels:
             row_type, is_known = headers.type_of_rows(DOCUMENT, ())[0], True
-        if not (section or is_known or subject.value == document_title):
-            section = _section_qualifier(document_title)
+            row = row._replace(cells=tuple(cell for cell in row.cells if label_key(cell.header) != "type"))
+        if subject.header and headers.last_resort and not is_known:
+            continue  # what such a row is about, only its table says
         facts.add_row(row, row_type, evidence, section)
     return metadata.combine(facts.extraction())
 
@@ -171,7 +154,8 @@ class _FactsOfRows:
         self._entities[name, row_type] = None
         time = "; ".join(filter(None, [_time_of(row), section]))
         for cell in row.cells[1:]:
-            if len(cell.value) > LONGEST_VALUE or cell.value == name or not states_something(cell.value):
+            is_bare = label_key(cell.header) in _SERIAL_HEADERS or not states_something(cell.value)
+            if is_bare or len(cell.value) > LONGEST_VALUE or cell.value == name:
                 continue
             # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
             stated = f"{cell.header}: {cell.value}" if "\n" in evidence else evidence

@@ -67,7 +67,7 @@ HONOURS = word_set("mbe obe cbe kbe dbe mvo cvo frs phd dso qc")
 GENERIC_ACRONYMS = WORDS["generic acronyms"] | HONOURS
 """Acronyms that are not names of a single thing."""
 
-PRONOUNS = word_set("he him his she her hers it its they them their")
+PRONOUNS = word_set("he him his she her hers it its they them their we my our you your")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
 EMPHASIS = re.compile(
     rf"\*{{1,3}}|[∗†‡]|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*")
@@ -103,7 +103,7 @@ class TypeNouns:
             return self._type_of_han_name(name) if span.kind not in {"person", "work"} else ""
         if span.kind != "work" and (has_address(text, span.start, span.end) or is_first_name(name)):
             return self._person
-        if defined := self._defined_type(text, span):
+        if defined := self.defined_type(text, span):
             return defined
         ends_in_surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _NOUN_SURNAMES
         # The general seed knows whether a noun in the name says what it is; this schema, which of its types that is.
@@ -112,7 +112,7 @@ class TypeNouns:
             return own_type
         return ""
 
-    def _defined_type(self, text: str, span: "Span") -> str:
+    def defined_type(self, text: str, span: "Span") -> str:
         """Return the type in a sentence that defines a name ("Oslo is a city", "Ada Blum (born 1901)"), or ""."""
         if _LIFE_DATES.match(text, span.end):
             return self._person
@@ -189,6 +189,11 @@ def has_address(text: str, start: int, end: int) -> bool:
 def infer_kind(text: str, span: "Span") -> str:
     """Return the kind of a name by the words in and around it, or ""."""
     return _KINDS.get(_general_nouns().type_of(text, span), "")
+
+
+def is_defined(text: str, span: "Span") -> bool:
+    """Return True if a sentence says what a name is: "Ulmrix is a company"."""
+    return _general_nouns().defined_type(text, span) != ""
 
 
 @lru_cache(4096)

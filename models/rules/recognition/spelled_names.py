@@ -38,11 +38,10 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
 """Kinds by spaCy's labels, including its pipelines for other languages; peoples, languages and values are omitted."""
 
 _NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS
-_INDEFINITE_WORDS = word_set("own your our other another such certain any each some 3rd")
+_INDEFINITE_WORDS = word_set("own other another such certain any each every some this that these those 3rd")
 """Words before a common noun with capitals, which is then no name: "Your Software"."""
 _PARTICLES = word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Parts of persons' names in lower case, in addition to those in `_LOWER_CASE_WORDS`."""
-_DETERMINERS = word_set("each every any this that these those")
 _INITIALS_AND_SURNAME = re.compile(r"(?P<initials>(?:[A-Z]\.[- ]?){1,4})[A-Z][\w’'-]+")
 _FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|di|da)){1,4}")
 _NAME_WITH_EPITHET = re.compile(r"[A-Z]\w+ (?:the|of) [A-Z]\w+")
@@ -60,12 +59,14 @@ _WORK_CONTEXT = re.compile(
 """What is said around the title of a work, and not around a term in quotation marks."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")
-"""How citations give names: "Curie M", and what a recogniser makes of the beginning of the next sentence."""
+"""How citations give names: "Curie M"."""
 _MIXED = re.compile(r"[/~˜\u0370-\u03ff]|(?<![\w.-])(?=[\w.-]*\d)[\w.-]{3,}")
 """What codes, formulas and addresses have, and the names of persons, places and bodies have not."""
 _CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}|[A-Za-z]{1,20}\d{1,6}|[a-z]{2,20}[A-Z]\w*")
 """A code or an identifier: EIP-20, R27, gasPrice."""
+_INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
+_INNER_CAPITAL = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
 _DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
@@ -77,7 +78,7 @@ _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
 _ADDRESS_WITHIN = re.compile(r"(?<=\w) (?=(?:Sir|Mr|Mrs|Miss|Ms|Madame|Monsieur)\b)")  # "the Lodge Sir Percival left"
-_SAID_TO = re.compile(r"(?:,| to) (?:Sir|Mr|Mrs|Miss|Ms|Madame|Monsieur|Count|Lady)\b")
+_SAID_TO = re.compile(r"(?:^|(?:,| to|[Aa]bout) )(?:Sir|Mr|Mrs|Miss|Ms|Madame|Mademoiselle|Monsieur|Count|Lady)\b")
 _ADDRESS = re.compile(rf"\b{_FORM_OF_ADDRESS}\s{{1,3}}\Z")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
@@ -92,9 +93,8 @@ _LONGEST_NAME = 9  # the most words of a name; only titles of works and names of
 def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
     """Return the names of the sentences in scripts with spaces, outside the `hidden` parts.
 
-    The candidates are the recogniser's entities, extended to complete names, runs of capitalised words, and titles in
-    quotation marks. Their kinds are corrected by the words around them, and common words are removed. `doc`
-    is the text `without_emphasis` with its entities.
+    They are the recogniser's entities, extended to complete names, runs of capitalised words, and titles in quotation
+    marks, without common words. `doc` is the text `without_emphasis` with its entities.
     """
     marked, text = text, without_emphasis(text)
     is_hidden = bytearray(len(text))
@@ -189,6 +189,8 @@ def _correct_kinds(text: str, spans: Sequence[Span], certain: Container[Span]) -
         as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
         kind = "" if span.kind == "work" and span in certain else infer_kind(text, as_name)
         kind = "person" if not kind and _is_formed_like_person(name_of(text, span)) else kind
+        if not kind and span.kind == "organization" and _INNER_CAPITAL.fullmatch(text, span.start, span.end):
+            kind = "product"  # so software is called more often than bodies: TensorFlow
         corrected.append(replace(span, kind=kind) if kind else span)
         if kind:
             kinds_by_words.setdefault(name_of(text, span), kind)
@@ -337,7 +339,7 @@ def _cut_at_start(name: str, kind: str) -> int:
     is_role = kind == "person" and word in (ROLES | HONORIFICS) - {"dean"} and (  # Dean Blum
         word not in HONORIFICS or " " in name[first.end():].strip())  # Mr. Blum
     is_function_word = first[0] in PREPOSITIONS or first[0] in _LOWER_CASE_WORDS or first[0] == "I"
-    is_determiner = kind != "work" and word in _DETERMINERS
+    is_determiner = kind != "work" and word in _INDEFINITE_WORDS
     return first.end() if is_role or is_function_word or is_determiner else 0
 
 
@@ -370,11 +372,12 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
             return True
     if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name)):
         return True
+    is_heading = name.isupper() and len(parts) > 1 and infer_type(name) != "Organization"  # "KATRINE'S OWN COUNTRY"
+    if is_heading or (kind in {"organization", "work"} and _INITIALS.fullmatch(name)):
+        return True
     first_part = parts[0].split("-")[0]  # "non-PHP", but not "al-Assad"
     if first_part != parts[0] and first_part.islower() and len(first_part) > 2 and first_part not in _PARTICLES:  # noqa: PLR2004
         return True
-    if kind == "product" and infer_type(name) and not may_be("organization", name.rpartition(" ")[0]):
-        return True  # "Open Source Software"
     if kind not in {"work", "event", "name"} and _MIXED.search(name):
         return True
     is_lower_case = name.upper() != name.lower() and not any(c.isupper() for c in parts[0])

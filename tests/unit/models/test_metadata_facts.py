@@ -5,6 +5,7 @@ from banyan.ingest.metadata import clean_metadata, document_name, with_date, wit
 from banyan.models.rules.metadata_facts import people_rows
 from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.formats.schema_loading import load_schema
+from banyan.schemas.graph_schema import open_schema
 
 GENERAL = load_schema("general")
 NAME = "Ferry plan (plans/ferry.md)"
@@ -118,7 +119,8 @@ class TestNames:
 
     @pytest.mark.parametrize(("document", "title", "name"), [
         ("plans/ferry.md", "Ferry plan", NAME), ("ferry.md", "", "ferry.md"), ("ferry.md", "Ferry", "ferry.md"),
-        ("ferry.md", "ferry.md", "ferry.md")])
+        ("ferry.md", "ferry.md", "ferry.md"),
+        ("AGM/2031-02-21.md", "2031-02-21", "AGM 2031-02-21 (AGM/2031-02-21.md)")])
     def test_without_a_key_it_is_the_title_with_the_id(self, document, title, name):
         assert document_name(document, title, {"eip": "1559"}) == name
 
@@ -155,7 +157,7 @@ def test_settings_of_a_wikis_pages_state_nothing(field, people):
     ("| No: 7 | Pump: Nile Queen | Price: 40 |", {("Nile Queen", "Price", "40")}),
 ])
 def test_rows_of_forms_and_cells_without_a_header_state_nothing(row: str, facts: set[tuple[str, str, str]]) -> None:
-    found, _ = read_rows(row, "", "", load_schema("general"))
+    found, _ = read_rows(row, "", "", open_schema())
     assert {(a.entity, a.attribute, a.value) for a in found.attributes} == facts
     assert found.triples == ()
 

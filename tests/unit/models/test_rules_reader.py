@@ -104,9 +104,9 @@ def test_the_noun_of_a_name_tells_its_type(reader: RulesReader, name: str, kind:
 
 def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesReader) -> None:
     text = "Capacity: 40 people\nFloor: 3\n\n### Contact\nPhone: 0123 456\nFax: 0123 457\n"
-    found = read(reader, text, title="House guide", heading="House guide > Meeting Room Aurora", schema="general")
-    assert facts(found) == {("Meeting Room Aurora", "Capacity", "40 people"), ("Meeting Room Aurora", "Floor", "3"),
-                            ("Meeting Room Aurora", "Phone", "0123 456"), ("Meeting Room Aurora", "Fax", "0123 457")}
+    found = read(reader, text, title="House guide", heading="House guide > Meeting Room Borodin", schema="general")
+    assert facts(found) == {("Meeting Room Borodin", "Capacity", "40 people"), ("Meeting Room Borodin", "Floor", "3"),
+                            ("Meeting Room Borodin", "Phone", "0123 456"), ("Meeting Room Borodin", "Fax", "0123 457")}
 
 
 @pytest.mark.parametrize("text", ["微波炉是1945年由珀西·勒巴朗·斯宾塞发明的。",
@@ -175,7 +175,7 @@ def test_a_list_of_people_says_what_they_are_to_the_document(reader: RulesReader
     "Reason: the pump leaked. It was repaired. Nobody was hurt.\nResult: it works. We are glad.\n",
 ])
 def test_lines_that_are_no_keys_and_values(reader: RulesReader, text: str) -> None:
-    assert read(reader, text, heading="Meeting Room Aurora", schema="general").attributes == ()
+    assert read(reader, text, heading="Meeting Room Borodin", schema="general").attributes == ()
 
 
 @pytest.mark.parametrize(("text", "junk"), [

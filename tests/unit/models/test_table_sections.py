@@ -16,7 +16,7 @@ GENERAL = load_schema("general")
 
 def values(rows, heading="", title="Ferry plan", document="Ferry plan (ferry.md)"):
     """What is stated of the things in rows, as (name, field, value): when and with what."""
-    found, _ = read_rows(rows, title, heading, GENERAL, document)
+    found, _ = read_rows(rows, title, heading, open_schema(), document)
     return {(value.entity, value.attribute, value.value): value.time for value in found.attributes}
 
 
@@ -48,18 +48,12 @@ class TestSections:
         assert values("| 泵: P7 | 价格: 40 |", "第二季度采购表") == {("P7", "价格", "40"): "见于: 第二季度采购表"}
 
     def test_a_fact_does_too(self):
-        found, _ = read_rows("| Pump: P7 | Vendor: Vex |", "", "Second quarter", GENERAL)
+        found, _ = read_rows("| Model: P7 | Vendor: Vex |", "", "Second quarter", GENERAL)
         assert {(fact.tail, fact.time) for fact in found.triples} == {("Vex", "under: Second quarter")}
 
     def test_time_and_section_stand_beside_each_other(self):
         assert values("| Pump: P7 | Year: 2021 | Cost: 40 |", "Ferry pumps") == {
             ("P7", "Year", "2021"): "under: Ferry pumps", ("P7", "Cost", "40"): "2021; under: Ferry pumps"}
-
-    def test_without_a_heading_that_tells_it_is_the_document(self):
-        row = "| Pump: P7 | Cost: 40 |"
-        assert set(values(row, "Parameters").values()) == {"under: Ferry plan"}
-        assert set(values(row, title="Ferry plan", document="RFC-7: Ferry plan").values()) == {"under: Ferry plan"}
-        assert set(values(row, title="ferry", document="ferry.csv").values()) == {""}
 
     def test_a_thing_whose_type_is_told_needs_no_document(self):
         assert values("| Person: Ada Byron | Cost: 40 |")["Ada Byron", "Cost", "40"] == ""
@@ -102,7 +96,7 @@ class TestNames:
     def test_the_values_of_a_row_hold_at_its_date(self):
         rows = ("| Feast: Pump Days | Date: 2031-04-26 | Kind: working day |",
                 "| Feast: Valve Day | Date: 2031-05-01 | Seats: 4 |")
-        found, _ = read_rows("\n".join(rows), "", "", GENERAL)
+        found, _ = read_rows("\n".join(rows), "", "", open_schema())
         assert {(one.entity, one.attribute, one.time) for one in found.attributes} == {
             ("Pump Days", "Date", ""), ("Pump Days", "Kind", "2031-04-26"),
             ("Valve Day", "Date", ""), ("Valve Day", "Seats", "2031-05-01")}
@@ -111,7 +105,7 @@ class TestNames:
         "| Op: JUMP | ARM: BL |", "| Path: /x | Method: GET |",
         "| Pump: P7 | Unit: Litres |"])
     def test_what_describes_a_row_is_a_value_and_no_thing(self, row):
-        found, _ = read_rows(row, "", "", GENERAL)
+        found, _ = read_rows(row, "", "", open_schema())
         assert not found.triples
         assert len(found.entities) == len(found.attributes) == 1
 
@@ -162,7 +156,7 @@ def test_a_cell_that_repeats_the_name_of_its_row_states_nothing():
 
 
 def test_rows_that_no_column_names_state_no_facts_and_leave_nothing_to_read():
-    table = ("| Species | Growth | Site |\n|---|---|---|\n| Porites | 12 | Ulm |\n| Porites | 12 | Ulm |\n"
+    table = ("| Company | Growth | Site |\n|---|---|---|\n| Porites | 12 | Ulm |\n| Porites | 12 | Ulm |\n"
              "| Fungia | 30 | Bonn |\n")
     found, prose = read_rows(with_rows(table, "Reefs"), "Reefs", "", GENERAL)
     assert found == Extraction()
@@ -171,19 +165,21 @@ def test_rows_that_no_column_names_state_no_facts_and_leave_nothing_to_read():
     assert {value.entity for value in named.attributes} == {"Acropora", "Porites", "Fungia"}
 
 
-def test_tables_of_pdf_files_describe_entities_of_known_types_alone() -> None:
-    counts = "| religion: Agnostic | <$10k: 27 | share: small |"
-    ages = "| country: Andorra | year: 2000 | m1524: 4 | height: tall |"
-    only_ages = "| country: Angola | year: 2000 | m1524: 4 |"
-    text = "\n".join((counts, ages, only_ages))
+@pytest.mark.parametrize("row", ["| Status: Moved By | Accepted: SM |", "| Expenses: Rent | May: 40 EUR |"])
+def test_rows_of_no_known_type_are_records_alone(row: str) -> None:
+    assert read_rows(row, "Minutes", "Treasurer", GENERAL) == (Extraction(), "")
 
+
+def test_a_row_states_what_is_worth_a_fact() -> None:
+    work = "| Title: Tidal pumps | Author: Ada Lund | Year: 2019 | Type: book | Key: lund19 | Volume: 3 |"
+    found, _ = read_rows(work, "", "", GENERAL)
+    assert {(one.attribute, one.value) for one in found.attributes} == {("Year", "2019")}
+
+
+def test_tables_of_pdf_files_are_records_alone() -> None:
+    text = "| Document: Tidy Data (tidy.pdf) | Editor: Ada Lund |\n| country: Andorra | height: tall |"
     printed, rest = read_rows(text, "Tidy Data", "Results", GENERAL, "Tidy Data (tidy.pdf)")
-    assert [entity.name for entity in printed.entities] == ["Andorra"]
-    assert [(one.entity, one.attribute) for one in printed.attributes] == [("Andorra", "year"), ("Andorra", "height")]
+    assert [one.name for one in printed.entities] == ["Tidy Data (tidy.pdf)", "Ada Lund"]
     assert not rest.strip()
-
-    numerals = "| Sonata: IX. | Key: in A |\n| Sonata: No. 6 (in G), | Key: in G |"
-    assert not read_rows(numerals, "", "", GENERAL)[0].entities
     sheet, _ = read_rows(text, "Tidy Data", "Results", GENERAL, "Tidy Data (tidy.csv)")
-    assert {entity.name for entity in sheet.entities} == {"Agnostic", "Andorra", "Angola"}
-    assert {one.attribute for one in sheet.attributes} >= {"m1524", "<$10k"}
+    assert "Andorra" in {one.name for one in sheet.entities}
