@@ -108,7 +108,8 @@ class RulesReader:
             if words == title:
                 return is_name(words)
             kinds = {span.kind for span in self._short_spans(words) if (span.start, span.end) == (0, len(words))}
-            return bool(kinds - VALUES - {"name"}) or (is_name(words) and has_proper_word(words))
+            return bool(kinds - VALUES - {"name"}) or (
+                is_name(words) and has_proper_word(words) and not _DAY.search(words))
 
         rows = [*field_rows(text, title, request.heading, is_owner, request.document),
                 *people_rows(text, request.heading, request.document)]
