@@ -100,22 +100,21 @@ class GraphSchema(Frozen):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         """Raise ValueError if names repeat, or types are missing, are their own ancestors, or inverses disagree."""
-        _check_unique("entity type", self.entity_types)
-        _check_unique("relation", self.relation_types)
-        _check_unique("attribute", self.attribute_types)
         known = {ANY, *(t.name for t in self.entity_types)}
         parents = {t.name: t.parent for t in self.entity_types}
+        for kind in ELEMENT_KINDS:
+            seen = set[str]()
+            for element in self.elements(kind):
+                where = f"{kind.replace('_', ' ')} {element.name!r}"
+                if normalise(element.name) in seen:
+                    raise ValueError(f"{where} occurs twice: keep one of them")
+                seen.add(normalise(element.name))
+                _check_types(where, element, known)
         for entity in self.entity_types:
-            if entity.parent is not None:
-                _check_types(f"entity type {entity.name!r}, parent", (entity.parent,), known)
             if entity.name in _list_ancestors(entity.parent, parents):
                 raise ValueError(f"entity type {entity.name!r} is its own ancestor: fix its parent")
         for relation in self.relation_types:
-            _check_types(f"relation {relation.name!r}, domain", relation.domain, known)
-            _check_types(f"relation {relation.name!r}, range", relation.range, known)
             self._check_inverse(relation)
-        for attribute in self.attribute_types:
-            _check_types(f"attribute {attribute.name!r}, owners", attribute.owners, known)
         return self
 
     def _check_inverse(self, relation: RelationType) -> None:
@@ -202,19 +201,14 @@ def _list_ancestors(type_name: str | None, parents: dict[str, str | None]) -> di
     return chain
 
 
-def _check_unique(kind: str, elements: tuple[SchemaElement, ...]) -> None:
-    seen: set[str] = set()
-    for element in elements:
-        key = normalise(element.name)
-        if key in seen:
-            raise ValueError(f"{kind} {element.name!r} occurs twice: keep one of them")
-        seen.add(key)
-
-
-def _check_types(where: str, names: tuple[str, ...], known: set[str]) -> None:
-    if unknown := [name for name in names if name not in known]:
-        raise ValueError(f"{where}: there is no entity type {unknown[0]!r}; add it or name one of "
-                         f"{', '.join(sorted(known))}")
+def _check_types(where: str, element: SchemaElement, known: set[str]) -> None:
+    """Raise ValueError if a field of an element names an entity type that does not exist."""
+    for field in ("parent", "domain", "range", "owners"):
+        named = getattr(element, field, None) or ()
+        for name in (named,) if isinstance(named, str) else named:
+            if name not in known:
+                raise ValueError(f"{where}, {field}: there is no entity type {name!r}; add it or name one of "
+                                 f"{', '.join(sorted(known))}")
 
 
 def open_schema() -> GraphSchema:

@@ -22,16 +22,11 @@ from .citing import cite_claim, is_shown, with_unstated_number
 
 
 class ShownClaims:
-    """The claims of one answer that were shown so far.
+    """The claims of one answer that were shown so far; for the arguments see `citing.cite`.
 
     Each is written to the graph's custom stream as `{"step": "claim", "found": [line], "citations": [...]}`, with the
     citations that no line before it has; `{"step": "withdrawn", "found": []}` takes all of them back. Each is also a
     chunk of the answer's message, in the stream of messages.
-
-    Args:
-        items: the evidence that the claims quote, the first one number 1.
-        documents: the sources.
-        mode, question: see `citing.cite`.
     """
 
     def __init__(self, items: Sequence[Passage], documents: SourceDocuments, mode: Mode, question: str) -> None:
@@ -64,10 +59,8 @@ class ShownClaims:
     def confirm_claims(self, draft: DraftAnswer | None, abstain_below: float) -> tuple[str, str]:
         """Withdraw the claims unless the complete reply begins with them and is confident enough to be shown.
 
-        `draft` is None if the reply has no answer; for `abstain_below` see `citing.cite`.
-
-        Returns:
-            What stays shown, as `AskState.shown` has it.
+        `draft` is None if the reply has no answer; for `abstain_below` see `citing.cite`. Returns what stays shown, as
+        `AskState.shown` has it.
         """
         if (draft is None or draft.claims[:len(self._claims)] != self._claims
                 or not is_shown(draft, self._mode, abstain_below)):
