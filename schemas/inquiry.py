@@ -1,6 +1,6 @@
 """A question under way: what was looked up so far, what a reasoner makes of it, and the trace that people read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -35,6 +35,11 @@ class Round(Frozen):
     blocks: tuple[Block, ...] = ()
 
 
+def items_of(rounds: Iterable[Round]) -> Iterator[Passage]:
+    """Yield the items of rounds in the order of their numbers, including dropped ones."""
+    return (item for lookup_round in rounds for block in lookup_round.blocks for item in block.items)
+
+
 class Inquiry(Frozen):
     """All that a reasoner reads to answer a question or to look further.
 
@@ -51,10 +56,8 @@ class Inquiry(Frozen):
     is_last: bool = False
 
     def items(self) -> Iterator[Passage]:
-        """Yield all items in the order of their numbers, including dropped ones."""
-        for lookup_round in self.rounds:
-            for block in lookup_round.blocks:
-                yield from block.items
+        """Yield the items of all rounds (see `items_of`)."""
+        return items_of(self.rounds)
 
 
 class Judgement(BaseModel):

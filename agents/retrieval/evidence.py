@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...schemas.graph_schema import ANY, GraphSchema
-from ...schemas.inquiry import Block, Round
+from ...schemas.inquiry import Block, Round, items_of
 from ...schemas.lookups import PassageLookup, Tool
 from ...schemas.naming import label_key
 from ...schemas.retrieval import Passage
@@ -31,21 +31,6 @@ _TERM_TOKENS = 30
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
 _COMMON_WEIGHT = 1 / 10
 """What ten times as many rows of a term count against its cosine to the question: one of a row or two makes no list."""
-
-
-def items_of(rounds: Iterable[Round]) -> Iterator[Passage]:
-    """Yield the items of rounds in the order of their numbers."""
-    for lookup_round in rounds:
-        for block in lookup_round.blocks:
-            yield from block.items
-
-
-def seen_passages(rounds: Iterable[Round]) -> list[str]:
-    """Return the keys of the passages that were shown.
-
-    The key of a passage that was cut differs from the whole passage's key, so the whole one counts as not shown.
-    """
-    return [item.key for item in items_of(rounds) if item.kind == "passage"]
 
 
 def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Sequence[Block]], tokens: int,

@@ -14,7 +14,7 @@ from ...graph_store.layout import choose_name
 from ...graph_store.ledger.notes import check_instructions
 from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
-from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName, TraceStep
+from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName, TraceStep, items_of
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, Tool, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.langchain_tools import call_tool
@@ -29,8 +29,6 @@ from .evidence import (
     ROUND_SHARE,
     completed_round,
     dropped_numbers,
-    items_of,
-    seen_passages,
     terms_of_bases,
     useful_tools,
 )
@@ -231,7 +229,8 @@ class RetrievalNodes:
             "next_round": Round(thought=judgement.thought, lookups=tuple(lookups)),
             # The thought is not checked against the sources, so nobody is shown it as a part of the conversation.
             "messages": [AIMessage("", tool_calls=calls)] if calls else [], "steps": [trace_steps.data(traced)]}
-        seen = seen_passages(state["rounds"])
+        # The key of a passage that was cut differs from the whole passage's, so the whole one counts as not shown.
+        seen = [item.key for item in items_of(state["rounds"]) if item.kind == "passage"]
         sends = [Send(lookup.tool, LookupInput(
             knowledge_base=state["knowledge_base"], revision=state["revision"], scope=state["scope"],
             question=state["question"], round=len(state["rounds"]) + 1, call=str(call["id"]), lookup=lookup,

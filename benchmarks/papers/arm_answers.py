@@ -13,12 +13,7 @@ import numpy as np
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.cited_message import without_marks
 from banyan.agents.retrieval.citing import cite
-from banyan.agents.retrieval.evidence import (
-    ROUND_SHARE,
-    completed_round,
-    dropped_numbers,
-    items_of,
-)
+from banyan.agents.retrieval.evidence import ROUND_SHARE, completed_round, dropped_numbers
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import TOOL_NAMES, AskContext, ToolName
 from banyan.agents.snapshots import Snapshot
@@ -28,7 +23,7 @@ from banyan.models.reasoner import Reasoner
 from banyan.runtime.budgets import Budget, Usage, charge_calls
 from banyan.runtime.threads import in_thread
 from banyan.schemas.documents import Chunk
-from banyan.schemas.inquiry import Block, Inquiry, Judgement, Round
+from banyan.schemas.inquiry import Block, Inquiry, Judgement, Round, items_of
 from banyan.schemas.lookups import PassageLookup, Tool
 from banyan.schemas.retrieval import DraftAnswer, Mode, Passage, Place
 from banyan.tools.passages import passage_items
