@@ -1,7 +1,6 @@
 """Finding the relations and attributes of the graph by the names that people and models use for them."""
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
@@ -12,7 +11,6 @@ from ..schemas.naming import label_key, normalise
 from ..text.content_words import content_words
 
 _NEAR, _SHOWN = 60, 8
-_CUES_KEPT = 1 << 12
 
 
 class Term(NamedTuple):
@@ -47,13 +45,10 @@ class LabelledTerms:
     def __init__(self, index: GraphIndex, schema: GraphSchema) -> None:
         self.schema, self.terms = schema, terms_of(index)
         self._by_name: dict[str, list[int]] = {}
-        self._by_cue: dict[str, list[int]] = {}
         # A label's first word, alphabetically -> (the term's number, all words of the label).
         self._by_word: dict[str, list[tuple[int, frozenset[str]]]] = {}
         self._labels_without_spaces: list[tuple[int, str]] = []
         for number, term in enumerate(self.terms):
-            for cue in [] if term.is_attribute else labels_of(schema, term):
-                self._by_cue.setdefault(cue, []).append(number)
             for label in dict.fromkeys(names_of(schema, term)):
                 self._by_name.setdefault(label, []).append(number)
                 if words := frozenset(content_words(label)):
@@ -62,18 +57,14 @@ class LabelledTerms:
                         self._labels_without_spaces.append((number, label))
 
     def find(self, label: str) -> FoundTerm:
-        """Return the terms that a label names.
+        """Return the terms that a label names; if there are none, `near` lists terms of similar spelling.
 
-        Those that have the label as a name or label in the schema or the graph are preferred; otherwise relations that
-        have it as a cue are returned. If there are none either, `near` lists terms of similar spelling, then the
-        largest.
+        Behind them are the largest terms: a synonym is spelt differently.
         """
-        wanted = label_key(label)
-        if numbers := self._by_name.get(wanted) or self._by_cue.get(wanted):
+        if numbers := self._by_name.get(label_key(label)):
             return FoundTerm(tuple(self.terms[number] for number in numbers))
         similar = process.extract(label, [term.name for term in self.terms], scorer=fuzz.WRatio, processor=label_key,
                                   score_cutoff=_NEAR, limit=_SHOWN)
-        # A synonym is spelt differently, so the largest terms are listed too.
         near = dict.fromkeys([*(name for name, _, _ in similar), *(term.name for term in self.terms)])
         return FoundTerm((), tuple(near)[:_SHOWN])
 
@@ -88,22 +79,6 @@ class LabelledTerms:
                     if question_words.issuperset(words)}
         by_text = {number for number, label in self._labels_without_spaces if label in folded}
         return list(dict.fromkeys(self.terms[number].name for number in sorted(by_words | by_text)))
-
-
-def labels_of(schema: GraphSchema, term: Term) -> list[str]:
-    """Return the names and labels of a term, then the cues of a relation ("author"), all in the form of `label_key`."""
-    names = list(names_of(schema, term))
-    element = None if term.is_attribute else schema.relation_type(term.name)
-    if element is None:
-        return names
-    return list(dict.fromkeys([*names, *filter(None, map(_bare_cue, element.rules.all_cues()))]))
-
-
-@lru_cache(_CUES_KEPT)
-def _bare_cue(cue: str) -> str:
-    """Return a cue without its direction and function words ("<author of" becomes "author")."""
-    bare = cue.removeprefix("<").removeprefix("'s ").removesuffix(" of")
-    return label_key(bare.removeprefix("的").removesuffix("是"))
 
 
 def names_of(schema: GraphSchema, term: Term) -> Iterator[str]:

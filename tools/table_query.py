@@ -12,10 +12,9 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from ..graph_store.sql.checking import DIALECT, join_names
+from ..graph_store.sql.checking import DIALECT, SqlError, join_names
 from ..graph_store.sql.engine import SqlEngine
 from ..graph_store.sql.logical_tables import literal, quoted
-from ..graph_store.sql.sql_errors import SqlError
 from ..schemas.documents import Citation
 from ..schemas.inquiry import Block
 from ..schemas.lookups import TableQuery

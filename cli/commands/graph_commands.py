@@ -14,7 +14,7 @@ from ...graph_store.graph_edits import Said
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...graph_store.resolution.resolver import match_node
-from ...graph_store.sql.sql_errors import unknown_table
+from ...graph_store.sql.checking import unknown_table
 from ...schemas.documents import Scope
 from ...schemas.inquiry import Block
 from ...schemas.naming import label_key

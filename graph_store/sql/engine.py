@@ -10,9 +10,8 @@ from sqlglot import exp
 
 from ...schemas.records import ColumnInfo, ColumnKind, SqlResult, TableInfo
 from ..joined_documents import JoinedDocuments, SourceDocuments
-from .checking import DIALECT, check_as_read, read_statement, text_of, with_full_names
+from .checking import DIALECT, SqlError, check_as_read, explain_error, read_statement, text_of, with_full_names
 from .logical_tables import to_json_value
-from .sql_errors import SqlError, explain_error
 from .table_file import MAIN, TableFile, open_tables, read_catalogue
 from .tracing import MOST_CITED, RecordTracer, Untraceable
 from .value_words import FoundValue, find_values, read_titles

@@ -10,7 +10,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.graph_store.scopes import ScopeError
-from banyan.graph_store.sql.sql_errors import SqlError
+from banyan.graph_store.sql.checking import SqlError
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError
 from banyan.schemas.lookups import EntityLookup, PassageLookup, TableQuery, TripleLookup
 from banyan.schemas.retrieval import EVERYTHING

@@ -5,7 +5,7 @@ import sys
 import time
 
 import pytest
-from banyan.graph_store.sql.sql_errors import SqlError
+from banyan.graph_store.sql.checking import SqlError
 
 from ...sql_tables import document_of, engine_of
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
-from banyan.graph_store.sql.sql_errors import SqlError
+from banyan.graph_store.sql.checking import SqlError
 
 from ...sql_tables import document_of, document_of_tables, engine_of
 

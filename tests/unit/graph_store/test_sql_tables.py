@@ -7,7 +7,7 @@ import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.sql.sql_errors import SqlError
+from banyan.graph_store.sql.checking import SqlError
 
 from ... import small_base
 from ...sql_tables import document_of
