@@ -104,16 +104,14 @@ def test_one_query_reads_the_tables_of_both_and_cites_the_rows_of_each(resources
         bases.sql("SELECT * FROM reef")
     with pytest.raises(SqlError, match=r'write "my-town"\.TABLE'):
         bases.sql("SELECT growth FROM my-town.growth")
-    (block,) = looked_up(resources, TableQuery(sql="SELECT avg(depth) FROM reef WHERE species = 'porites'"))
+    (block,) = looked_up(resources, TableQuery(sql="SELECT avg(depth) FROM people.reef WHERE species = 'porites'"))
     assert [item.statement for item in block.items] == ["avg(depth): 12"]
     assert "read as 'Porites'" in block.note
 
 
 @pytest.mark.parametrize(("sql", "statement", "note"), [
     ('SELECT growth FROM "my-town".growth WHERE species = \'porites\'', "growth: 0.82", "read as 'Porites'"),
-    ('SELECT count(*) FROM "my-town".growth WHERE growth > 9', "count(*): 0", "from 0 records"),
-    ("SELECT reef.dept FROM people.reef WHERE reef.species = 'Porites'", "depth: 12", "dept read as depth"),
-    ("SELECT growth.growth FROM growth WHERE species = 'Porites'", "growth: 0.82", "growth read as my-town.growth")])
+    ('SELECT count(*) FROM "my-town".growth WHERE growth > 9', "count(*): 0", "from 0 records")])
 def test_a_query_over_several_bases_is_put_right_and_cites_what_it_read(resources, sql, statement, note):
     (block,) = looked_up(resources, TableQuery(sql=sql))
     assert [item.statement for item in block.items] == [statement]
