@@ -153,10 +153,6 @@ def _with_format(parameters: Mapping[str, Any], form: Form, json_schema: Mapping
     return {**parameters, "response_format": {"type": form, **(named if form == "json_schema" else {})}}
 
 
-def _model_name(settings: Settings) -> str:
-    return settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI)
-
-
 class _EndpointChat(ChatOpenAI):
     """LangChain's client, which also takes Azure's chunks that only tell of content filters, without a delta."""
 
@@ -168,9 +164,10 @@ class _EndpointChat(ChatOpenAI):
 
 def _connect_endpoint(settings: Settings) -> BaseChatModel:
     client = open_openai(settings)
+    name = settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI)
     # The wait for each chunk goes by `llm_timeout`. LangChain's own limit would be `asyncio.wait_for`, which in
     # Python 3.11 loses a cancellation that arrives together with a chunk.
-    return _EndpointChat(model=_model_name(settings), client=client.chat.completions, root_async_client=client,
+    return _EndpointChat(model=name, client=client.chat.completions, root_async_client=client,
                          async_client=client.chat.completions, use_responses_api=False, stream_chunk_timeout=None,
                          **_COMMON_OPTIONS)
 

@@ -66,7 +66,8 @@ class ModelCalls:
             options = (json.dumps(chosen, sort_keys=True),) if chosen else ()
             key = one.llm_model, one.llm_base_url, one.llm_api_key, options
             if key not in targets:
-                targets[key] = _Target(one.llm_model, options, (endpoint_of or limited_endpoint)(one))
+                endpoint = endpoint_of(one) if endpoint_of else LimitedEndpoint(lambda: open_client(one), one)
+                targets[key] = _Target(one.llm_model, options, endpoint)
             return targets[key]
 
         self._targets: dict[str, _Target] = {step: target_of(settings.for_step(step)) for step in LLM_STEPS}
@@ -176,11 +177,6 @@ def open_client(settings: Settings) -> SendIn:
     from .chat_model import ChatClient  # noqa: PLC0415  (a second of imports, only for what makes a call)
 
     return ChatClient(settings).send
-
-
-def limited_endpoint(settings: Settings) -> Endpoint:
-    """Return the settings' endpoint with its limits."""
-    return LimitedEndpoint(lambda: open_client(settings), settings)
 
 
 def prompt_language(settings: Settings, text: str) -> Language:
