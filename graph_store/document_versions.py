@@ -133,13 +133,10 @@ class Versions:
         if _COMPARES.search(question) or len(dates) > 1:
             return frozenset()
         date, version = min(dates, default=""), version_of(question)
-        outdated = set[str]()
-        if date:  # what amends a document later
-            outdated.update(one for amending in self.amended.values() for one in amending
-                            if self._since(one)[:len(date)] > date)
-        for family in self._families:
-            outdated |= family - self._in_force(family, date, version)
-        return frozenset(outdated)
+        # What amends a document later than the date is outdated, too.
+        later = (one for amending in self.amended.values() for one in amending
+                 if date and self._since(one)[:len(date)] > date)
+        return frozenset(later).union(*(family - self._in_force(family, date, version) for family in self._families))
 
     def _in_force(self, family: set[str], date: str, version: tuple[int, ...]) -> set[str]:
         """Return those of a document's versions that are of a `version`, or else in force at a date; "" means now."""

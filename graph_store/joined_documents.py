@@ -14,30 +14,26 @@ class JoinedDocuments:
         self._documents = documents
 
     def text(self, document_id: str) -> str:
-        """Return a document's text, or raise UnknownDocumentError."""
-        documents, own_id = self._find(document_id)
-        return documents.text(own_id)
+        """See `Documents.text`."""
+        return self._of_base(document_id).text(split_id(document_id)[1])
 
     def metadata(self, document_id: str) -> dict[str, str]:
-        """Return the metadata of a document; empty if there is no such document."""
-        documents, own_id = self._find(document_id)
-        return documents.metadata(own_id)
+        """See `Documents.metadata`."""
+        return self._of_base(document_id).metadata(split_id(document_id)[1])
 
     def page(self, document_id: str, character: int) -> int | None:
-        """Return the page on which a character of a document is, from 1, or None if the document has no pages."""
-        documents, own_id = self._find(document_id)
-        return documents.page(own_id, character)
+        """See `Documents.page`."""
+        return self._of_base(document_id).page(split_id(document_id)[1], character)
 
     def meant_dates(self, document_id: str, start: int, end: int) -> tuple[str, ...]:
-        """Return the relative dates of a part of a document with what they mean; see `Documents.meant_dates`."""
-        documents, own_id = self._find(document_id)
-        return documents.meant_dates(own_id, start, end)
+        """See `Documents.meant_dates`."""
+        return self._of_base(document_id).meant_dates(split_id(document_id)[1], start, end)
 
-    def _find(self, document_id: str) -> tuple[Documents, str]:
-        base, own_id = split_id(document_id)
+    def _of_base(self, document_id: str) -> Documents:
+        base, _ = split_id(document_id)
         if base not in self._documents:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
-        return self._documents[base], own_id
+        return self._documents[base]
 
 
 SourceDocuments: TypeAlias = Documents | JoinedDocuments

@@ -9,7 +9,7 @@ from ...schemas.documents import Frozen
 from ...schemas.naming import content_id
 from ...schemas.retrieval import CommunitySummary
 from .database import Database
-from .tables import COMMUNITIES, SUMMARIES
+from .tables import COMMUNITIES, SUMMARIES, among
 
 _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s USING (id)"
 
@@ -76,8 +76,8 @@ class CommunityTable:
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
             current = {(c.id, c.level, c.parent, c.cohesion, json.dumps(c.keywords), json.dumps(c.members))
                        for c in communities}
-            self._db.execute_many("DELETE FROM communities WHERE id = :id",
-                                  [{"id": community} for community, *_ in sorted(known - current)])
+            self._db.execute(f"DELETE FROM communities WHERE {among('id')}",  # noqa: S608
+                             among=[community for community, *_ in known - current])
             self._db.insert(COMMUNITIES, sorted(current - known))
 
     def find_undescribed(self) -> list[TreeCommunity]:
@@ -103,7 +103,7 @@ class CommunityTable:
 
     def forget_summaries(self, communities: Iterable[str]) -> None:
         """Delete the names and summaries of some communities."""
-        self._db.execute_many("DELETE FROM summaries WHERE id = :id", [{"id": community} for community in communities])
+        self._db.execute(f"DELETE FROM summaries WHERE {among('id')}", among=list(communities))  # noqa: S608
 
 
 def text_id(text: str) -> str:

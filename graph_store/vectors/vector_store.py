@@ -77,17 +77,13 @@ class VectorStore:
     reading could crash the process. Every method but `close` raises StoreError if Chroma fails.
     """
 
-    def __init__(self, folder: Path, fingerprint: str, server: ChromaServer | None = None, scope: str = "") -> None:
-        """Prepare to use collections, without opening them.
+    def __init__(self, folder: Path, fingerprint: str, server: ChromaServer | None = None, prefix: str = "") -> None:
+        """Prepare to use collections in a folder, or on a server with names that begin with `prefix`.
 
-        Args:
-            folder: where the vectors are, unless they are on a server.
-            fingerprint: the embedding model's.
-            server: the server with the vectors.
-            scope: what the names of the knowledge base's collections on the server begin with.
+        `fingerprint` is the embedding model's; nothing is opened yet.
         """
         self._folder, self._complete = folder, folder / "complete"
-        self._server, self._prefix = server, scope
+        self._server, self._prefix = server, prefix
         self._model = content_id("model", fingerprint)
         self._client: Client | None = None
         self._is_writing = False
