@@ -32,9 +32,8 @@ from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import RankingModels
 from ..tools.several_bases import Retrievers, open_tables
-from .joined_snapshots import JoinedSnapshots, lease_together
 from .process_models import ProcessModels, Spending
-from .snapshots import Snapshot, Snapshots
+from .snapshots import JoinedSnapshots, Snapshot, Snapshots
 from .writers import Writers
 
 if TYPE_CHECKING:
@@ -88,8 +87,8 @@ class Resources(ProcessModels):
         return self.snapshots.lease(name, scope)
 
     def snapshots_of(self, names: str, scope: Scope = EVERYTHING) -> AbstractContextManager[JoinedSnapshots]:
-        """Return a context that leases the newest snapshots of knowledge bases (see `lease_together`)."""
-        return lease_together(self.snapshots, names, scope)
+        """Return a context that leases the newest snapshots of knowledge bases (see `Snapshots.lease_together`)."""
+        return self.snapshots.lease_together(names, scope)
 
     @contextmanager
     def retrievers(self, names: str) -> Iterator[Retrievers]:

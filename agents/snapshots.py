@@ -1,18 +1,20 @@
-"""Snapshots: frozen states of knowledge bases, which readers lease."""
+"""Snapshots: frozen states of knowledge bases, which readers lease, of one or of several for a question."""
 
 import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
 from typing import Self, cast
 
 from ..config import Settings
 from ..graph_store.derive import thresholds_in
 from ..graph_store.graph_index import GraphIndex
+from ..graph_store.joined_documents import JoinedDocuments, SourceDocuments
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.layout import SCOPE, Layout, check_name
+from ..graph_store.layout import SCOPE, Layout, check_name, split_names
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.notes import published_state
 from ..graph_store.ledger.token_accounts import Calls
@@ -25,6 +27,7 @@ from ..runtime.safe_files import own_folder
 from ..schemas.documents import EVERYTHING, Scope
 from ..schemas.errors import BanyanError
 from ..tools.retriever import RankingModels, Retriever
+from ..tools.several_bases import Retrievers
 
 _QUESTION_SECONDS = 3600.0
 """Seconds after which the lease of a question ends by itself, if the question was abandoned."""
@@ -112,6 +115,28 @@ class Snapshot(Leased):
         self._closing.close()
 
 
+class JoinedSnapshots:
+    """Leased snapshots by the names of their knowledge bases, in the order in which a question names them."""
+
+    def __init__(self, snapshots: Mapping[str, Snapshot]) -> None:
+        self.by_name = snapshots
+        self.payer = next(iter(snapshots))
+        """The first base: on its accounts is recorded what a question costs."""
+        self.calls = snapshots[self.payer].calls
+        """The accounts of the payer."""
+
+    @cached_property
+    def retrievers(self) -> Retrievers:
+        """The retriever of each base; of one alone, under the name ""."""
+        return {name if len(self.by_name) > 1 else "": snapshot.retriever for name, snapshot in self.by_name.items()}
+
+    @property
+    def documents(self) -> SourceDocuments:
+        """The documents that an answer cites."""
+        documents = {name: snapshot.kb.documents for name, snapshot in self.by_name.items()}
+        return JoinedDocuments(documents) if len(documents) > 1 else next(iter(documents.values()))
+
+
 class Snapshots:
     """The newest snapshots of knowledge bases and of scopes; the least recently used ones are retired.
 
@@ -142,44 +167,72 @@ class Snapshots:
             base = self._lease_newest(leases, check_name(name))
             yield base if scope.is_everything else self._lease_scope(leases, base, scope)
 
-    # Questions, which have several steps.
-
-    def begin_question(self, snapshot: Snapshot) -> str:
-        """Lease a snapshot until `end_question`, or for an hour, and return a ticket for the lease and its state."""
-        # The state is in the ticket, so that another process can tell whether it still has the same one.
-        ticket, now = f"{uuid.uuid4().hex} {_state_of(snapshot)}", time.monotonic()
-        with self._lock:
-            for other in [other for other, (_, lease_end) in self._questions.items() if lease_end < now]:
-                self.end_question(other)
-            self._questions[ticket] = snapshot.__enter__(), now + _QUESTION_SECONDS
-        return ticket
-
     @contextmanager
-    def resume_question(self, ticket: str, name: str, scope: Scope) -> Iterator[Snapshot]:
-        """Yield the snapshot that a question began with.
+    def lease_together(self, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
+        """Yield the newest snapshots of knowledge bases, named with commas between, or of some of their documents.
 
-        In another process than the one that issued the ticket, and after an hour, it is opened again.
+        Of several bases, those without a document of the scope are left out.
 
         Raises:
-            StateGoneError: the knowledge base has changed since, so that what was found may hold no more.
+            ScopeError: no base has a document of the scope.
         """
+        leased, failures, all_names = dict[str, Snapshot](), list[ScopeError](), split_names(names)
         with ExitStack() as leases:
-            with self._lock:
-                snapshot, _ = self._questions.get(ticket, (None, 0.0))
-                if snapshot:
-                    leases.enter_context(snapshot)
-            snapshot = snapshot or leases.enter_context(self.lease(name, scope))
-            if _state_of(snapshot) != ticket.partition(" ")[2]:
-                raise StateGoneError(f"{name!r} has changed since the question was asked, and its state of then is "
-                                     "gone: ask the question again")
-            yield snapshot
+            for name in all_names:
+                try:
+                    if len(all_names) > 1 and not scope.is_everything:
+                        with self.lease(name) as whole:
+                            documents_in(whole.kb.documents, scope)
+                except ScopeError as error:
+                    failures.append(error)
+                else:
+                    leased[name] = leases.enter_context(self.lease(name, scope))
+            if not leased:
+                raise failures[0]
+            yield JoinedSnapshots(leased)
 
-    def end_question(self, ticket: str) -> None:
-        """End the lease of a question."""
+    # Questions, which have several steps.
+
+    def begin_question(self, leased: JoinedSnapshots) -> str:
+        """Lease snapshots until `end_question`, or for an hour; return tickets for them, with commas between."""
+        now, tickets = time.monotonic(), list[str]()
         with self._lock:
-            snapshot, _ = self._questions.pop(ticket, (None, 0.0))
-        if snapshot is not None:
-            snapshot.__exit__()
+            self.end_question(",".join(ticket for ticket, (_, end) in self._questions.items() if end < now))
+            for snapshot in leased.by_name.values():
+                # The state is in the ticket, so that another process can tell whether it still has the same one.
+                tickets.append(f"{uuid.uuid4().hex} {_state_of(snapshot)}")
+                self._questions[tickets[-1]] = snapshot.__enter__(), now + _QUESTION_SECONDS
+        return ",".join(tickets)
+
+    @contextmanager
+    def resume_question(self, tickets: str, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
+        """Yield the snapshots that a question began with.
+
+        In another process than the one that issued the tickets, and after an hour, they are opened again.
+
+        Raises:
+            StateGoneError: a knowledge base has changed since, so that what was found may hold no more.
+        """
+        resumed = dict[str, Snapshot]()
+        with ExitStack() as leases:
+            for name, ticket in zip(split_names(names), tickets.split(","), strict=True):
+                with self._lock:
+                    snapshot, _ = self._questions.get(ticket, (None, 0.0))
+                    if snapshot:
+                        leases.enter_context(snapshot)
+                resumed[name] = snapshot or leases.enter_context(self.lease(name, scope))
+                if _state_of(resumed[name]) != ticket.partition(" ")[2]:
+                    raise StateGoneError(f"{name!r} has changed since the question was asked, and its state of then is "
+                                         "gone: ask the question again")
+            yield JoinedSnapshots(resumed)
+
+    def end_question(self, tickets: str) -> None:
+        """End the leases of a question."""
+        for ticket in tickets.split(","):
+            with self._lock:
+                snapshot, _ = self._questions.pop(ticket, (None, 0.0))
+            if snapshot is not None:
+                snapshot.__exit__()
 
     # Opening; leases end when an `ExitStack` closes.
 

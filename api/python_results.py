@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
-from ..agents.joined_snapshots import JoinedSnapshots
 from ..agents.retrieval.state import AskOutput
+from ..agents.snapshots import JoinedSnapshots
 from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..graph_store.graph_index import GraphIndex

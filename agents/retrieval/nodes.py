@@ -19,9 +19,9 @@ from ...schemas.lookups import LONGEST, Lookup, PassageLookup, Tool, lookup_argu
 from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.langchain_tools import call_tool
 from ...tools.several_bases import Retrievers, first_look_at
-from ..joined_snapshots import JoinedSnapshots, begin_question, end_question, resume_question
 from ..nodes import check_context, check_models, is_seen, is_served
 from ..resources import Resources, default_resources
+from ..snapshots import JoinedSnapshots
 from . import trace_steps
 from .cited_message import answer_chunk, answer_message
 from .citing import cite
@@ -61,7 +61,7 @@ class RetrievalNodes:
 
     def abandon(self, state: AskState | LookupInput) -> None:
         """Release the snapshot of a question after one of its steps failed or was cancelled."""
-        end_question(self._resources.snapshots, state.get("revision", ""))
+        self._resources.snapshots.end_question(state.get("revision", ""))
 
     def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
         """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
@@ -78,7 +78,7 @@ class RetrievalNodes:
 
     def _snapshots(self, state: AskState | LookupInput) -> AbstractContextManager[JoinedSnapshots]:
         """Lease the snapshots that the question began with, even if a build has published a newer one since."""
-        return resume_question(self._resources.snapshots, state["revision"], state["knowledge_base"], state["scope"])
+        return self._resources.snapshots.resume_question(state["revision"], state["knowledge_base"], state["scope"])
 
     @contextmanager
     def _retrievers(self, state: LookupInput) -> Iterator[Retrievers]:
@@ -126,7 +126,7 @@ class RetrievalNodes:
         question, replaced = respelt(question, *(snapshot.index for snapshot in snapshots.by_name.values()))
         # The thread's state keeps the trace of an earlier question that asked for one.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
-        revision = begin_question(self._resources.snapshots, snapshots)
+        revision = self._resources.snapshots.begin_question(snapshots)
         return {"knowledge_base": ",".join(snapshots.by_name), "revision": revision,
                 "question": question, "respelt": replaced, "follows": bool(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [], "draft": None,
@@ -244,7 +244,7 @@ class RetrievalNodes:
         def check_answer() -> AskState:
             with self._snapshots(state) as snapshots:
                 checked = self._checked_answer(state, context, snapshots)
-            end_question(self._resources.snapshots, state["revision"])
+            self._resources.snapshots.end_question(state["revision"])
             # The thread keeps the name that its input gave, maybe none: the next question's context may name another.
             # It keeps no question: a run without a new one would answer the old one again.
             return {**_output(state, context, checked), "knowledge_base": state["named"], "question": ""}

@@ -13,7 +13,7 @@ import pytest
 from banyan.agents import snapshots
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
-from banyan.agents.snapshots import StateGoneError
+from banyan.agents.snapshots import JoinedSnapshots, StateGoneError
 from banyan.config import Settings
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.inquiry import Judgement
@@ -104,8 +104,8 @@ def test_a_question_that_ends_lets_its_snapshot_go(shop, monkeypatch, ends):
         else:
             with monkeypatch.context() as context:
                 context.setattr(snapshots, "_QUESTION_SECONDS", -1.0)
-                resources.snapshots.begin_question(snapshot)
-            resources.snapshots.end_question(resources.snapshots.begin_question(snapshot))
+                resources.snapshots.begin_question(JoinedSnapshots({"kb": snapshot}))
+            resources.snapshots.end_question(resources.snapshots.begin_question(JoinedSnapshots({"kb": snapshot})))
         assert snapshot.kb.documents.count_documents(), "the next question finds it open"
         shop.build(shop.write(scripted.WAITING))
         with resources.snapshot("kb"), pytest.raises(ResourceClosedError):
