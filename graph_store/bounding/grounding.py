@@ -43,14 +43,11 @@ from .words import (
 
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Small words of a time. The text may have other small words in their place, or none."""
-_YEAR_DIGITS = 4
 _APART = 8
 """In a stretch of text, each wanted word is fewer than this many words after the wanted word before it."""
 _NOT_CONTENT = ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15
 """Maximum number of content words of a name whose words need not follow each other in the source."""
-_SHORTEST_CONTRACTION, _LONGEST_RATIO = 4, 2
-"""A value of at least 4 words may leave out words of the source, whose stretch has at most twice as many words."""
 _LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)\s"
           r"|不?超过|不?[多少]于|[至最][多少]")
 _BEFORE_NUMBER = re.compile(rf"(?:{_LIMIT})\Z", re.IGNORECASE)
@@ -59,9 +56,6 @@ _BEFORE_TEXT = re.compile(rf"(?:{_LIMIT}|\b(?:no|not|never|without)\s|没有|并
 _LONGEST_LIMIT = 20
 _BARE_TIMES = frozenset({"planned", "former", "计划", "原"})
 """Times that a text may state by the tense of its verbs alone ("will be", "was"), so it need not have these words."""
-_SPEAKERS = frozenset({"narrator", "speaker", "author", "writer", "叙述者", "作者", "笔者", "说话人"})
-"""What a model calls who says "I"."""
-_FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我(?!们)")
 _NAMES = re.compile(r"[^\W\d_a-z][\w.’'-]*+(?: [^\W\d_a-z][\w.’'-]*+)*+")
 """The runs of capitalised words in a phrase: the names in it."""
 _LONGEST_QUOTE = 600
@@ -114,7 +108,6 @@ class SourceText:
         4. The text spells a date differently or less precisely.
         5. Its words are scattered over the text and the titles above it (see `_is_composed`). That of its type may be
            missing: a Meeting is "Board Meeting 2014-05-10" in a document "board/2014-05-10.md".
-        6. It names the speaker of a text that says "I", who is stored as the narrator of its document.
         """
         tokens = words(canonical_name(name))
         if not tokens:  # the name has only signs
@@ -138,11 +131,7 @@ class SourceText:
         if self.text and (self._is_composed(name, tokens) or (
                 len(without_type) < len(tokens) and self._is_composed(" ".join(without_type), without_type))):
             return Grounded(name.strip(), self.sentence(name))
-        speaker = _FIRST_PERSON.search(self.text) if bare_words(tokens) in _SPEAKERS and self._titles else None
-        if speaker is None:
-            return None
-        whole_name = f"{self._titles[0]}的{name.strip()}" if is_cjk(name) else f"{name.strip()} of {self._titles[0]}"
-        return Grounded(whole_name, self._span(*speaker.span()))
+        return None
 
     def ground_version(self, name: str) -> Grounded | None:
         """Return where the text has a version, named with what the lines above say it is of: "Python 3.9 beta 2"."""
@@ -222,12 +211,9 @@ class SourceText:
         return None if is_part_of_number else self._in_its_words(value, place)
 
     def _ground_text(self, value: str) -> Grounded | None:
-        tokens = words(value)
-        wanted = bare_words(tokens)
+        wanted = bare_words(words(value))
         if place := self._bare_words.find(wanted):
             return Grounded(value.strip(), self._span(*place))
-        if len(tokens) >= _SHORTEST_CONTRACTION and (stretch := self._shortest_stretch(tokens)):
-            return Grounded(without_markup(stretch.quote), stretch, quoted=True)
         return Grounded(value.strip(), self.sentence(value)) if self._is_in_title([wanted]) else None
 
     def best_spelling(self, names: Iterable[str]) -> str:
@@ -298,25 +284,7 @@ class SourceText:
         mark, _, date = when.partition(" ")
         if not shortest and date and mark.lower() in _BARE_TIMES and (date_words := self._ground_when(date)):
             return f"{mark} {date_words}"
-        return shortest or (one_line(when) if when.lower() in _BARE_TIMES or self._has_with_year(when) else "")
-
-    def _has_with_year(self, date: str) -> bool:
-        """Return True if the text has a date without its year, and a title above the text has the year."""
-        words_above = {word for title in self._titles for word in words(title)}
-        years = {word for word in words(date) if len(word) == _YEAR_DIGITS and word.isdecimal() and word in words_above}
-        day_words = [word for word in words(date) if word not in years and word not in _BETWEEN_WORDS]
-        return bool(years and day_words) and any(self._stretches(day_words))
-
-    def _shortest_stretch(self, wanted: Sequence[str]) -> Span | None:
-        """Return the shortest stretch of a sentence that has the content words of `wanted` in order."""
-        content = [word for word in wanted if word not in _NOT_CONTENT]
-        from_first_word = content if wanted[0] in content else [wanted[0], *content]  # "at most" is more than "most"
-        shortest = min(self._stretches(from_first_word), key=len, default="") or min(
-            self._stretches(content), key=len, default="")
-        if len(words(shortest)) > _LONGEST_RATIO * len(wanted):
-            return None
-        start = self.text.find(shortest) if shortest else -1
-        return self._span(start, start + len(shortest)) if start >= 0 else None
+        return shortest or (one_line(when) if when.lower() in _BARE_TIMES else "")
 
     def _stretches(self, wanted: Sequence[str]) -> Iterator[str]:
         """Yield the stretches of text that have the wanted words in order, within one sentence."""

@@ -75,7 +75,6 @@ def test_values_are_found_in_another_spelling_and_take_the_source_s(said, kind, 
 @pytest.mark.parametrize(("text", "said", "kind", "shown"), [
     ("Members serve at most 2 terms.", "2", "number", "at most 2"),
     ("Members serve at most 2 terms.", "at most 2", "number", "at most 2"),
-    ("They serve at most 2 full terms in a row.", "at most 2 terms in a row", "text", "at most 2 full terms in a row"),
     ("At least 20% must vote.", "20%", "number", "At least 20%"), ("no more\nthan 3", "3", "number", "no more\nthan 3"),
     ("No. 3 has no 4", "4", "number", "4"), ("任期最多3届", "3届", "number", "最多3届"),
     ("There are no term limits.", "term limits", "text", "no term limits"),
@@ -130,15 +129,11 @@ def test_a_name_may_add_the_word_of_its_type(own_type, is_found):
 @pytest.mark.parametrize(("name", "shown"), [
     ("Ada's room", "Ada's room"), ("portrait in the gallery", "portrait in the gallery"),
     ("Mr. Lund's portrait", "Mr. Lund's portrait"), ("Bank of Ada", None), ("Ada Lund's room", None),
-    ("portrait in the room", None), ("young virtuoso", "young virtuoso"), ("narrator", "narrator of The Lost Violin")])
+    ("portrait in the room", None), ("young virtuoso", "young virtuoso"), ("narrator", None)])
 def test_a_description_takes_its_words_from_a_text_and_its_names_whole(name, shown):
     text = "Ada left her room. I saw Mr. Lund, a young _virtuoso_, in the gallery, by the portrait, near specs/_old_."
     found = SourceText(text, "The Lost Violin").ground(name)
     assert (found and found.shown) == shown
-
-
-def test_nobody_narrates_a_text_that_does_not_say_i():
-    assert SourceText("He heard the narrator's friend.", "The Lost Violin").ground("author") is None
 
 
 @pytest.mark.parametrize(("name", "shown"), [
