@@ -14,13 +14,13 @@ from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_tools import MAX_BODY, mcp_server
 from .metrics import count_calls
 from .responses import ERROR_HANDLERS, ERRORS
-from .routes import base_routes, build_routes, chat_routes, content_routes, decision_routes, graph_routes
+from .routes import base_routes, build_routes, chat_routes, decision_routes, graph_routes
 from .security.gate import Envelope, Gate, Hosts
 from .service import Service
 
 _ROUTERS = (base_routes.router, base_routes.base_router, build_routes.router, chat_routes.router, graph_routes.router,
-            content_routes.router, build_routes.model_router, decision_routes.router, decision_routes.schema_router,
-            chat_routes.openai_router)
+            graph_routes.content_router, build_routes.model_router, decision_routes.router,
+            decision_routes.schema_router, chat_routes.openai_router)
 WEB = Path(__file__).parent / "web"  # the web page, for anybody who can reach the server
 
 

@@ -25,7 +25,6 @@ from ...schemas.services import EndpointUrl
 from ..responses import Body, BuildId, Decisions, Items, KbName, RefusedError, StateError, event, event_stream
 from ..runs.jobs import Build, BuildOptions, no_build
 from ..runs.turns import FairRoute
-from ..runs.uploads import Upload
 from ..security.clients import OF_ALL, Seeing, check_base, may
 from ..security.keys import WORK
 from ..service import Reading, Serving
@@ -102,8 +101,7 @@ async def start_build(  # noqa: PLR0913  (its options)
         Layout.by(service.resources.settings, kb).require()
     context = BuildContext(review=review, evolve=evolve, resolve=resolve, retry_failed=retry_failed,
                            reread=reread, max_tokens=max_tokens, max_cost=max_cost)
-    uploads = [Upload(file.filename or "", file.file) for file in files]
-    return await service.builds.start(kb, uploads, BuildOptions(schema_name=seed, context=context))
+    return await service.builds.start(kb, files, BuildOptions(schema_name=seed, context=context))
 
 
 @router.get("/knowledge-bases/{kb}/reread", dependencies=_READERS)
@@ -117,7 +115,7 @@ async def start_sample(language: Literal["en", "zh"], service: Serving, request:
     """Build a knowledge base from the example documents; if it is already built, this costs nothing."""
     check_base(_SAMPLES[language], request)
     with ExitStack() as files:
-        uploads = [Upload(path.name, files.enter_context(path.open("rb")))
+        uploads = [UploadFile(files.enter_context(path.open("rb")), filename=path.name)
                    for path in sorted((_EXAMPLES / language).glob("*.md"))]
         return await service.builds.start(_SAMPLES[language], uploads, BuildOptions(context=BuildContext()))
 

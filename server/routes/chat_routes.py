@@ -43,19 +43,13 @@ ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
 
 
-class StreamOptions(BaseModel):
-    """Options of a stream."""
-
-    include_usage: bool = False
-
-
 class CompletionRequest(BaseModel):
     """The question and its options; other fields of OpenAI's API, such as the temperature, have no effect."""
 
     model: str = Field(min_length=1, description="the knowledge base's name, or several with commas between")
     messages: Messages
     stream: bool = False
-    stream_options: StreamOptions = StreamOptions()
+    stream_options: dict[str, Any] | None = Field(default=None, description="`include_usage` is read")
     mode: Mode = Field(default="reject", description="strict: no inferred answers; open: own knowledge allowed, "
                                                      "and marked")
     documents: DocumentNames = []
@@ -192,7 +186,7 @@ async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest,
                 yield delta({"content": piece})
         annotations = _make_annotations(asked.model, text, answer, request)
         yield delta({"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}, "stop")
-        if asked.stream_options.include_usage:
+        if (asked.stream_options or {}).get("include_usage"):
             yield chunk({"choices": [], "usage": _estimate_usage(asked, text)})
     except Exception as error:  # noqa: BLE001  (the response has started, so the error is sent as a part of it)
         yield chunk({"error": responses.log_and_describe(error, request).model_dump()})

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import anyio
 import anyio.to_thread
+from fastapi import UploadFile
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, StateSnapshot
 
@@ -30,7 +31,7 @@ from ..responses import detail_of, status_of
 from ..security.clients import Clients
 from ..server_database import ServerDatabase, message_for_log
 from .jobs import MOST_TAKEN_UP, OVER, Build, BuildError, BuildOptions, BuildProgress, BuildReview, Job, Jobs, new_job
-from .uploads import Upload, files_folder, reading_files, safe_names
+from .uploads import files_folder, reading_files, safe_names
 
 _LOG = logging.getLogger("banyan.server")
 _BEAT = 0.5  # seconds between two looks at the table of jobs
@@ -45,8 +46,6 @@ class _Running:
     work: asyncio.Task[Job] = field(init=False)
     saving: asyncio.Task[None] = field(init=False)
     """Saves the result of `work`. It is a task of its own because `work` may be cancelled several times."""
-    is_handed_over: bool = False
-    """Whether other processes are to resume it, so this one no longer saves its state."""
 
 
 class Builds:
@@ -58,6 +57,7 @@ class Builds:
         self._db = database
         self.jobs = Jobs(database, resources.settings.builds_at_once)
         self._running: dict[str, _Running] = {}
+        self._hands_over = False  # whether other processes are to resume its builds, so it no longer saves their state
         self._wake_up = asyncio.Event()
         # A thread for `take_jobs` alone. If it shared the threads of requests, and they were all busy, this process
         # could not note that it runs, and others would take it for dead.
@@ -101,9 +101,10 @@ class Builds:
                 yield current
             previous = current
 
-    async def start(self, kb: str, uploads: Sequence[Upload], options: BuildOptions) -> Build:
+    async def start(self, kb: str, uploads: Sequence[UploadFile], options: BuildOptions) -> Build:
         """Queue a build of uploaded files, or of the stored documents if there are none; errors as of `Jobs.add`."""
-        job = new_job(kb, safe_names([upload.name for upload in uploads]), options=options, client=audit.client())
+        names = safe_names([upload.filename or "" for upload in uploads])
+        job = new_job(kb, names, options=options, client=audit.client())
         return await self.change(lambda: self.jobs.add(job, uploads))
 
     async def change(self, change: Callable[[], Job]) -> Build:
@@ -114,8 +115,8 @@ class Builds:
 
     async def stop(self, seconds: float) -> bool:
         """Cancel this process's builds, or leave them to other servers; return True if all have ended in time."""
+        self._hands_over = self._db.is_shared
         for running in self._running.values():
-            running.is_handed_over = self._db.is_shared
             running.work.cancel()
         tasks = [running.saving for running in self._running.values()]
         return not tasks or not (await asyncio.wait(tasks, timeout=seconds))[1]
@@ -124,7 +125,7 @@ class Builds:
         """Save the state of a job when its work has ended, unless it is handed over to other processes."""
         await asyncio.wait([running.work])
         job = running.job.having(state="cancelled") if running.work.cancelled() else running.work.result()
-        while not running.is_handed_over:
+        while not self._hands_over:
             try:
                 await anyio.to_thread.run_sync(self.jobs.end, job)
                 break

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from fastapi import UploadFile
 from pydantic import BaseModel, Field
 from sqlalchemy import BigInteger, ColumnElement, Connection, delete, insert, literal_column, select, text, update
 
@@ -18,7 +19,7 @@ from ...agents.construction.state import BuildContext, BuildReport, new_run
 from ...schemas.delta import Candidate
 from ..responses import NotFoundError, StateError, TooManyRequestsError
 from ..server_database import JOBS, ServerDatabase
-from .uploads import Upload, remove_files, store_files
+from .uploads import remove_files, store_files
 
 _LOG = logging.getLogger("banyan.server")
 KEPT = 200  # ended builds to remember; older ones are deleted
@@ -122,7 +123,7 @@ class Jobs:
                 connection.execute(text("LOCK TABLE banyan_builds IN EXCLUSIVE MODE"))
             yield connection
 
-    def add(self, job: Job, uploads: Sequence[Upload] = ()) -> Job:
+    def add(self, job: Job, uploads: Sequence[UploadFile] = ()) -> Job:
         """Queue a job with its files, if `check_quotas` allows; of the jobs that are over, forget the oldest."""
         with self._db.transaction() as connection:
             check_quotas(_read(connection, ~_IS_OVER), job)

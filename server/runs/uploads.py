@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
 
 import anyio.to_thread
+from fastapi import UploadFile
 from sqlalchemy import Connection, delete, insert, select
 
 from ...graph_store.layout import check_name
@@ -29,13 +29,6 @@ _PART_BYTES = 1 << 20  # bytes of a file to store in one row
 
 class FileNameError(RefusedError, status=422):
     """The name of an uploaded file cannot be a document's id."""
-
-
-class Upload(NamedTuple):
-    """A file from a client: its name, and its content, which can be read once."""
-
-    name: str
-    content: BinaryIO
 
 
 def safe_name(name: str) -> str:
@@ -68,11 +61,11 @@ def safe_names(names: Sequence[str]) -> list[str]:
     return safe
 
 
-def store_files(connection: Connection, job: str, uploads: Sequence[Upload], names: Sequence[str]) -> None:
+def store_files(connection: Connection, job: str, uploads: Sequence[UploadFile], names: Sequence[str]) -> None:
     """Store the files of a job under their safe names, in parts of `_PART_BYTES`, so any process can run the job."""
     for number, (name, upload) in enumerate(zip(names, uploads, strict=True)):
         for part in count():
-            content = upload.content.read(_PART_BYTES)
+            content = upload.file.read(_PART_BYTES)
             if part and not content:  # the end; the first part is stored even if it is empty, for an empty file
                 break
             connection.execute(insert(UPLOADS).values(build=job, file=number, part=part, name=name, content=content))

@@ -147,11 +147,7 @@ class Envelope:
                              fields, extra={"fields": fields})
 
 
-class Rate(NamedTuple):
-    """Whose requests are counted, by key or address, and how many are accepted in a minute."""
-
-    sender: str
-    per_minute: float
+Rate = tuple[str, float]  # whose requests are counted, and how many are accepted in a minute
 
 
 @dataclass
@@ -221,7 +217,8 @@ class Gate:
         """Write a request's client and rights to its state, and return its rate; raise what refuses it."""
         state, secret = scope["state"], key_in(headers)
         address = str(scope["client"][0]) if scope.get("client") else ""
-        of_address = Rate(f"address {address}", self.settings.requests_per_minute)
+        most: float = self.settings.requests_per_minute
+        of_address = (f"address {address}", most)
         if scope["method"] == "OPTIONS" and headers.get("origin") in self.origins:
             return of_address  # a browser asks whether a page of that origin may send a request
         needs_no_key = scope["path"] in self.for_anybody or scope["path"].startswith("/assets/")
@@ -242,17 +239,17 @@ class Gate:
             await self._check_rate(of_address)  # limits how fast somebody can try keys
             raise
         state |= {"client": client.name, "scopes": client.scopes, "bases": client.bases}
-        most = of_address.per_minute
         if client.requests_per_minute is not None:
             most = min(most, max(1, client.requests_per_minute / self.workers))
-        return Rate(f"client {client.name}", most)
+        return f"client {client.name}", most
 
     async def _check_rate(self, rate: Rate) -> None:
         """Count a request; refuse it if its sender has sent too many within a minute."""
-        limiter = self.limiters.setdefault(rate, AsyncLimiter(rate.per_minute, _MINUTE))
+        _, per_minute = rate
+        limiter = self.limiters.setdefault(rate, AsyncLimiter(per_minute, _MINUTE))
         if not limiter.has_capacity():
-            raise responses.TooManyRequestsError(f"more than {rate.per_minute:g} requests a minute: wait",
-                                                 int(_MINUTE / rate.per_minute) + 1)
+            raise responses.TooManyRequestsError(f"more than {per_minute:g} requests a minute: wait",
+                                                 int(_MINUTE / per_minute) + 1)
         await limiter.acquire()
 
     def _limit_body(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:

@@ -17,6 +17,7 @@ from banyan.server.runs.jobs import MOST_OF_ONE, MOST_QUEUED, BuildOptions, chec
 from banyan.server.runs.uploads import FileNameError, reading_files, safe_name, safe_names
 from banyan.server.security.keys import SCOPES, WORK
 from banyan.server.server_database import ServerDatabase
+from fastapi import UploadFile
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,7 +170,7 @@ async def test_files_are_kept_privately_as_they_are_until_their_job_is_over(tmp_
     large = bytes(range(256)) * 10_000
     for job, files in (("b1", {"x/a.md": b"A", "b.md": large, "empty.md": b""}), ("b2", {"b.md": b"C"})):
         with database.transaction() as connection:
-            given = [uploads.Upload(name, io.BytesIO(content)) for name, content in files.items()]
+            given = [UploadFile(io.BytesIO(content), filename=name) for name, content in files.items()]
             uploads.store_files(connection, job, given, safe_names(list(files)))
     for _ in range(2):  # another process goes on with it
         async with reading_files(database, tmp_path, "b1", "demo") as first:
