@@ -36,17 +36,14 @@ _MOST_FACTS = 2000
 _MAX_HOPS, _OPEN_HOPS = 4, 2
 """The most facts of a chain between two entities, where longer ones connect anything with anything; of an open one."""
 _MOST_PATHS = 30
-_MOST_LINKS = 200
-"""How many facts of one entity are followed: through a hub, everything is connected."""
+_MOST_LINKS = 200  # how many facts of one entity are followed: through a hub, everything is connected
 _MOST_STEPS = 20_000
 """How many facts one search follows. If a bound ends it, the note says that there may be more chains."""
-_MOST_ROWS = 400
-"""How many rows are read in full, with their places: more than a budget shows."""
+_MOST_ROWS = 400  # how many rows are read in full, with their places: more than a budget shows
 _MOST_TIMED = 5000
 """How many rows are filtered by time or document; a note gives the number of the others."""
 _DIGITS = re.compile(r"(\d{1,18})")
-_Path = tuple[int, ...]
-"""A chain, as the rows of its triples in the index."""
+_Path = tuple[int, ...]  # a chain, as the rows of its triples in the index
 
 
 def look_up_entity(index: GraphIndex, lookup: EntityLookup) -> list[Block]:

@@ -17,16 +17,12 @@ from ..text.times import Validity, read_day
 
 PER_LINE = 12
 """How many facts share one line. A longer list takes several lines, so that it can be cut and cited in parts."""
-_MOST_PLACES = 3
-"""How many places of one fact on a line can be cited."""
-_MOST_DOCUMENTS = 2
-"""How many documents are named after one fact on a line."""
+_MOST_PLACES = 3  # how many places of one fact on a line can be cited
+_MOST_DOCUMENTS = 2  # how many documents are named after one fact on a line
 _LONGEST_VALUE = 300
 """Characters of a value on a line; a longer one is cut, and its source has the whole."""
-_MOST_TITLES = 4
-"""How many relations of lines that were left out are named."""
-MARK_TOKENS = 4
-"""Estimated tokens of the number and the mark that precede an item in a prompt."""
+_MOST_TITLES = 4  # how many relations of lines that were left out are named
+MARK_TOKENS = 4  # estimated tokens of the number and the mark that precede an item in a prompt
 
 
 class FactRow(NamedTuple):
@@ -48,8 +44,7 @@ class FactRow(NamedTuple):
         return tuple(sorted({place.document for place in self.places}))
 
 
-Side = Callable[[FactRow], str]
-"""Returns one end of a row, as it is shown."""
+Side = Callable[[FactRow], str]  # returns one end of a row, as it is shown
 head_of: Side = attrgetter("head")
 tail_of: Side = attrgetter("tail")
 

@@ -28,17 +28,14 @@ from .table_query import block_of
 # Shares of the budget.
 _CARDS_SHARE = 1 / 8
 """For cards; passages get what these leave. Twice as much shows no more of what recorded answers cite."""
-_CHAINS_SHARE = 1 / 4
-"""For the chains between two things that the question names."""
+_CHAINS_SHARE = 1 / 4  # for the chains between two things that the question names
 _PASSAGES_SHARE = 3 / 5
 """At most, for passages that a model reads: 7/10 show no more of what answers need, 1/2 less for one question in 25."""
 _BESIDE_TABLE_SHARE = 1 / 4
 """For passages beside the table that the question asks for: of thirty such questions the table answered all
 (benchmarks/README.md)."""
-_ASKED_SHARE = 1 / 2
-"""For the table that the question asks for."""
-_NAMED_SHARE = 1 / 8
-"""For documents that the question names and of which at most one passage is shown."""
+_ASKED_SHARE = 1 / 2  # for the table that the question asks for
+_NAMED_SHARE = 1 / 8  # for documents that the question names and of which at most one passage is shown
 _REPORTS_SHARE = 3 / 4
 """For reports, if the question is about the documents as a whole: passages hardly answer such questions."""
 _CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|关系|联系|关联|链", re.IGNORECASE)
@@ -52,12 +49,9 @@ _MOST_WHOLE = 5
 _COMMON = 2
 """A word in lower case that is in more than this number of times as many passages as what it names is in is a common
 word: it means something else in most of them."""
-_WIDER = 3
-"""How many times the budget is searched for passages that are no rows of tables."""
-_LEAST_OF_TABLE = 1 / 2
-"""A passage with at least this share of a table's rows is shown."""
-_ENOUGH = 2
-"""How many shown passages of a document that a question names are enough."""
+_WIDER = 3  # how many times the budget is searched for passages that are no rows of tables
+_LEAST_OF_TABLE = 1 / 2  # a passage with at least this share of a table's rows is shown
+_ENOUGH = 2  # how many shown passages of a document that a question names are enough
 
 
 def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens: int, tools: Collection[Tool],

@@ -50,8 +50,7 @@ TOOL_DESCRIPTIONS: dict[Tool, str] = {
     "community_search": "Read reports on a theme, or on the documents as a whole where no theme is given.",
     "passage_search": "Find the passages of the documents that are most relevant to a query."}
 Lease = Callable[[], AbstractContextManager[Retrievers]]
-_TOKENS = 1500
-"""The budget of one lookup, estimated tokens, where the caller sets none."""
+_TOKENS = 1500  # the budget of one lookup, estimated tokens, where the caller sets none
 
 
 def lookup_tools(lease: Lease) -> list[BaseTool]:

@@ -35,19 +35,16 @@ _RANKED = 60
 """How many passages are ranked: several times what a budget shows, because some were shown before."""
 _LEAST_KNOWN = 1 / 2
 """The share of a query's words that passages have to have for their words to tell which passages it needs."""
-_MOST_READ = 10
-"""How many passages a first look shows at most, about."""
+_MOST_READ = 10  # how many passages a first look shows at most, about
 _WORD = re.compile(r"[^\W_]+")
-_SAME = 0.95
-"""A passage may repeat another if that one has at least this share of its words."""
+_SAME = 0.95  # a passage may repeat another if that one has at least this share of its words
 _WHOLE_WEIGHT, _MOST_WHOLE = 4 / 5, 2
 """Passages with this share of the best one's weight are whole in a first look, at most this number of them."""
 _LIST_WEIGHT = 1 / 2
 """Lists and tables with this share are whole in it, however many: a question may ask for all of their rows."""
 _LEAST_SAID = 1 / 5
 """The least share of a question's words, weighed by their rarity, that an excerpt of a first look has."""
-_SHORT = 200
-"""Estimated tokens of passages that are shown whole wherever they rank."""
+_SHORT = 200  # estimated tokens of passages that are shown whole wherever they rank
 _FIRST_EXCERPT, _EXCERPT = 80, 200
 """The most estimated tokens of an excerpt in a first look and of a lookup, unless its only sentence is longer.
 

@@ -38,19 +38,13 @@ _ITALICS = re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,100})(?<=\S)_(?!\w)")
 _MARK = re.compile(r"\A[-*•]\s+")
 _OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b", re.IGNORECASE)
 """What sentences about a file say, and not about its subject."""
-_READ = 20_000
-"""Characters of a document in which its opening is looked for."""
-_OPENING = 250
-"""The most characters of an opening: those of a long sentence."""
-_FIRST = 5
-"""How many of a document's first sentences its opening is chosen from."""
+_READ = 20_000  # characters of a document in which its opening is looked for
+_OPENING = 250  # the most characters of an opening: those of a long sentence
+_FIRST = 5  # how many of a document's first sentences its opening is chosen from
 _MOST_DOCUMENTS = 300
-_NEAREST = 6
-"""How many reports are shown on one theme."""
-_FACTS = 3
-"""How many facts a report cites."""
-_OPENINGS_SHARE = 2 / 3
-"""The share of the budget that the openings of documents may take."""
+_NEAREST = 6  # how many reports are shown on one theme
+_FACTS = 3  # how many facts a report cites
+_OPENINGS_SHARE = 2 / 3  # the share of the budget that the openings of documents may take
 
 
 class DocumentSummary(Frozen):

@@ -28,8 +28,7 @@ from .table_choice import TABLES
 
 Retrievers: TypeAlias = Mapping[str, Retriever]
 """The retrievers of the knowledge bases that a question is about, by name; of one alone, under the name ""."""
-_JUDGED = 5
-"""How many of the best passages of a base tell how well it fits a question."""
+_JUDGED = 5  # how many of the best passages of a base tell how well it fits a question
 _LEAST_FIT = 0.1
 """The weight of a base none of whose passages shares a word with the question: it may be in another language."""
 _ORDER = {"row": 0, "report": 0, "opening": 0, "passage": 1, "fact": 2, "table": 3}

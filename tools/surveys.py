@@ -22,11 +22,9 @@ from .fact_rows import FactRow, fit_lines, graph_item, head_of, item_cost, row_i
 from .field_rows import FieldError, FieldRows, Rows, field_rows, read_rows
 from .schema_names import LabelledTerms, terms_of
 
-TAU = 0.5
-"""An entity belongs to a set if at least this share of its neighbours are in it (eq. 4)."""
+TAU = 0.5  # an entity belongs to a set if at least this share of its neighbours are in it (eq. 4)
 _PERIOD = re.compile(r"(?P<field>.+)\.(?P<period>year|month|decade)")
-_PERIODS = {"year": 4, "month": 7, "decade": 3}
-"""The characters of an ISO date that make up a period."""
+_PERIODS = {"year": 4, "month": 7, "decade": 3}  # the characters of an ISO date that make up a period
 _LONGEST_DATE = 60
 _YEAR_DIGITS, _LAST_YEAR = 4, 2200
 _MOST_REACHED = 500
@@ -38,8 +36,7 @@ _MEMBERS = 4
 _CITED = 3
 _MOST_LINKS = 200_000
 """The most facts and values of a graph in which groups are found by modularity: these take some twenty seconds."""
-_COVERED = 0.6
-"""The share of the grouped things that must have a categorical field."""
+_COVERED = 0.6  # the share of the grouped things that must have a categorical field
 
 
 _Group = tuple[str, FieldRows]

@@ -37,10 +37,8 @@ _ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "r
 class Thresholds:
     """What a candidate needs to be accepted without a person."""
 
-    confidence: float
-    """Minimum mean confidence (mu of eq. 3)."""
-    support: int
-    """Minimum number of documents."""
+    confidence: float  # minimum mean confidence (mu of eq. 3)
+    support: int  # minimum number of documents
     growth: Mapping[ElementKind, int]
     """Maximum number of elements of each kind added to the base schema, which keeps it compact."""
 

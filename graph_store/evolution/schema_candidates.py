@@ -31,8 +31,7 @@ _MOSTLY = 0.8
 """The share of an attribute's values that must be numbers, or dates, to give the attribute that kind."""
 
 _Label = tuple[ElementKind, str]
-SHOWN = 3
-"""The number of examples shown for a candidate."""
+SHOWN = 3  # the number of examples shown for a candidate
 _FEWEST_TO_WIDEN = 2
 """The minimum number of facts that widen an element automatically to other types or another value kind."""
 
@@ -41,8 +40,7 @@ _FEWEST_TO_WIDEN = 2
 class Grounds:
     """The evidence for decisions on candidates."""
 
-    counts: Sequence[AskCount]
-    """The asks of all documents, counted."""
+    counts: Sequence[AskCount]  # the asks of all documents, counted
     declined: Collection[tuple[ElementKind, str]]
     """Kind and label of every candidate that a person declined."""
     examples: Callable[[Candidate], list[Example]]

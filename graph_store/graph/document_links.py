@@ -28,8 +28,7 @@ from ..ledger.extractions import AdmittedRows, Extractions
 from ..ledger.schema_rows import SchemaHistory
 
 CITES, SUPERSEDES, AMENDS = "cites", "supersedes", "amends"
-_OPENING = 4
-"""The fewest words of a title that is searched for within a reference."""
+_OPENING = 4  # the fewest words of a title that is searched for within a reference
 _WORD = re.compile(r"[^\W_]+")
 _STORED = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # the header of a list of references, in SQL
 _VERSION = re.compile(r"\b(?:v|ver|version|rev|revision|release|edition)[ ._-]?"
@@ -48,8 +47,7 @@ _IN_FORCE = re.compile(r"(?:effective|in force|valid|applies|(?:takes?|enters?|c
                        r"|自(?P<chinese>[^\n]{4,20})起(?:施行|实施|生效|执行)", re.IGNORECASE)
 _EFFECTIVE_FIELDS = ("effective", "effective date", "effective from", "in force", "in force since", "valid from",
                      "施行日期", "生效日期", "实施日期")
-_BEGINNING = 20_000
-"""Characters of a text that are searched for the date from which it is in force."""
+_BEGINNING = 20_000  # characters of a text that are searched for the date from which it is in force
 _VERB = r"(?P<verb>supersed|replac|obsolet|repeal|amend|updat|revis|withdraw)"
 _AMENDING = re.compile(r"amend|updat|revis|修|addend|supplement", re.IGNORECASE)
 _WHAT = r"(?P<what>[^\n;]{2,200}?)(?=\.(?:\s|$)|[\n;]|$)"
@@ -79,8 +77,7 @@ _HAN_RULES = tuple(word for word in _RULES if not word.isascii())
 _HISTORIES = frozenset(("notes", "changelog", "changes", "release", "minutes", "report", "news", "announcement",
                         "发布说明", "更新日志", "纪要", "报告"))
 """Words in titles of documents that stay valid beside those of other versions."""
-_NOWHERE = -1, -1
-"""The place of a link that a name or field states, which is no part of the text."""
+_NOWHERE = -1, -1  # the place of a link that a name or field states, which is no part of the text
 _NUMBERED_NAME = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")
 _NO_LETTER = re.compile(r"[\W_]+")
 _LIKELY = ("upersed", "eplac", "bsolet", "epeal", "mend", "pdat", "evis", "ithdraw", "ddend", "upplement", "代替",

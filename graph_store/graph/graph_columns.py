@@ -58,8 +58,7 @@ def sort_distinct(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 # What chunks state: a column of numbers each. Rows are sorted by the columns up to the chunk, and differ in these.
-MentionTable = namedtuple("MentionTable", "entity name chunk start end")
-"""Where chunks name entities."""
+MentionTable = namedtuple("MentionTable", "entity name chunk start end")  # where chunks name entities
 SupportTable = namedtuple("SupportTable", "triple chunk start end confidence")
 """Where chunks state triples, and how sure they are."""
 TripleTimeTable = namedtuple("TripleTimeTable", "triple words chunk start end")
@@ -72,8 +71,7 @@ _Table = TypeVar("_Table", MentionTable, SupportTable, TripleTimeTable, ValueTab
 TABLES: dict[str, Any] = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable,
                           "values": ValueTable, "value_times": ValueTimeTable}
 TEXT_COLUMNS = frozenset({"name", "chunk", "words", "attribute", "value"})
-ValueKey = tuple[int, int, int]
-"""An entity's row, and the numbers of an attribute and a value."""
+ValueKey = tuple[int, int, int]  # an entity's row, and the numbers of an attribute and a value
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,15 +23,12 @@ from .graph_columns import (
     sort_rows,
 )
 
-_LEAST_KEYS = 3
-"""The fewest entities that a key tells apart: two values may differ by chance."""
-_LEAST_LINKS = 2
-"""The fewest distinct keys that a field refers to."""
+_LEAST_KEYS = 3  # the fewest entities that a key tells apart: two values may differ by chance
+_LEAST_LINKS = 2  # the fewest distinct keys that a field refers to
 _NEARLY_ALL = 0.9
 """The share of a field's distinct values that have to be keys, if it is a field of references; the others are keys of
 documents that are not in the knowledge base."""
-_LEAST_LIST_LENGTH = 1.5
-"""The mean number of values from which a field is one of lists."""
+_LEAST_LIST_LENGTH = 1.5  # the mean number of values from which a field is one of lists
 _LONGEST_KEY = 40
 _IDENTIFYING = frozenset(["id", "ids", "no", "nr", "number", "numbers", "key", "keys", "code", "codes", "sku", "isbn",
                           "编号", "号码", "代码"])

@@ -16,8 +16,7 @@ from ...text.times import Validity
 from ..ledger.extractions import AdmittedRows
 from .graph_columns import TEXT_COLUMNS, GraphColumns, LaterDates, Numbers, find_firsts, read_columns, sort_rows
 
-EdgeKey = tuple[str, str, str]
-"""Head entity's id, relation, tail entity's id."""
+EdgeKey = tuple[str, str, str]  # head entity's id, relation, tail entity's id
 Places = dict[str, list[Any]]
 """Places by the id of their chunk: [start, end], for a triple with its confidence."""
 

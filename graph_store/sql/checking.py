@@ -28,26 +28,21 @@ from .table_file import database_of
 # Its warnings repeat the statement, and what clients ask is not for the log.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 DIALECT = "duckdb"
-LONGEST = 20_000
-"""Characters of a statement."""
+LONGEST = 20_000  # characters of a statement
 MOST_WORDS = 2_000
 """Words and signs of a statement: reading takes more than twice as long for twice as many."""
 MOST_TABLES = 60
 """Tables that a statement reads, each as often as it does: planning cannot be interrupted."""
-MOST_NESTED = 50
-"""The most brackets that may be open at once."""
-MOST_GROWING = 8
-"""The most calls of functions that can make long texts of short ones (`FEW`)."""
-MOST_NUMBERS = 10_000
-"""The most numbers of a series."""
+MOST_NESTED = 50  # the most brackets that may be open at once
+MOST_GROWING = 8  # the most calls of functions that can make long texts of short ones (`FEW`)
+MOST_NUMBERS = 10_000  # the most numbers of a series
 _LISTED, _NEAREST, _LEAST_LIKE = 40, 3, 70.0
 _NO_COLUMN = re.compile(r'Referenced column "(?P<column>[^"]+)" (?:was )?not found'
                         r'|Values list "(?P<list>[^"]+)" does not have a column named "(?P<of_list>[^"]+)"'
                         r'|Table "(?P<table>[^"]+)" does not have a column named "(?P<of_table>[^"]+)"')
 _LONGEST_CAUSE = 400
 _PARTS = ("joins", "laterals", "pivots", "sample")
-_KNOWN_PARTS = frozenset({"this", "alias", *_PARTS})
-"""What may stand behind the name of a table."""
+_KNOWN_PARTS = frozenset({"this", "alias", *_PARTS})  # what may stand behind the name of a table
 _REPLACING = frozenset({"replace", "regexp_replace"})
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})

@@ -16,8 +16,7 @@ from .table_file import MAIN, TableFile, open_tables, read_catalogue
 from .tracing import MOST_CITED, RecordTracer, Untraceable
 from .value_words import FoundValue, find_values, read_titles
 
-MOST_CELLS = 100_000
-"""The most values of a result that are returned."""
+MOST_CELLS = 100_000  # the most values of a result that are returned
 _OTHER_TYPES = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
 _MAKING_ROWS = (exp.Unnest, exp.Explode)
 _TIED = "the limit chose among rows with the same {keys}: there are more of them"

@@ -245,10 +245,8 @@ def _file_stem(document: str) -> str:
 MOST_FREQUENT, LONGEST_SHOWN = 8, 60
 """How many of a column's most frequent values are listed, and how many characters of each."""
 _SQL_TYPES = {"list": "VARCHAR[]", "boolean": "BOOLEAN"}
-_DIGITS = 15
-"""Significant digits of a number: those that a float has for certain."""
-_LARGEST_INTEGER = 2**53
-"""Numbers up to this are exact as floats, in which they are read."""
+_DIGITS = 15  # significant digits of a number: those that a float has for certain
+_LARGEST_INTEGER = 2**53  # numbers up to this are exact as floats, in which they are read
 
 
 class SqlColumn(NamedTuple):

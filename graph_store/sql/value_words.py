@@ -15,17 +15,13 @@ _WORDS = (r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{Devanagari}\p{N}]+|[\p{H
 _SPLIT = f"unnest(regexp_extract_all(strip_accents(lower(if(legend = '', value, legend))), '{_WORDS}'))"
 _LEGEND = re.compile(r"(?<![^\s(,;:])([^\s=,;:|()]{1,20}) = ([^\W\d_][\w -]{2,40}?)(?=[,;.|)\n]|$)", re.MULTILINE)
 """An explanation of a value beside a table: "A = theoretical departments"."""
-_SHORT = "length(value) <= 100"
-"""Longer cells are prose, which no question names."""
-_MOST_VALUES = 5000
-"""How many values are read for one question; words of more values say little of any."""
+_SHORT = "length(value) <= 100"  # longer cells are prose, which no question names
+_MOST_VALUES = 5000  # how many values are read for one question; words of more values say little of any
 _NEARLY_ALL = 0.9
 _SELF = re.compile(r"\b[Tt]his ([A-Z]{2,6})\b(?![-/])")
 """How a document calls itself if its kind has an abbreviation: "this RFC"."""
-_OFTEN_SELF = 0.2
-"""The least share of documents that say so: not each of a kind mentions what it is."""
-_FEW_DOCUMENTS = 3
-"""Tables of more documents are not called by the titles of these."""
+_OFTEN_SELF = 0.2  # the least share of documents that say so: not each of a kind mentions what it is
+_FEW_DOCUMENTS = 3  # tables of more documents are not called by the titles of these
 
 
 class FoundValue(NamedTuple):

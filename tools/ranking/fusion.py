@@ -43,8 +43,7 @@ _DENSITY_WEIGHT, _ABSTRACTION_WEIGHT = 8.0, 1.0
 _NAMED_SHARE, _NEAR_SHARE = 1 / 8, 3 / 2
 _FACTS, _FACT_SHARPNESS = 20, 8
 
-Weights = dict[int, float]
-"""Weights by row of an entity."""
+Weights = dict[int, float]  # weights by row of an entity
 
 
 def rank_chunks(index: GraphIndex, steps: Sequence[tuple[Query, Sequence[int]]],

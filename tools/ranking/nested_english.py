@@ -18,16 +18,12 @@ from ...text.lexicon import SUMMARY_CUES, word_set
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_REFERENCE = re.compile(r"\{answer ([0-9]{1,3})\}")
-"""A reference to the answer of a step, from 1."""
-_MOST = 5
-"""A question of more steps is searched as it is."""
-_LONGEST = 120
-"""The longest question in words; a longer text is searched as it is."""
+_REFERENCE = re.compile(r"\{answer ([0-9]{1,3})\}")  # a reference to the answer of a step, from 1
+_MOST = 5  # a question of more steps is searched as it is
+_LONGEST = 120  # the longest question in words; a longer text is searched as it is
 _NOUNS = frozenset({"NOUN", "PROPN", "PRON"})
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
-_GENERIC_PEOPLE = word_set("person man woman people one")
-"""Nouns that a step replaces by "who"."""
+_GENERIC_PEOPLE = word_set("person man woman people one")  # nouns that a step replaces by "who"
 _EMPTY = word_set("be the name of")
 _TIMES = word_set("year day month century decade date time season")
 """Nouns that ask for a time: "the year of the treaty" is nothing to look up first."""
