@@ -1,9 +1,7 @@
 """Chunks: parts of a document that fit a model's context, each an exact span of the source.
 
-The content decides where a chunk ends, not a count alone. Among the places at which a chunk may end, ends of paragraphs
-come first; among equal places, the sentence with the smallest checksum wins. After an edit the ends therefore soon fall
-where they fell before, even in a text of equal paragraphs. Filling every chunk would move all later ends instead.
-Unmoved chunks keep their ids and everything that was extracted from them.
+The content decides where a chunk ends, among ends of paragraphs by the smallest checksum of a sentence, so that chunks
+behind an edit soon end where they did before, and keep their ids and what was extracted from them.
 """
 
 import re

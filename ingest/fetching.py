@@ -59,10 +59,7 @@ def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
 
 
 def fetch(address: Address, limits: Limits) -> tuple[str, bytes]:
-    """Return a file name with the ending of an address's format, and its bytes; up to five redirects are followed.
-
-    What is not allowed, or beyond the limits, is an UnreadableError.
-    """
+    """Return a file name with the ending of an address's format, and its bytes; up to five redirects are followed."""
     deadline = time.monotonic() + limits.seconds
     try:
         with (httpx.Client(transport=_Transport(limits), follow_redirects=True, max_redirects=_REDIRECTS,

@@ -102,10 +102,7 @@ class Block:
 
 
 def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
-    """Return the tables that were placed in a text, its records of fields and its lists of references, in order.
-
-    The tables of a stored document that is added again include these.
-    """
+    """Return the tables that were placed in a text, its records of fields and its lists of references, in order."""
     found = [table for table in (*field_tables(text, title), *reference_tables(text)) if table not in placed]
     return tuple(sorted([*placed, *found], key=lambda table: table.spans[:1]))
 
@@ -271,15 +268,11 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
                      *("" if is_unfilled(value, key) else value for key, value in zip(keys, values, strict=True))))
     columns = [name if label_key(name) not in keys else "" for name, _ in naming] + [names[key] for key in keys]
     shared = above.pop() if len(above) == 1 and depth else records[0].above if not depth else ()
+    # A record begins with what names it, a heading or an item, or with its fields.
+    starts = [block.item.start if block.item else block.heading_start if depth and block.heading_start >= 0
+              else block.start for block in records]
     return SourceTable(title=shared[-1] if shared else title, columns=tuple(columns), rows=tuple(rows),
-                       spans=tuple((_start_of(block, depth), block.end) for block in records))
-
-
-def _start_of(block: Block, depth: int) -> int:
-    """Return where a record begins: with what names it, a heading or an item, or with its fields."""
-    if block.item is not None:
-        return block.item.start
-    return block.start if not depth or block.heading_start < 0 else block.heading_start
+                       spans=tuple((start, block.end) for start, block in zip(starts, records, strict=True)))
 
 
 def split_head(text: str) -> tuple[Mapping[str, str], str]:

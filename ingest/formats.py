@@ -89,11 +89,7 @@ def load_reader(path: PurePath) -> Reader:
 
 
 def read_subtitles(data: bytes, _: Limits) -> Content:
-    """Read subtitles as lines such as "[00:01:02] Ida Lang: The bell rings.".
-
-    Each line has one or more whole sentences, the time at which they begin, and their speaker if the file names one.
-    Numbers, notes, styles and markup are left out. Text that a cue repeats from the one before it is left out, too.
-    """
+    """Read subtitles as lines such as "[00:01:02] Ida Lang: The bell rings."."""
     text = clean_text(decode(data))
     if text.strip() and not _CUE.search(text):
         raise UnreadableError("no line with the times of a subtitle (00:01:02,000 --> 00:01:04,000): save it again as "

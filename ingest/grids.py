@@ -1,11 +1,7 @@
 """Find the captions, the header and the rows of tables: grids of cells, and sheets of spreadsheets and CSV files.
 
-A merged cell spans several places of a grid. HTML, Word and PDF tables use the same grid, so that a merged cell means
-the same in all of them.
-
-A sheet may hold several tables, below and beside each other. It is first split into blocks: rows without a blank row
-between them. A block may be a table, or continue the one above, because people also put blank rows between groups of a
-table's rows.
+In a grid a merged cell is in each place that it spans. A sheet may hold several tables; it is split into blocks, rows
+without a blank row between them, each of which is a table or continues the one above.
 """
 
 import re
@@ -64,10 +60,7 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
 
 
 def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[str]:
-    """Return a table as lines of text; a single row or column gives its cells, with bars between those of a row.
-
-    `title` is the subject of a table without captions; the file's own `caption` is the first line.
-    """
+    """Return a table as lines of text; a single row or column gives its cells, with bars between those of a row."""
     if len(grid) == 1 or max(map(len, grid)) == 1:
         return [" | ".join(cell.text for cell in row) for row in grid]
     if all(len(row) == _PAIR and _ENUMERATED.fullmatch(row[0].text) for row in grid):  # paragraphs set as a table
@@ -207,10 +200,7 @@ def split_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
 
 
 def sheet_lines(blocks: Sequence[TableBlock], title: str, merged: Merged) -> Iterator[str]:
-    """Yield the lines of the tables in a sheet; see `table_lines`.
-
-    `title` is the subject of tables without a title of their own; a row of one text alone is the title of the next.
-    """
+    """Yield the lines of the tables in a sheet; see `table_lines`."""
     at, follows_table = 0, False
     while at < len(blocks):
         block, begin = blocks[at], at

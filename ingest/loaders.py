@@ -52,17 +52,12 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
                    on_file: Callable[[str], None] = lambda _: None) -> Iterator[Document]:
     """Read documents from files and folders, one at a time, each with a unique id.
 
-    Folders are read recursively, sorted by name. Hidden entries (names that begin with a dot), those that `IGNORE_FILE`
-    names and those of programs are not read. Links to folders and links that lead out of the given folder are not
-    followed.
+    Folders are read recursively, sorted by name, without hidden entries, links that lead out of the folder, and what
+    `IGNORE_FILE` names. The id of a file is its path relative to the given folder, its name if the file itself is
+    given, or its address; that of a record is the file's id, then `/` and the record's id, or `#` and its number.
 
-    The id of a file is its path relative to the given folder, its name if the file itself is given, or its address. Its
-    title is its first heading or, for most formats, its stored title, else its name without the ending. The id of a
-    record of a csv, json or jsonl file is the file's id, then `/` and the record's id, or `#` and its number from 0.
-
-    `on_failure` is called for each file or record that gives no document, for example because it is beyond the limits,
-    and `on_file` with the id of each file before it is read. By default one process reads all files of the formats
-    `PARSED`. An IngestError, before anything is read, is a path that does not exist or an address that is not allowed.
+    `on_failure` is called for each file or record that gives no document, and `on_file` with the id of each file before
+    it is read. A path that does not exist, or an address that is not allowed, is an IngestError before any is read.
     """
     check_allowed((path for path in paths if isinstance(path, Address)), limits)
     for path in paths:
@@ -72,10 +67,7 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
 
 
 def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Path, list[str]]]:
-    """Yield the files of a known format in a folder, each with the ids of its documents; only records are read.
-
-    Failures are reported by the build, which reads the same files.
-    """
+    """Yield the files of a known format in a folder, each with the ids of its documents; only records are read."""
     with ReadingProcess(limits) as process:
         for file in distinct_files(walk_folder(folder, lambda _: None, limits), lambda _: None):
             suffix = suffix_of(file.path)
@@ -90,13 +82,11 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
           read_ahead: ReadAhead | None, on_file: Callable[[str], None]) -> Iterator[Document]:
     sources: dict[str, str] = {}
     with ReadingProcess(limits) as process:
-        bibliographies = _read_bibliographies(paths, process, limits)
-        works = Works(table for content in bibliographies.values() for table in content.tables)
+        works = _find_works(paths, process, limits)
         for file, reading in _readings(paths, on_failure, limits, process, read_ahead):
             check_cancelled()
             on_file(file.id)
-            read = partial(bibliographies.pop, file.real) if file.real in bibliographies else reading
-            for document in _documents(file, read, on_failure, limits, works):
+            for document in _documents(file, reading, on_failure, limits, works):
                 if document.id in sources:
                     report_failure(on_failure, document.source, f"the id {document.id!r} was already given by "
                                    f"{sources[document.id]}: rename one, or load them into two knowledge bases")
@@ -138,17 +128,16 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
         yield FoundFile(path, address.id, named=True, real=path.resolve(), url=address.id)
 
 
-def _read_bibliographies(paths: Sequence[Path | Address], process: ReadingProcess,
-                         limits: Limits) -> dict[Path, Content]:
-    """Return the bibliographies among some files; one that cannot be read is reported in its turn."""
+def _find_works(paths: Sequence[Path | Address], process: ReadingProcess, limits: Limits) -> Works:
+    """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
     folders = [path for path in paths if isinstance(path, Path)]
-    files = [file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
-             if file.path.suffix.lower() == ".bib"]
-    contents: dict[Path, Content] = {}
-    for file in sorted(files):
+    files = sorted(file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
+                   if file.path.suffix.lower() == ".bib")
+    tables: list[SourceTable] = []
+    for file in files:
         with suppress(UnreadableError, OSError):
-            contents[file] = process.read(file)
-    return contents
+            tables += process.read(file).tables
+    return Works(tables)
 
 
 def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits: Limits,
@@ -289,10 +278,7 @@ def make_document(document_id: str, title: str, text: str, source: str, metadata
 
 
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
-    """Join the texts of pages, with a blank line between those that have text; and return where each page begins.
-
-    An empty page begins where the next one does. Marks of rows do not count.
-    """
+    """Join the texts of pages, with a blank line between those that have text; and return where each page begins."""
     parts, starts, length = list[str](), list[int](), 0
     for page in pages:
         page_text = page.strip()

@@ -1,7 +1,4 @@
-"""Read Markdown: its front matter as metadata, and its text in the one form that later steps read.
-
-That form has `#` headings and pipe tables, and no other markup.
-"""
+"""Read Markdown: its front matter as metadata, and its text in the one form that later steps read."""
 
 import datetime
 import html
@@ -63,11 +60,7 @@ _PICTURE = re.compile(
 
 
 def read_markdown(data: bytes, _: Limits) -> Content:
-    """Read a Markdown file: its front matter as metadata, and the text below it.
-
-    The title is that of the front matter, or else the first heading, or the line above it if that is only the first
-    section's. Pictures are not read but counted.
-    """
+    """Read a Markdown file: its front matter as metadata, and the text below it."""
     metadata, source = _split_front_matter(clean_text(decode(data)))
     text = clean_markdown(source)
     title = metadata.pop(next((name for name in metadata if name.lower() == "title"), ""), "")

@@ -28,10 +28,7 @@ _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 
 
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
-    """Return the fields as texts, without empty ones; those that are too long or too many are left out and counted.
-
-    Names and values are written as those of a record (see `read_fields`). What a template came with counts as empty.
-    """
+    """Return the fields as texts, without empty ones; those that are too long or too many are left out and counted."""
     texts, left_out = dict[str, str](), 0
     for field, value in read_fields(_name_items(fields)).items():
         name = one_line(clean_text(field))
@@ -81,10 +78,7 @@ def with_unread(metadata: Mapping[str, str], *notes: str) -> dict[str, str]:
 
 
 def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str, str]) -> str:
-    """Put a row with the metadata above the text, so it can be searched and cited; see `text/table_rows.py`.
-
-    Its subject is the document (see `document_name`), because the title is often the name of the text's subject.
-    """
+    """Put a row with the metadata above the text, so it can be searched and cited; see `text/table_rows.py`."""
     if not metadata.keys() - {CREATED, UNREAD}:
         return text
     # A title that only repeats the file's name says nothing.
@@ -125,9 +119,7 @@ def _letters_of(name: str) -> str:
 def check_id(text: str) -> str:
     """Return a file's relative path, or the id that a record or a caller gives, in Unicode NFC as a document's id.
 
-    Ids that look the same are the same: an id has no invisible characters and no line breaks, and no blanks at its
-    ends. Banyan never opens an id as a path, but people read it as one, so it must not contain `.` or `..`. Any other
-    text is an UnreadableError.
+    Ids that look the same are the same. People read an id as a path, so it must not contain `.` or `..`.
     """
     name = unicodedata.normalize("NFC", text)
     if (not 0 < len(name) <= MAX_ID or _SURROGATE.search(name) or UNSEEN.search(name) or _BREAK.search(name)

@@ -125,10 +125,7 @@ def list_counts(counts: Mapping[str, int]) -> str:
 
 
 def count_sources(sources: Iterable[str]) -> str:
-    """Return the number of the different pictures that belong to a document in words, or "" for none.
-
-    They are files, or embedded in the document and no icons; pictures on the web are not the document's own.
-    """
+    """Return the number of the different pictures that belong to a document in words, or "" for none."""
     distinct = {unquote(source).strip() for source in sources} - {""}
     return list_counts({"picture": sum(
         len(source) >= _LEAST_EMBEDDED if source[:5].lower() == "data:" else not _ELSEWHERE.match(source)

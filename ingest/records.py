@@ -188,10 +188,7 @@ def _find_delimiter(begin: str) -> str:
 
 
 def read_jsonl(data: bytes, limits: Limits, name: str) -> Content:
-    """Read a file with one JSON object on each line; `name` is the file's, and blank lines are skipped.
-
-    If none of its first objects has a `text`, the file is one document with a table.
-    """
+    """Read a file with one JSON object on each line; `name` is the file's, and blank lines are skipped."""
     numbered_lines = [(number, line) for number, line in enumerate(decode(data).split("\n"), 1) if line.strip()]
     first_values: list[object] = []
     for _, line in numbered_lines[:_LOOKED_AT]:

@@ -1,7 +1,4 @@
-"""Read lists of references as records: the text, year and DOI of each work that a document cites.
-
-`Works` tells which work of a folder's bibliographies a document is.
-"""
+"""Read lists of references as records: the text, year and DOI of each work that a document cites."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

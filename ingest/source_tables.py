@@ -1,8 +1,6 @@
 """Collect the tables of a document while readers write them as text, and find the places of their rows in that text.
 
-The text repeats headers, joins units to numbers and reorders cells, so cells cannot be read back from it. Readers go on
-changing the text, so the lines of each row stand between marks until the text is whole. The collector is set for a
-block, like the listener in `models/reasoner.py`: no reader has to pass it on.
+Cells cannot be read back from the text, which readers go on changing: marks stand around each row until it is whole.
 """
 
 import re
@@ -40,10 +38,7 @@ _COLLECTED: ContextVar[list[SourceTable] | None] = ContextVar("banyan_collected_
 
 @contextmanager
 def collected_tables(before: Iterable[SourceTable] = ()) -> Iterator[list[SourceTable]]:
-    """Yield a list that gets each table that is written within the block, still without the places of its rows.
-
-    It begins with the tables `before`, whose rows are marked in the text already.
-    """
+    """Yield a list that gets each table that is written within the block, still without the places of its rows."""
     tables = list(before)
     token = _COLLECTED.set(tables)
     try:

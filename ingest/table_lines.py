@@ -304,10 +304,7 @@ def is_value(cell: str) -> bool:
 
 
 def with_rows(text: str, title: str) -> str:
-    """Return a Markdown text in which the lines of `table_lines` replace each pipe table outside fenced code.
-
-    `title` is the subject of a table that is under no heading with a subject of its own.
-    """
+    """Return a Markdown text in which the lines of `table_lines` replace each pipe table outside fenced code."""
     if "|" not in text:
         return text
     lines, written, at = list(lines_under(text, "", title)), list[str](), 0

@@ -1,7 +1,4 @@
-"""Recognise files by their content, and open zip archives of XML (Office and EPUB files), with charts and diagrams.
-
-Archives are checked before anything is unpacked.
-"""
+"""Recognise files by their content, and open zip archives of XML (Office and EPUB files), with charts and diagrams."""
 
 import re
 import zipfile
@@ -69,10 +66,7 @@ def local_name(element: ET.Element) -> str:
 
 
 def words_of(element: ET.Element | None, *names: str) -> str:
-    """Return the texts of the elements of some names inside an element, such as "t", in one line; "" for None.
-
-    Paragraphs and tabs divide words.
-    """
+    """Return the texts of the elements of some names inside an element, such as "t", in one line; "" for None."""
     parts = element.iter() if element is not None else ()
     return one_line("".join(" " if local_name(part) in {"p", "tab"} else part.text or "" for part in parts
                             if local_name(part) in {*names, "p", "tab"}))
@@ -89,10 +83,7 @@ def diagram_text(data: ET.Element) -> str:
 
 
 def chart_text(chart: ET.Element, heading: str) -> str:
-    """Return a chart's title, and a row for each of its categories with the stored values of all series.
-
-    `chart` is the root of its part in the file, and `heading` names a chart without a title.
-    """
+    """Return a chart's title, and a row for each of its categories with the stored values of all series."""
     title, axis = (words_of(chart.find(f".//{{*}}{owner}/{{*}}title"), "t", "v") for owner in ("chart", "catAx"))
     series = chart.findall(".//{*}ser")
     names = [_series_points(part, "tx").get(0, "") or f"Series {number}" for number, part in enumerate(series, 1)]

@@ -150,10 +150,7 @@ def _words(element: ET.Element) -> str:
 
 
 def read_json(data: bytes, limits: Limits) -> Content:
-    """Read the records of a list, of an object with a list in `documents` or `data`, or of a single record.
-
-    If no record has a `text`, the file is one document with a table.
-    """
+    """Read the records of a list, of an object with a list in `documents` or `data`, or of a single record."""
     text = decode(data)
     try:
         value = parse(text) if text.strip() else []

@@ -21,11 +21,7 @@ _MOSTLY = 0.8  # the smallest share of quoted lines in an earlier mail
 
 
 def read_eml(data: bytes, _: Limits) -> Content:
-    """Read the texts of a mail in order; the subject is the title.
-
-    If a mail has its text in several forms, the plain text is read, or the HTML if that has far more words. Attached
-    texts and forwarded mails are read under a heading; other attachments are only named.
-    """
+    """Read the texts of a mail in order; the subject is the title."""
     head, gap, body = data.partition(b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
     if not head.isascii():  # the parser takes names in UTF-8, and loses the letters of others
         head = _decode_detected(head).encode()

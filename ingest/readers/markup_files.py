@@ -42,11 +42,7 @@ _LEFT_OUT = "left-out"  # the class of the comments that replace what is not rea
 
 
 def read_rst(data: bytes, _: Limits) -> Content:
-    """Read a file in reStructuredText.
-
-    The field list at the top is the metadata. The title is its field `title`, or else the document's title. Comments
-    are left out. Raw HTML and included files are not read; `unread` counts them.
-    """
+    """Read a file in reStructuredText."""
     fields, text = split_head(clean_text(decode(data)))
     # Read the directives and roles that docutils does not know, too.
     for name in {match.lower() for match in _DIRECTIVE.findall(text)}:

@@ -50,12 +50,7 @@ _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 
 
 def read_docx(data: bytes, limits: Limits) -> Content:
-    """Read the text of a Word file as `read_html` returns it.
-
-    The title is the first paragraph in the style Title or Heading 1. Tracked insertions and content controls are read;
-    deletions, hidden and struck-out text, equations and pictures are not. Headers, footers, comments, charts and
-    diagrams follow the text.
-    """
+    """Read the text of a Word file as `read_html` returns it."""
     with open_archive(data, "a Word file", limits) as archive:
         about = archives.properties(archive)
         left_out = list(left_out_parts(archive))
@@ -200,11 +195,7 @@ def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:
 
 
 def read_open_document(data: bytes, limits: Limits) -> Content:
-    """Read the text of an OpenDocument file as `read_html` returns it.
-
-    Slides are sections under their titles, and notes stand where they are referred to. Deleted text is left out.
-    Comments, pictures, charts, page headers and footers are counted in `omitted`.
-    """
+    """Read the text of an OpenDocument file as `read_html` returns it."""
     with open_archive(data, "an OpenDocument file", limits) as archive:
         if "content.xml" not in archive.namelist():
             raise UnreadableError("not an OpenDocument file (no content.xml): open it in its program and save it again")

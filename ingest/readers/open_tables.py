@@ -29,10 +29,7 @@ _WHOLE_LINE, _FEW_PARTS = 0.85, 3  # the smallest share of a table's width that 
 
 
 def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
-    """Return the tables between horizontal lines of equal ends, from top to bottom; none inside `taken`.
-
-    A table has a caption with its number above or below it, or at least three lines and columns of numbers.
-    """
+    """Return the tables between horizontal lines of equal ends, from top to bottom; none inside `taken`."""
     found: list[FoundTable] = []
     words = [word for word in page.words if word.upright]
     lines = join_lines(page.lines)
@@ -81,10 +78,7 @@ def _has_numbers(table: FoundTable) -> bool:
 
 
 def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
-    """Return the caption above a table that begins with its number, or "", and where the table begins.
-
-    Lines of columns between the caption and the table's first line are its header.
-    """
+    """Return the caption above a table that begins with its number, or "", and where the table begins."""
     above = _lines_beside(words, box, box.top - _FURTHEST, box.top)
     rows: list[TextLine] = []
     top = box.top

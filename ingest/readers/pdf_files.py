@@ -41,12 +41,10 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:
-    """Read the text of a PDF file, with a form feed between its pages.
+    """Read the text of a PDF file, with a form feed between its pages, and tables as rows.
 
-    Tables are written as rows, and filled-in fields and comments follow the text of their page. Heads and feet that
-    pages repeat stand once, at the end of the last page that has them. Pages that are pictures, or whose fonts do not
-    say which letters they show, are read by text recognition if that is available. The title is the one in the file's
-    metadata if it is one, else the words in the largest letters of the first page, or an empty string.
+    Heads and feet that pages repeat stand once. Pages that are pictures, or whose fonts do not say which letters they
+    show, are recognised. Without a stored title, it is in the largest letters of the first page.
     """
     try:
         with pypdfium2.PdfDocument(data) as file:
@@ -205,11 +203,7 @@ def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
 
 
 def is_gibberish(text: str) -> bool:
-    """Return True if a page's text is in no language, because its font maps letters wrongly to Unicode.
-
-    Such a text has more control or private characters than letters in words, or many letters that are rare in every
-    language. A page with formulas has words, too.
-    """
+    """Return True if a page's text is in no language, because its font maps letters wrongly to Unicode."""
     characters = "".join(text.split())
     if len(characters) < _FEWEST_CHARACTERS:
         return False

@@ -79,10 +79,7 @@ def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundT
 
 
 def write_tables(layouts: Sequence[Layout], title: str, usual: tuple[str, float]) -> dict[int, str]:
-    """Return the text of each table by its `id`, with the header also on further pages of a table.
-
-    `title` is the subject of tables without a heading, or "", and `usual` the font of the text.
-    """
+    """Return the text of each table by its `id`, with the header also on further pages of a table."""
     written: dict[int, str] = {}
     for parts in _join_parts({number: layout for number, layout in enumerate(layouts) if _tables_of(layout)}):
         name = _find_name(layouts[parts[0].page], parts[0].table, usual) or title

@@ -37,10 +37,7 @@ class FoundTable(NamedTuple):
 
 
 def cell_text(words: Iterable[PageWord]) -> str:
-    """Return the words of a cell in one line, without spaces between Chinese at line ends.
-
-    Words that are broken at line ends are marked (see `cleaning.broken_word_joiner`).
-    """
+    """Return the words of a cell in one line, without spaces between Chinese at line ends."""
     text = ""
     for line in rows_of(words):
         words_of_line = line_text(line)
@@ -53,10 +50,7 @@ def cell_text(words: Iterable[PageWord]) -> str:
 
 
 def find_ruled(page: DrawnPage) -> list[FoundTable]:
-    """Return the tables of a page whose cells have lines around them, from top to bottom.
-
-    Not included are frames, forms, page layouts, and grids of lines that cross words.
-    """
+    """Return the tables of a page whose cells have lines around them, from top to bottom."""
     # `join_lines` joins horizontal lines, so vertical ones are given with x and y exchanged.
     columns = join_lines([Box(line.top, line.x0, line.bottom, line.x1) for line in page.lines])
     ends: dict[int, list[Box]] = {}  # where vertical lines end together, a page may divide a row

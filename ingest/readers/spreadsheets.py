@@ -46,10 +46,7 @@ _THOUSANDTHS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:
-    """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places.
-
-    Hidden sheets, rows and columns are left out and counted. Only Excel files (xlsx) have number formats here.
-    """
+    """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places."""
     if not data.startswith(archives.ZIP_MARK):
         return _read_sheets(data, zipfile.ZipFile(BytesIO(), "w"), limits)  # an xls file has no parts
     with open_archive(data, "a spreadsheet", limits) as archive:

@@ -57,12 +57,9 @@ _FIELDS = {"creator": "author", "date": "date", "publisher": "publisher", "langu
 
 
 def read_html(data: bytes, _: Limits | None = None) -> Content:
-    """Read the visible text of a page, in the encoding that it declares.
+    """Read the visible text of a page without its menus, with headings, lists and code as in Markdown.
 
-    The text is without menus (see `_remove_unsaid_parts`), with headings as `# ` lines, list items as `- ` lines, and
-    preformatted text in fences. Tables of data are rows in the form of `text/table_rows.py`; other tables are lines
-    with ` | ` between cells. The title is that of the page without the name of its site, or else its first `h1`. The
-    metadata comes from its `meta` tags. Its pictures are not read but counted.
+    Tables of data are rows in the form of `text/table_rows.py`; other tables are lines with ` | ` between cells.
     """
     soup = parse_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     title = next(map(_line, soup.select("title:not(svg title)")), "")

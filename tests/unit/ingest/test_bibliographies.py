@@ -1,7 +1,6 @@
 """Bibliographies as records, with the fields that they give to papers; reference lists, which name no one."""
 
 import pytest
-from banyan.ingest.reading_process import ReadingProcess
 from banyan.ingest.reference_lists import reference_tables
 
 from ...loading import failure, load, only, write
@@ -51,19 +50,6 @@ def test_a_paper_gets_the_fields_of_its_work_by_title_or_doi(tmp_path, title, te
     assert {name: about["one.pdf"][name] for name in ("author", "year", "venue")} == {
         "author": "Ann Poe; Jürgen Groß", "year": "2001", "venue": "Journal of Quays"}
     assert "venue" not in about["two.pdf"]
-
-
-def test_a_bibliography_is_read_once(tmp_path, monkeypatch):
-    names, read = [], ReadingProcess.read
-
-    def noted(self, path):
-        names.append(path.name)
-        return read(self, path)
-
-    monkeypatch.setattr(ReadingProcess, "read", noted)
-    write(tmp_path / "papers" / "zotero.bib", BIB)
-    documents, failures = load(tmp_path / "papers")
-    assert ([document.id for document in documents], failures, names) == (["zotero.bib"], [], ["zotero.bib"])
 
 
 FORMS = {

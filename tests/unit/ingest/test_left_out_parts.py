@@ -187,13 +187,6 @@ def test_a_mail_whose_plain_text_leaves_out_the_rest_is_read_as_html(tmp_path):
     assert [table.rows for table in document.tables] == [(("Rope", "3", "12,50 €"), ("Anchor", "1", "80,00 €"))]
 
 
-def test_a_mail_in_an_unknown_encoding_keeps_its_letters(tmp_path):
-    words = "Das Boot liegt in Münster. Der Preis beträgt 900 EUR."
-    path = write(tmp_path / "a.eml", b"Subject: Boot\nContent-Type: text/plain; charset=unknown-8bit\n\n"
-                 + words.encode("latin-1"))
-    assert only(path).text == words
-
-
 def test_hidden_and_struck_out_text_of_a_word_file_is_left_out_and_counted(tmp_path):
     word = docx.Document()
     paragraph = word.add_paragraph("Members meet in ")
