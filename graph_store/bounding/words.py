@@ -190,12 +190,6 @@ def _stem(word: str) -> str:
     return stem_word(word)
 
 
-def without_voice(stemmed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return stems without the "by" of a passive; the result no longer shows the relation's direction."""
-    return stemmed[:-1] if len(stemmed) > 1 and stemmed[-1] == "by" else stemmed
-
-
-
 def is_unbalanced(name: str) -> bool:
     """Return True if a bracket or quotation mark of a name has no partner."""
     return any(name.count(opening) % 2 if opening == closing else name.count(opening) != name.count(closing)

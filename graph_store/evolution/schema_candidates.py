@@ -1,14 +1,14 @@
 """Collect candidates for schema elements from the documents, with their evidence (Youtu-GraphRAG eq. 3)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...schemas.delta import Candidate, ElementKind, Example
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.lexicon import word_set
-from ..bounding.words import stems, without_voice
+from ..bounding.words import stems
 from ..ledger.schema_rows import AskCount, SameAs
 from .elements import find_element
 
@@ -174,7 +174,7 @@ def _shared_labels(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, 
             element_key[kind, label] = label_key(element.name)
     # For each pair of linked labels: whether they state the relation in opposite directions.
     linked: defaultdict[_Label, dict[_Label, bool]] = defaultdict(dict)
-    for (kind, label), (name, is_backward) in (*same.items(), *_pair_with_actives(support)):
+    for (kind, label), (name, is_backward) in same.items():
         if (kind, label) in support and ((kind, name) in support or (kind, name) in element_key):
             linked[kind, label][kind, name] = linked[kind, name][kind, label] = is_backward
     shared: dict[_Label, tuple[str, bool]] = {}
@@ -190,16 +190,6 @@ def _shared_labels(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, 
         shared |= {node: (element_key.get(best, best[1]), opposite != is_opposite[best])
                    for node, opposite in is_opposite.items()}
     return shared
-
-
-def _pair_with_actives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
-    """Yield the relations that are the passive of another one, and that one: "acquired by" and "acquired"."""
-    relations = sorted(label for kind, label in labels if kind == "relation")
-    by_stems = {stems(label): label for label in reversed(relations)}
-    for label in relations:
-        active = by_stems.get(without_voice(stems(label)), label)
-        if stems(active) != stems(label):
-            yield ("relation", label), SameAs(active, backward=True)
 
 
 def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
