@@ -21,20 +21,8 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from .schemas import services
 from .schemas.errors import BanyanError
-from .schemas.services import (
-    ChromaServer,
-    ChromaUrl,
-    DatabaseUrl,
-    EndpointUrl,
-    ExtraBody,
-    HeaderName,
-    HeaderToken,
-    IssuerUrl,
-    NamedEndpoints,
-    check_efforts,
-    effort_of,
-)
 
 AUTO_EMBEDDING_MODEL = "auto"
 """Chooses one of the two bundled models for each knowledge base by the language of its documents."""
@@ -79,17 +67,17 @@ class Settings(BaseSettings):
 
     kb: str = ""
 
-    database_url: DatabaseUrl = SecretStr("")
+    database_url: services.DatabaseUrl = SecretStr("")
 
-    chroma_url: ChromaUrl = ""
-    chroma_token: HeaderToken = SecretStr("")
-    chroma_token_header: HeaderName = "Authorization"  # noqa: S105  (a header's name)
+    chroma_url: services.ChromaUrl = ""
+    chroma_token: services.HeaderToken = SecretStr("")
+    chroma_token_header: services.HeaderName = "Authorization"  # noqa: S105  (a header's name)
 
-    llm_base_url: EndpointUrl | None = None
+    llm_base_url: services.EndpointUrl | None = None
     llm_api_key: SecretStr = SecretStr("none")
     llm_model: str = "gpt-4o-mini"
     # NoDecode: errors in the JSON are told by the validators, which do not repeat keys.
-    llm_endpoints: Annotated[NamedEndpoints, NoDecode] = {}
+    llm_endpoints: Annotated[services.NamedEndpoints, NoDecode] = {}
     llm_model_schema: str = ""
     llm_model_extract: str = ""
     llm_model_resolve: str = ""
@@ -101,7 +89,7 @@ class Settings(BaseSettings):
     llm_timeout: float = Field(60.0, gt=0)
     llm_reply_tokens: int | None = Field(None, ge=1)
     llm_reasoning_effort: str = ""
-    llm_extra_body: Annotated[ExtraBody, NoDecode] = {}
+    llm_extra_body: Annotated[services.ExtraBody, NoDecode] = {}
     llm_retries: int = Field(4, ge=0)
     llm_requests_per_second: float | None = Field(None, gt=0)
     llm_concurrency: int = Field(32, ge=1)
@@ -113,7 +101,7 @@ class Settings(BaseSettings):
     log_format: Literal["text", "json"] = "text"
 
     embedding_model: str = AUTO_EMBEDDING_MODEL
-    embedding_base_url: EndpointUrl | None = None
+    embedding_base_url: services.EndpointUrl | None = None
     embedding_api_key: SecretStr = SecretStr("none")
     embedding_query_prefix: str = ""
     embedding_passage_prefix: str = ""
@@ -138,7 +126,7 @@ class Settings(BaseSettings):
     resolve: bool = True
 
     server_keys: Path | None = None
-    oidc_issuer: IssuerUrl = ""
+    oidc_issuer: services.IssuerUrl = ""
     oidc_audience: str = ""
     oidc_scopes_claim: str = "scope"
     oidc_scope_prefix: str = "banyan:"
@@ -160,13 +148,13 @@ class Settings(BaseSettings):
     abstain_below: float = Field(0.5, ge=0, le=1)
     context_tokens: int = Field(4000, ge=100)
     reranker: str = ""
-    reranker_base_url: EndpointUrl | None = None
+    reranker_base_url: services.EndpointUrl | None = None
     reranker_api_key: SecretStr = SecretStr("none")
 
     @field_validator("llm_reasoning_effort")
     @classmethod
     def _check_efforts(cls, efforts: str) -> str:
-        check_efforts(efforts, LLM_STEPS)
+        services.check_efforts(efforts, LLM_STEPS)
         return efforts.strip()
 
     @model_validator(mode="after")
@@ -193,11 +181,12 @@ class Settings(BaseSettings):
         return self.database_url if self.database_url.get_secret_value() else None
 
     @property
-    def chroma_server(self) -> ChromaServer | None:
+    def chroma_server(self) -> services.ChromaServer | None:
         """The Chroma server that holds the vectors; None if they are in the home folder."""
         if not self.chroma_url:
             return None
-        return ChromaServer(url=self.chroma_url, token=self.chroma_token, token_header=self.chroma_token_header)
+        return services.ChromaServer(url=self.chroma_url, token=self.chroma_token,
+                                     token_header=self.chroma_token_header)
 
     @classmethod
     def settings_customise_sources(
@@ -248,7 +237,7 @@ class Settings(BaseSettings):
         """Return the settings of a step: endpoint, `llm_model` and `llm_reasoning_effort` are the step's own."""
         chosen = str(getattr(self, f"llm_model_{step}"))
         own: dict[str, Any] = {"llm_model": chosen or self.llm_model,
-                               "llm_reasoning_effort": effort_of(self.llm_reasoning_effort, step)}
+                               "llm_reasoning_effort": services.effort_of(self.llm_reasoning_effort, step)}
         if endpoint := self.llm_endpoints.get(chosen):
             own |= {"llm_base_url": endpoint.base_url, "llm_api_key": endpoint.api_key, "llm_model": endpoint.model}
         return self.model_copy(update=own)

@@ -94,6 +94,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     out.print(table)
 
 
+def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
+    """Print names, each with its text beside it, which may have several lines."""
+    table = Table.grid(padding=(0, 2))
+    for name, text in pairs:
+        table.add_row(f"  [dim]{name}[/dim]", "\n".join(map(on_a_line, text.split("\n"))))
+    out.print(table)
+
+
 def money(cost: float | None) -> str:
     """Format a cost, or return "unknown"."""
     return "unknown" if cost is None else f"{cost:.6g}"

@@ -9,7 +9,6 @@ import typer
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from rich.table import Table
 from watchfiles import DefaultFilter
 from watchfiles import watch as watch_files
 
@@ -18,7 +17,7 @@ from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
 from ...agents.estimate import estimate_build
-from ...agents.introduction import Introduction, introduce
+from ...agents.introduction import introduce
 from ...agents.resources import Resources
 from ...api.progress import build_progress
 from ...api.python_base import KnowledgeBase
@@ -27,7 +26,7 @@ from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
 from ...runtime.event_loop import run
 from ...text.quantities import format_count
-from ..console import CommandError, err, money, on_a_line, out, print_json, print_table
+from ..console import CommandError, err, money, on_a_line, out, print_json, print_pairs, print_table
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 
 app = typer.Typer()
@@ -64,7 +63,7 @@ def build(  # noqa: PLR0913  (its options)
                 report = run_build(where, build_input, context)
             show_report(report, as_json=as_json)
             if report["schema_version"] and not as_json:  # else nothing is read yet, and the report below says why
-                out.print(introduction_table(introduce(resources, kb)))
+                print_pairs(introduce(resources, kb).lines())
             if report["chunks_outdated"] and not report["stopped"] and not as_json:
                 command = shlex.join(["banyan", "build", *paths, "--kb", kb, "--reread"])
                 chunks = format_count(report["chunks_outdated"], "chunk")
@@ -244,12 +243,3 @@ def _list_names(names: Sequence[str]) -> str:
     """Return a colon with the first of some names, and how many more there are; "" without names."""
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return f": {', '.join(map(on_a_line, names[:_SHOWN]))}{more}" if names else ""
-
-
-def introduction_table(introduction: Introduction) -> Table:
-    """Return an introduction as a table of two columns: the name of a part, and its lines of text."""
-    table = Table.grid(padding=(0, 2))
-    for name, text in introduction.lines():
-        for number, line in enumerate(text.split("\n")):  # only the first line has the name beside it
-            table.add_row(f"  [dim]{'' if number else name}[/dim]", on_a_line(line))
-    return table

@@ -7,26 +7,8 @@ from typing import Annotated
 import typer
 
 from ...api.progress import track
-from ...evaluation import agent_answers
-from ...evaluation.extraction_answers import (
-    Answers,
-    ExtractionScores,
-    GoldCase,
-    bounded_answers,
-    load_gold,
-    load_recorded,
-    reasoner_answers,
-    score_answers,
-)
-from ...evaluation.recall import (
-    Group,
-    QuestionFormat,
-    RetrievalReport,
-    evaluate,
-    load_answered_questions,
-    load_questions,
-    pick_evenly,
-)
+from ...evaluation import agent_answers, recall
+from ...evaluation import extraction_answers as extraction
 from ...graph_store.bounding.labels import Bounds
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema
@@ -40,7 +22,7 @@ evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge bas
 app.add_typer(evaluation_app, name="eval")
 
 Questions = Annotated[Path, typer.Option()]
-Form = Annotated[QuestionFormat, typer.Option("--format")]
+Form = Annotated[recall.QuestionFormat, typer.Option("--format")]
 
 
 @evaluation_app.command("retrieval")
@@ -55,10 +37,10 @@ def eval_retrieval(
     parts = [part.strip() for part in k.split(",")]
     if not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {k!r}")
-    loaded = load_questions(questions, form)
+    loaded = recall.load_questions(questions, form)
     _check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
-        report = evaluate(resources, kb, loaded, ks=sorted(set(map(int, parts))), progress=progress)
+        report = recall.evaluate(resources, kb, loaded, ks=sorted(set(map(int, parts))), progress=progress)
     if report.gold_absent:
         err.say("[yellow]gold passages that are not in the knowledge base:[/yellow] {}; they count as missed",
                 report.gold_absent)
@@ -71,7 +53,8 @@ def _check_writable(records: Path | None) -> None:
         raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
 
 
-def _write_output(report: RetrievalReport | agent_answers.AnswerReport, records: Path | None, *, as_json: bool) -> bool:
+def _write_output(report: recall.RetrievalReport | agent_answers.AnswerReport, records: Path | None, *,
+                  as_json: bool) -> bool:
     """Write the records to their file, if one is named, and print the report if JSON is wanted; return `as_json`."""
     if records is not None:
         write_file(records, (record.model_dump_json() + "\n" for record in report.records))
@@ -80,8 +63,8 @@ def _write_output(report: RetrievalReport | agent_answers.AnswerReport, records:
     return as_json
 
 
-def _print_recall(report: RetrievalReport) -> None:
-    groups: dict[str, Group] = {"all": report, **report.by_type}
+def _print_recall(report: recall.RetrievalReport) -> None:
+    groups: dict[str, recall.Group] = {"all": report, **report.by_type}
     print_table(("", *(f"@{cut}" for cut in report.recall), "ms, p50", "p95"), [
         (f"{name} ({group.questions})",
          *(f"{value:.1f} [{group.interval[cut][0]:.1f},{group.interval[cut][1]:.1f}]"
@@ -96,7 +79,7 @@ def eval_qa(  # noqa: PLR0913  (its options)
     records: Path | None = None, *, no_agent: bool = False, no_decompose: bool = False, as_json: AsJson = False,
 ) -> None:
     """Measure answers: exact match, F1, citations, and abstention."""
-    loaded = pick_evenly(load_answered_questions(questions, form), limit)
+    loaded = recall.pick_evenly(recall.load_answered_questions(questions, form), limit)
     _check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
         report = agent_answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
@@ -117,23 +100,24 @@ def eval_extraction(
     max_tokens: MaxTokens = None, *, as_json: AsJson = False,
 ) -> None:
     """Score extraction under a schema, as Text2KGBench does: facts found, conformance, hallucination."""
-    schema, cases = load_schema(str(ontology)), load_gold(gold)
+    schema, cases = load_schema(str(ontology)), extraction.load_gold(gold)
     if recorded is None:
-        _print_scores({"": score_answers(schema, cases, _read_sentences(schema, cases, max_tokens))}, as_json=as_json)
+        read = _read_sentences(schema, cases, max_tokens)
+        _print_scores({"": extraction.score_answers(schema, cases, read)}, as_json=as_json)
         return
-    answers = load_recorded(recorded)
+    answers = extraction.load_recorded(recorded)
     gold_ids, answered = {case.id for case in cases}, set(answers)
     if not gold_ids & answered:
         raise CommandError(f"{recorded} has no answer to any of the gold sentences: name the files of one ontology")
     if answered != gold_ids:
         err.say("[yellow]not both:[/yellow] {} recorded answers to no gold sentence are ignored, {} gold sentences "
                 "without a recorded answer score 0", len(answered - gold_ids), len(gold_ids - answered))
-    bounded = bounded_answers(Bounds(schema), cases, answers)
-    scores = {"recorded": score_answers(schema, cases, answers), "bounded": score_answers(schema, cases, bounded)}
-    _print_scores(scores, as_json=as_json)
+    scored = {"recorded": answers, "bounded": extraction.bounded_answers(Bounds(schema), cases, answers)}
+    _print_scores({name: extraction.score_answers(schema, cases, one) for name, one in scored.items()}, as_json=as_json)
 
 
-def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: int | None) -> Answers:
+def _read_sentences(schema: GraphSchema, cases: Sequence[extraction.GoldCase],
+                    max_tokens: int | None) -> extraction.Answers:
     failed: list[str] = []
     with open_resources() as resources, resources.standalone_calls(max_tokens) as calls:
         reasoner = resources.reasoner("", calls=calls)
@@ -142,14 +126,14 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: 
                                "BANYAN_LLM_MODEL, or score recorded answers with --recorded FILE")
         at_once = resources.settings.llm_concurrency if resources.settings.uses_llm else 1
         with track(err, "sentences") as progress:
-            read = reasoner_answers(reasoner, Bounds(schema), cases, on_failure=failed.append,
+            read = extraction.reasoner_answers(reasoner, Bounds(schema), cases, on_failure=failed.append,
                                     concurrency=at_once, progress=progress)
     if failed:
         err.say("[red]{} sentences failed[/red] and score 0; the first: {}", len(failed), failed[0])
     return read
 
 
-def _print_scores(scores: Mapping[str, ExtractionScores], *, as_json: bool) -> None:
+def _print_scores(scores: Mapping[str, extraction.ExtractionScores], *, as_json: bool) -> None:
     """Print the scores, one row for each name. As JSON, scores under the empty name are printed without a name."""
     if as_json:
         dumped = {name: values.model_dump() for name, values in scores.items()}

@@ -6,7 +6,6 @@ from contextlib import closing
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from ...config import Settings
 from ...graph_store import moving
@@ -19,7 +18,7 @@ from ...graph_store.ledger.token_accounts import Spent
 from ...graph_store.store_errors import StoreError
 from ...runtime.audit import entries
 from ...text.quantities import format_count
-from ..console import CommandError, err, money, on_a_line, out, print_json, print_table
+from ..console import CommandError, err, money, out, print_json, print_pairs, print_table
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
@@ -118,23 +117,15 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     with open_resources(reasons=False) as resources:
         with resources.snapshot(kb) as snapshot:
             report = status_of(snapshot.kb, resources.spending.prices)
-        introduction = None
-        if report.documents and not as_json:
-            # Imported here, because the retrieval graph is slow to import. So `--json` stays quick.
-            from ...agents.introduction import introduce  # noqa: PLC0415
-            from .build import introduction_table  # noqa: PLC0415
+        if as_json:
+            print_json(report.model_dump())
+            return
+        # Imported here, because the retrieval graph is slow to import. So `--json` stays quick.
+        from ...agents.introduction import introduce  # noqa: PLC0415
 
-            introduction = introduction_table(introduce(resources, kb))
-    if as_json:
-        print_json(report.model_dump())
-        return
+        introduction = introduce(resources, kb).lines() if report.documents else ()
     out.say("[bold]{}[/bold]", kb)
-    if introduction:
-        out.print(introduction)
-    table = Table.grid(padding=(0, 2))
-    for name, text in _status_lines(report):
-        table.add_row(f"  [dim]{name}[/dim]", on_a_line(text))
-    out.print(table)
+    print_pairs([*introduction, *_status_lines(report)])
     for document, number, reason in report.failures[:_SHOWN]:
         out.say("  [red]failed:[/red] {}, chunk {}: {}", document, number, reason)
     for document, note in list(report.partly_read.items())[:_SHOWN]:
