@@ -37,20 +37,14 @@ class Price(Frozen):
 _FILE = TypeAdapter(dict[str, Price])
 
 
-class Prices:
+class Prices(dict[str, Price]):
     """Prices by model name."""
-
-    def __init__(self, by_model: Mapping[str, Price]) -> None:
-        self._by_model = dict(by_model)
-
-    def __contains__(self, model: object) -> bool:
-        return model in self._by_model
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
         """Return the cost of a call's tokens (`prompt` includes `cached`); None if the model's price is unknown."""
         if not prompt and not completion:
             return 0.0
-        price = self._by_model.get(model)
+        price = self.get(model)
         if price is None:
             return None
         cached_price = price.prompt if price.cached is None else price.cached
@@ -64,11 +58,8 @@ def load_prices(path: Path | None) -> Prices:
         return Prices({})
     try:
         return Prices(_FILE.validate_json(path.read_bytes()))
-    except OSError as error:
-        raise PricesError(f"the price file {path} cannot be read ({error.strerror}): set BANYAN_PRICES to a file such "
-                          f"as {_EXAMPLE}, prices per million tokens") from error
-    except ValidationError as error:
-        first = error.errors()[0]
+    except (OSError, ValidationError) as error:
+        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": error.strerror}
         raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used "
                           f"({'.'.join(map(str, first['loc'])) or 'the file'}: {first['msg']}): it should look like "
                           f"{_EXAMPLE}, prices per million tokens") from error
