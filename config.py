@@ -270,7 +270,3 @@ def _check_secrets(sources: Mapping[str, Mapping[str, Any]]) -> None:
             raise SettingsError(f"BANYAN_{address.upper()} comes from {address_source}, and BANYAN_{secret.upper()} "
                                 f"from {secret_source}: a secret is only sent to an address from the same source; set "
                                 "both in one, or unset one")
-
-
-__all__ = ["AUTO_EMBEDDING_MODEL", "DEFAULT_EMBEDDING_MODEL", "LLM_STEPS", "MULTILINGUAL_EMBEDDING_MODEL", "OPENAI",
-           "AskStep", "LlmStep", "Settings", "SettingsError"]

@@ -28,7 +28,6 @@ from ..text.cleaning import clean_text
 from .base_contents import BaseContents
 from .joined_bases import STREAMED, JoinedBases, in_thread_version
 from .progress import Progress, log_failures, show_progress
-from .python_results import Answer, Community, Entity, Fact, Step
 
 Source: TypeAlias = "str | os.PathLike[str] | Document | Mapping[str, Any] | Any"
 """A path, a text, a Banyan or LangChain document, {"id", "title", "text", "metadata"}, or a data frame."""
@@ -167,9 +166,6 @@ class KnowledgeBase(JoinedBases, BaseContents):
     @extraction_instructions.setter
     def extraction_instructions(self, text: str) -> None:
         self.resources.instruct(self.name, text, "extraction")
-
-
-__all__ = ["Answer", "Community", "Entity", "Fact", "KnowledgeBase", "Progress", "Source", "Step"]
 
 
 @overload

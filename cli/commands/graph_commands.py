@@ -144,24 +144,22 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
 
 
 def _add_community(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
+    """Add a community with its keywords, and of each the first facts and attributes."""
     keywords = [graph.entity(keyword) for keyword in community.keywords]
     title = community.name or ", ".join(entity.name for entity in keywords)
     branch = root.add(f"[bold]{on_a_line(title)}[/bold]  [dim]{len(community.members)} entities, cohesion "
                       f"{community.cohesion:.2f}[/dim]")
     if community.summary:
         branch.add(f"[italic]{on_a_line(community.summary)}[/italic]")
+    members = set(community.members)
     for keyword, entity in zip(community.keywords, keywords, strict=True):
-        keyword_branch = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
-        _add_keyword(keyword_branch, graph, keyword, set(community.members))
-
-
-def _add_keyword(branch: Tree, graph: KnowledgeGraph, keyword: str, members: set[str]) -> None:
-    """Add the first facts of a keyword, those within its community before others, and its first attributes."""
-    facts = sorted(graph.incident(keyword), key=lambda fact: (not members.issuperset((fact[0], fact[2])), fact))
-    for fact in facts[:_SHOWN_OF_KEYWORD]:
-        branch.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
-    for name, values in list(graph.descriptive_values(keyword).items())[:_SHOWN_OF_KEYWORD]:
-        branch.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(', '.join(values))}")
+        leaves = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
+        # The facts within the community come before others.
+        facts = sorted(graph.incident(keyword), key=lambda fact: (not members.issuperset((fact[0], fact[2])), fact))
+        for fact in facts[:_SHOWN_OF_KEYWORD]:
+            leaves.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
+        for name, values in list(graph.descriptive_values(keyword).items())[:_SHOWN_OF_KEYWORD]:
+            leaves.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(', '.join(values))}")
 
 
 @app.command("tables")
