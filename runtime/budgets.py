@@ -59,9 +59,9 @@ def load_prices(path: Path | None) -> Prices:
     try:
         return Prices(_FILE.validate_json(path.read_bytes()))
     except (OSError, ValidationError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": error.strerror}
-        raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used "
-                          f"({'.'.join(map(str, first['loc'])) or 'the file'}: {first['msg']}): it should look like "
+        cause = str(error.strerror) if isinstance(error, OSError) else "; ".join(
+            f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}" for one in error.errors()[:1])
+        raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used ({cause}): it should look like "
                           f"{_EXAMPLE}, prices per million tokens") from error
 
 

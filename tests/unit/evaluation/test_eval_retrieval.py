@@ -3,20 +3,16 @@
 import json
 
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.evaluation.recall import (
     DatasetError,
     DatasetQuestion,
     GoldPassage,
     QuestionRecord,
-    evaluate,
     load_questions,
     summarise,
 )
 
 from ... import scripted
-from ... import small_base as base
 
 
 def record(milliseconds, *ranks, kind=""):
@@ -33,48 +29,6 @@ def test_recall_of_a_ranking_made_by_hand():
     assert report.recall == {"1": 20.83, "2": 45.83, "5": 54.17, "6": 66.67}
     assert report.questions == 4
     assert report.latency_ms == {"p50": 2.5, "p95": 80.35}
-
-
-@pytest.fixture(scope="module")
-def resources(tmp_path_factory, hashed_embedder):
-    settings = Settings(home=tmp_path_factory.mktemp("home"), llm_base_url=None, _env_file=None)
-    with Resources(settings, hashed_embedder) as resources:
-        with base.create(settings.home, "kb", hashed_embedder) as kb, kb.writing():
-            for person, city in (("Ada Byron", "Ulm"), ("Carl Berg", "Turku"), ("Ines Moreau", "Lyon")):
-                base.put(kb, person, f"{person} was born in {city}.", title=person,
-                         entities={person: "Person", city: "City"}, triples=[(person, "born_in", city)])
-                base.put(kb, city, f"{city} lies on a river.", title=city, entities={city: "City"})
-            base.finish(kb)
-        yield resources
-
-
-QUESTIONS = [DatasetQuestion(id="1", question="On what does the birthplace of Ada Byron lie?", steps=2,
-                             gold=(GoldPassage(id="Ada Byron"), GoldPassage(id="Ulm"))),
-             DatasetQuestion(id="2", question="Carl Berg was born in", gold=(GoldPassage(title="Carl Berg"),))]
-
-
-def test_evaluation_finds_the_gold_passages(resources):
-    told = []
-    report = evaluate(resources, "kb", QUESTIONS, ks=[1, 6], progress=lambda *item: told.append(item))
-    assert report.questions == 2
-    assert report.records[1].ranks == (1,)
-    assert report.recall["6"] == 100
-    assert 50 <= report.recall["1"] <= 75
-    low, high = report.interval["1"]
-    assert low <= report.recall["1"] <= high
-    assert told == [(1, 2), (2, 2)]
-    assert all(one.milliseconds > 0 for one in report.records)
-    assert [one.type for one in report.records] == ["2 steps", ""]
-
-
-def test_gold_that_is_not_there_is_counted_or_refused(resources):
-    absent = DatasetQuestion(id="3", question="Who?", gold=(GoldPassage(id="Nowhere"),
-                                                            GoldPassage(title="Ulm", text="else")))
-    report = evaluate(resources, "kb", [*QUESTIONS, absent], ks=[6])
-    assert report.gold_absent == 2
-    assert report.recall["6"] == pytest.approx(200 / 3, abs=0.01)
-    with pytest.raises(DatasetError, match="none of the gold passages is in the knowledge base"):
-        evaluate(resources, "kb", [absent], ks=[2])
 
 
 @pytest.fixture
@@ -102,6 +56,17 @@ def test_the_report_as_json_and_the_records(command, tmp_path):
     records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text("utf-8").splitlines()]
     assert [(one["id"], one["type"], len(one["ranks"])) for one in records] == [("1", "plain", 1), ("2", "", 2)]
     assert all(one["milliseconds"] > 0 for one in records)
+
+
+def test_gold_that_is_not_there_is_counted_or_refused(command, tmp_path):
+    for gold, absent in ((["a.txt", "nowhere"], 1), (["nowhere"], None)):
+        (tmp_path / "q.jsonl").write_text(json.dumps({"id": "1", "question": "Where?", "gold": gold}), "utf-8")
+        result = command("--json", "--k", "9")
+        if absent:
+            report = json.loads(result.out)
+            assert (report["gold_absent"], report["recall"], report["interval"]) == (1, {"9": 50}, {"9": [50, 50]})
+        else:
+            assert "none of the gold passages is in the knowledge base" in result.err
 
 
 def test_what_cannot_be_measured(command, tmp_path):

@@ -10,7 +10,7 @@ import time
 
 import pytest
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.event_loop import close_with_loop, in_parallel, iterate, run
+from banyan.runtime.event_loop import in_parallel, iterate, run
 from banyan.runtime.safe_files import own_folder
 from banyan.runtime.threads import check_cancelled, in_thread
 
@@ -157,19 +157,6 @@ def test_items_come_in_order_then_the_error_and_closing_ends_what_makes_them():
     assert next(items) == "again"
     items.close()
     assert ended.wait(SOON)
-
-
-def test_what_belongs_to_an_event_loop_is_closed_with_it():
-    closed = []
-
-    async def close() -> None:
-        closed.append(await this_loop())
-
-    async def main() -> int:
-        await close_with_loop(close)
-        return await this_loop()
-
-    assert [asyncio.run(main()), asyncio.run(main())] == closed
 
 
 def test_calls_share_a_loop_which_ends_with_the_process_and_which_a_forked_child_has_anew():
