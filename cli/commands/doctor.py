@@ -102,6 +102,8 @@ def _run_check(part: str, check: Callable[[], str]) -> Check:
         return Check(part, "ok", check())
     except _Warning as warning:
         return Check(part, "warning", *warning.args)
+    except OSError as error:
+        return Check(part, "failed", str(error), "correct BANYAN_HOME, or the permissions of its folder")
     except BanyanError as error:
         message = str(error)
         found, _, fix = message.rpartition("; " if "; " in message else ": ")

@@ -105,7 +105,7 @@ class TestExamples:
 
     def test_a_remote_graph(self, folder, url):
         said = self.run(folder, "remote_graph", url)
-        assert said.count("Found: Warsaw") == 2
+        assert said.count("Found: Warsaw") >= 2
         assert "[1] marie-curie.md, characters" in said
 
     def test_messages_alone_as_of_studio_and_agent_chat_ui(self, folder, url):
