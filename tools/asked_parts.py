@@ -318,17 +318,15 @@ class AskedParts:
         doers = before[-2:] if word in _AUXILIARIES else before[-1:]
         if any(one.kind == "who" for one in doers) and not names_rows:
             return True  # "Who adopted the most?"
-        if word in _AUXILIARIES:
-            return behind is not None and (behind.kind == "value" or self._is_of_reader(value, behind))
+        if word in _AUXILIARIES and behind is not None:
+            # "did Ada Blum finish in 2018" says what authors do not do with their documents.
+            is_of_reader = self.are_documents and self.is_labelled(value, "author") and self.columns_for(
+                behind, is_date) and not self.is_labelled(behind, "made")
+            return behind.kind == "value" or is_of_reader
         if word in {"the", "our", "this"} and earlier is not None and self.words(earlier) in _AUXILIARIES:
             return not self._is_plural_value(value) and (behind is None or not (
                 behind.kind == "value" or self.is_rows(behind)))  # "did the blog"
         return False
-
-    def _is_of_reader(self, author: Mention, deed: Mention) -> bool:
-        """Return True for what authors do not do with their documents: "did Ada Blum finish in 2018"."""
-        return (self.are_documents and self.is_labelled(author, "author") and self.columns_for(deed, is_date)
-                and not self.is_labelled(deed, "made"))
 
 
 def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:

@@ -157,15 +157,11 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
         if short == "0" and any(first.kind == second.kind == "value" and first.last == second.first
                                 for first, second in pairwise(reading.mentions)):
             return None  # two words that both found a condition may be one name
-        short += _empty_note(index, plan)
+        # The other rows that have no value in the columns on which the count rests.
+        counts = {title: index.sql.run(sql).rows[0][0] for title, sql in plan.lacking.items()}
+        lacking = ", ".join(f"{count} without {title}" for title, count in counts.items() if count)
+        short += f" ({lacking})" if lacking else ""
     return AskedQuery(plan.sql, plan.understood, table.name, result, short)
-
-
-def _empty_note(index: GraphIndex, plan: Plan) -> str:
-    """Return how many other rows have no value in the columns on which a count rests; "" if all have one."""
-    counts = {title: index.sql.run(sql).rows[0][0] for title, sql in plan.lacking.items()}
-    lacking = [f"{count} without {title}" for title, count in counts.items() if count]
-    return f" ({', '.join(lacking)})" if lacking else ""
 
 
 def _short(rows: Sequence[Sequence[object]], units: Sequence[str], percent: str) -> str:

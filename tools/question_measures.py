@@ -222,8 +222,11 @@ class MeasureReader:
             self._check_texts(column)
         if sign is not None and self._parts.words(sign).replace(" ", "") in {"以后", "以前"}:
             raise UnclearError(first)  # with the date itself, or without
-        sql, possible = (" OR ".join(_date_sql(one, word, *period) for period in periods)
-                         for one in (column, _reversed(column)))
+        # What is certain of the first of the days that a date may be is possible of the last.
+        days = quoted(column.name), quoted(column.last or column.name)
+        bounds = [(_bounds(column, start)[0], _bounds(column, end)[1]) for start, end in periods]
+        sql, possible = (" OR ".join(_DATE_SQL[word].format(*ends, *period) for period in bounds)
+                         for ends in (days, days[::-1]))
         rivals = [] if column.last else [quoted(one.name) for one in self._parts.rivals.get(column.name, ())]
         if rivals:  # another date of the row may be meant, where there is one
             either = f"CAST(coalesce({', '.join(rivals)}, {quoted(column.name)}) AS DATE)"
@@ -292,17 +295,6 @@ def _figure(number: Mention, column: ColumnInfo) -> str:
     if converted is None:
         raise UnclearError(number)
     return f"{converted:.10g}"
-
-
-def _date_sql(column: ColumnInfo, sign: str, first: str, last: str) -> str:
-    """Return that a date is from the start of one period to the end of another, or on one side of it."""
-    days = quoted(column.name), quoted(column.last or column.name)
-    return _DATE_SQL[sign].format(*days, _bounds(column, first)[0], _bounds(column, last)[1])
-
-
-def _reversed(column: ColumnInfo) -> ColumnInfo:
-    """Return a column with its first and last days exchanged: what is certain of the one is possible of the other."""
-    return column.model_copy(update={"name": column.last, "last": column.name}) if column.last else column
 
 
 def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:

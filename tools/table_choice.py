@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 
 import numpy as np
 
 from ..graph_store.graph_index import GraphIndex
-from ..graph_store.sql.logical_tables import snake_case
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST
 from ..schemas.naming import label_key
@@ -36,8 +34,6 @@ _MOST_DESCRIBED, _LEAST_SCORE = 2, 1 / 2
 """How many tables are described, and which share of the best table's score they have at least."""
 _LEAST_ROWS = 8
 """A smaller table has nothing to compute: passages show it whole."""
-_WORDED = frozenset({"text", "list"})
-"""The kinds of columns whose values are words."""
 _VALUES = ((8, 5), (6, 3), (4, 3), (2, 0), (0, 0))
 """How many values an asked column and another one may have to show them all, the fullest form first."""
 _FREQUENT = 3
@@ -66,7 +62,6 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     """
     if not (tables := _shown_tables(retriever.index)):
         return []
-    tables = [_titled(retriever.index, table) for table in tables]
     asked, votes = _stems(question), _votes(retriever, tables, question)
     scores = _scores(retriever, tables, question, votes)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
@@ -92,8 +87,13 @@ def _tells(tables: Sequence[TableInfo], asked: Collection[str], votes: Mapping[s
     large = [table for table in tables if table.rows >= _LEAST_ROWS]
     most_tables = max(1, int(len(large) * _WIDESPREAD))
     largest = max(large, key=lambda table: (table.rows, table.name)).name if large else ""
-    names_of = {table.name: _name_stems(table) for table in large}
-    words_of = {table.name: names_of[table.name] | _repeated_stems(table) for table in large}
+    names_of = {table.name: _stems(" ".join((table.name, table.title, *(
+        f"{column.name} {column.title}" for column in table.columns if column.name != "document"))).replace("_", " "))
+        for table in large}
+    # One counts or filters by short values that several rows have, not by titles.
+    words_of = {table.name: names_of[table.name] | _stems(" ".join(
+        value for column in table.columns if column.name != "document" and column.kind in {"text", "list"}
+        for value, count in column.frequent if count > 1 and len(value) <= _LONGEST_VALUE)) for table in large}
     tables_with = Counter(word for words in words_of.values() for word in words)
     telling = {word for word in asked if 0 < tables_with[word] <= most_tables}
     found = set[str]()
@@ -103,27 +103,6 @@ def _tells(tables: Sequence[TableInfo], asked: Collection[str], votes: Mapping[s
             votes[table.name] >= votes[name] for table in large) <= most_tables
         found.update([name] if points >= _ENOUGH_POINTS or is_near else [])
     return found
-
-
-def _name_stems(table: TableInfo) -> frozenset[str]:
-    columns = " ".join(f"{column.name} {column.title}" for column in table.columns if column.name != "document")
-    return _stems(f"{table.name} {table.title} {columns}".replace("_", " "))
-
-
-def _repeated_stems(table: TableInfo) -> frozenset[str]:
-    """Return the words of the short values that several rows have: one counts or filters by these, not by titles."""
-    return _stems(" ".join(value for column in table.columns if column.name != "document" and column.kind in _WORDED
-                           for value, count in column.frequent if count > 1 and len(value) <= _LONGEST_VALUE))
-
-
-def _titled(index: GraphIndex, table: TableInfo) -> TableInfo:
-    """Return a table that is called by its file's name with the title of its only document instead."""
-    titles = index.sql.titles.get(table.name, ())
-    file_names = {snake_case(PurePosixPath(title).stem) for title in titles}
-    if table.kind != "records" or table.documents != 1 or snake_case(table.title) not in file_names:
-        return table
-    title = next((title for title in titles if snake_case(PurePosixPath(title).stem) != snake_case(table.title)), "")
-    return table.model_copy(update={"title": title or table.title})
 
 
 def has_tables(index: GraphIndex) -> bool:
@@ -180,7 +159,16 @@ def _shown_tables(index: GraphIndex) -> list[TableInfo]:
 
 def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str, votes: Mapping[str, float],
             ) -> dict[str, float]:
-    scores = _by_words(tables, question)
+    names_of = {table.name: _stems(f"{table.name} {table.title}".replace("_", " ")) for table in tables}
+    words_of = {table.name: names_of[table.name] | _stems(" ".join(
+        text for column in table.columns if column.name != "document" for text in _texts_of_column(column)))
+        for table in tables}
+    tables_with = Counter(word for words in words_of.values() for word in words)
+    # Of the question's words, rare ones and those of a table's name count more.
+    weights = {word: 1 / tables_with[word] for word in _stems(question) if word in tables_with}
+    total = sum(weights.values()) or 1.0
+    scores = {name: sum(weights[word] * (1 + (word in names_of[name])) for word in sorted(words & weights.keys()))
+              / total for name, words in words_of.items()}
     query = retriever.compare(question[:LONGEST])
     largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
     names = [f"{table.title}: {', '.join(column.title for column in table.columns if column.name != 'document')}"
@@ -196,19 +184,6 @@ def _votes(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> 
                    for key, _ in retriever.rank_passages(question[:LONGEST], _PASSAGES))
     return {table.name: sum(near[document] for document, _ in _documents_of(table)) / max(near.total(), 1)
             if table.kind == "records" else 0 for table in tables}
-
-
-def _by_words(tables: Sequence[TableInfo], question: str) -> dict[str, float]:
-    """Return the share of a question's words that each table has; rare ones and those of its name count more."""
-    names_of = {table.name: _stems(f"{table.name} {table.title}".replace("_", " ")) for table in tables}
-    texts_of = {table.name: (text for column in table.columns if column.name != "document"
-                             for text in _texts_of_column(column)) for table in tables}
-    words_of = {name: names_of[name] | _stems(" ".join(texts)) for name, texts in texts_of.items()}
-    tables_with = Counter(word for words in words_of.values() for word in words)
-    weights = {word: 1 / tables_with[word] for word in _stems(question) if word in tables_with}
-    total = sum(weights.values()) or 1.0
-    return {name: sum(weights[word] * (1 + (word in names_of[name])) for word in sorted(words & weights.keys())) / total
-            for name, words in words_of.items()}
 
 
 def _texts_of_column(column: ColumnInfo) -> Iterator[str]:
@@ -227,22 +202,19 @@ def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:
 
 def _fitting_line(table: TableInfo, asked: Collection[str], tokens: int) -> str:
     """Return a table's description in the fullest form that fits, or with the columns asked for and more that fit."""
+    is_named_so = table.title.casefold() in {table.name, table.name.replace("_", " ")}
+    named = f"{table.name}{'' if is_named_so else f' “{_short(table.title)}”'} ({table.rows} rows)"
     for values in _VALUES:
-        line = f"{_title_text(table)}: {'; '.join(_column_texts(table, asked, *values))}"
+        line = f"{named}: {'; '.join(_column_texts(table, asked, *values))}"
         if estimate_tokens(line) <= tokens:
             return line
     asked_first = tuple(sorted(table.columns, key=lambda column: not _is_asked(column, asked)))
     columns = _column_texts(table.model_copy(update={"columns": asked_first}), asked, *_VALUES[-2])
     for left in range(1, len(columns)):
-        line = f"{_title_text(table)}: {'; '.join([*columns[:-left], f'… {left} more columns'])}"
+        line = f"{named}: {'; '.join([*columns[:-left], f'… {left} more columns'])}"
         if estimate_tokens(line) <= tokens:
             break
     return line
-
-
-def _title_text(table: TableInfo) -> str:
-    title = "" if table.title.casefold() in {table.name, table.name.replace("_", " ")} else f" “{_short(table.title)}”"
-    return f"{table.name}{title} ({table.rows} rows)"
 
 
 def _column_texts(table: TableInfo, asked: Collection[str], asked_values: int, other_values: int) -> list[str]:

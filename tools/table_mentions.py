@@ -120,12 +120,10 @@ def _shown(table: TableInfo) -> Iterator[ColumnInfo]:
 
 def _choose(candidates: Iterable[Candidate]) -> list[Mention]:
     """Return mentions that share no word: those of the most words first, of equally many by their ranks."""
-    def preference(candidate: Candidate) -> tuple[int, int, int]:
-        mention = candidate.mention
-        return mention.first - mention.last, RANKS.index(candidate.rank), mention.first
-
     chosen: list[Mention] = []
-    for _, mention in sorted(candidates, key=preference):
+    ordered = ((mention.first - mention.last, RANKS.index(rank), mention.first, at, mention)
+               for at, (rank, mention) in enumerate(candidates))
+    for *_, mention in sorted(ordered, key=lambda one: one[:4]):
         if all(mention.last <= other.first or other.last <= mention.first for other in chosen):
             chosen.append(mention)
             continue
@@ -170,12 +168,12 @@ def _fixed(question: str) -> tuple[Candidate, ...]:
     for part in fixed_parts(question, words):
         # A quoted word is rather a part of a text than a value: "final" in the title.
         is_quoted_word = part.kind == "quoted" and part.last == part.first + 1
-        candidates.append(Candidate("certain" if is_quoted_word else part.kind, part))
+        candidates.append(("certain" if is_quoted_word else part.kind, part))
     ranks = {**dict.fromkeys(WEAK, "weak"), "made": "made"}
     for first, last, _ in runs_of(words):
         kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
         for kind, name in sorted(kinds, key=lambda one: one[0] in WEAK):
-            candidates.append(Candidate(ranks.get(kind, "operation"), Mention(first, last, kind, name)))
+            candidates.append((ranks.get(kind, "operation"), Mention(first, last, kind, name)))
     return tuple(candidates)
 
 
@@ -228,13 +226,13 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
         if keys in whole:
             also = tuple(name for name in parts.get(keys, ()) if name not in whole[keys])
             if also and last == first + 1 and words[first].folded.endswith("ed"):  # of publisher or of publish_year
-                yield Candidate("column_word", Mention(first, last, "column", columns=(*whole[keys], *also)))
+                yield "column_word", Mention(first, last, "column", columns=(*whole[keys], *also))
                 continue
             is_rare = all(rarely_filled(table, column) for column in table.columns if column.name in whole[keys])
             rank = "column_form" if is_rare else "column"
-            yield Candidate(rank, Mention(first, last, "column", columns=whole[keys], also=also))
+            yield rank, Mention(first, last, "column", columns=whole[keys], also=also)
         elif keys in parts:
-            yield Candidate("column_word", Mention(first, last, "column", columns=parts[keys]))
+            yield "column_word", Mention(first, last, "column", columns=parts[keys])
     for at, word in enumerate(words):
         if not word.folded.isalpha() or is_han(word.folded[0]):
             continue
@@ -243,9 +241,9 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
         is_event = word.folded.endswith(_EVENTS) and not any(
             column.empty for column in table.columns if column.name in names)
         if names and is_event:
-            yield Candidate("column_form", Mention(at, at + 1, "head"))
+            yield "column_form", Mention(at, at + 1, "head")
         elif names:
-            yield Candidate("column_form", Mention(at, at + 1, "column", columns=tuple(names)))
+            yield "column_form", Mention(at, at + 1, "column", columns=tuple(names))
 
 
 @lru_cache(_MOST_CACHED)
@@ -280,7 +278,7 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[K
         for kind, named in (("head", heads), ("title", others)):
             if keys in named or (len(keys) == 1 and any(
                     len(one) == 1 and is_form_of(words[first].folded, one[0]) for one in named)):
-                yield Candidate(kind, Mention(first, last, kind))
+                yield kind, Mention(first, last, kind)
                 break
 
 

@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.records import ColumnInfo
@@ -36,13 +35,8 @@ _VALUE_END = re.compile(r"\s(?:on|by|in|since|at|-)\s|[,;(]|\s\d{4}[-/]\d")
 _TITLE_PARTS = re.compile(r"(?<=\S)(?::| [-–—])\s++")
 _Index = defaultdict[Keys, dict[str, list[str]]]
 """By stems: the values that may be said so, by the names of their columns."""
-
-
-class Candidate(NamedTuple):
-    """What some words of a question may mean, with its rank among `RANKS`."""
-
-    rank: str
-    mention: Mention
+Candidate = tuple[str, Mention]
+"""The rank (among `RANKS`) of what some words of a question may mean, and that."""
 
 
 class ValueReader:
@@ -71,7 +65,7 @@ class ValueReader:
                                for column, fitting in values.items() for value in fitting)
                 names_column = not is_spelt and not self._label_keys.isdisjoint(lexicon().synonyms.get(keys, ()))
                 if values and not names_column:
-                    yield Candidate(rank, Mention(first, last, "value", columns=tuple(values), values=values))
+                    yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                     break
 
     def _rank(self, first: int, last: int) -> str:

@@ -32,10 +32,10 @@ OTHERS = [TableInfo(name=f"table_{number}", title=f"Table {number}", kind="recor
 FIRST = Citation(id=1, document="birds.csv", start=20, end=30, quote="Adelie,3750")
 
 
-def retriever(tables, near: str = "", titles=None):
+def retriever(tables, near: str = ""):
     chunk = SimpleNamespace(document_id=near)
     run = SimpleNamespace(citations=(FIRST,))
-    sql = SimpleNamespace(tables=lambda: tuple(tables), titles=titles or {}, run=lambda *_, **__: run)
+    sql = SimpleNamespace(tables=lambda: tuple(tables), run=lambda *_, **__: run)
     lexical = SimpleNamespace(knows=lambda word: word.isascii())
     index = SimpleNamespace(sql=sql, chunks=[chunk], chunk_row={"c": 0}, lexical=lexical)
     return SimpleNamespace(
@@ -54,14 +54,6 @@ def test_a_table_is_described_by_kinds_units_ranges_values_and_what_is_missing()
         "birds (344 rows): species: Adelie 152, Gentoo 124; body_mass number g 2700..6300; price EUR|USD; "
         "hatched date 2007-11-09..2009-12-01, 3 other text")
     assert others == "other tables: cars 406"
-
-
-def test_a_table_that_only_its_file_names_is_called_by_its_documents_title():
-    coded = BIRDS.model_copy(update={"name": "p_17", "title": "p-17"})
-    named = {"p_17": ("p-17.csv", "Penguins of Palmer Station"), "birds": ("p-17.csv", "Penguins of Palmer Station")}
-    for table, shown in ((coded, "p_17 “Penguins of Palmer Station” (344 rows)"), (BIRDS, "birds (344 rows)")):
-        (block,) = describe_tables(retriever([table], titles=named), "How heavy is the Gentoo?")
-        assert block.items[0].statement.startswith(shown)
 
 
 def test_the_table_of_documents_is_described_where_it_has_words_of_the_question():
