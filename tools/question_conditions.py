@@ -96,7 +96,8 @@ class ConditionReader(MeasureReader):
         if not self._is_listed(last, mention):
             return False
         is_one = bool(set(last.values[column]) & set(mention.values[column]))  # words of one value
-        text = self._parts.reading.text_between(last, mention)
+        reading = self._parts.reading
+        text = reading.question[reading.words[last.last - 1].end:reading.words[mention.first].start]
         joins = {"or", "value"} & {
             other.kind for other in self._parts.mentions if last.last <= other.first < mention.first}
         if not (is_one or joins or _AND & between or {",", "、", ";"} & set(text)):

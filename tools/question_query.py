@@ -119,7 +119,11 @@ class QuestionQuery(QuestionTarget):
         if degree is None or others != [None]:
             return None
         self._parts.use(degree)
-        limit, order = self._limit(), DEGREES[degree.kind]
+        order, number = DEGREES[degree.kind], next(iter(self._parts.unused("number")), None)
+        self._parts.use(number)
+        if number is not None and not (number.name.isdecimal() and 1 < int(number.name) <= _MOST_RANKED):
+            raise UnclearError(number)
+        limit = int(number.name) if number is not None else 1  # how many of the first are asked for
         if (longest := self._longest_list(degree)) is not None:
             shown = self._identifiers or self._parts.naming_columns()
             return self._extreme_rows(size(longest), order, shown, 1, EXTREMES[order][1])
@@ -132,14 +136,6 @@ class QuestionQuery(QuestionTarget):
             if names_group or self._parts.words(mention) in _EACH:
                 self._parts.use(mention)
         return self._ranked_groups(group, self._group_value(), order, limit)
-
-    def _limit(self) -> int:
-        """Return how many of the first are asked for, and use the number that says so."""
-        number = next(iter(self._parts.unused("number")), None)
-        self._parts.use(number)
-        if number is not None and not (number.name.isdecimal() and 1 < int(number.name) <= _MOST_RANKED):
-            raise UnclearError(number)
-        return int(number.name) if number is not None else 1
 
     def _longest_list(self, degree: Mention) -> ColumnInfo | None:
         """Return the column of lists of which a row with the longest is asked for: "Which book has most authors?"."""

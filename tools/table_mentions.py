@@ -57,10 +57,6 @@ class Reading:
     mentions: tuple[Mention, ...]
     heads: frozenset[Keys]
 
-    def text_between(self, first: Mention, last: Mention) -> str:
-        """Return what stands between two mentions."""
-        return self.question[self.words[first.last - 1].end:self.words[last.first].start]
-
 
 def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
                   values: Iterable[FoundValue]) -> Reading | None:

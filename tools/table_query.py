@@ -74,8 +74,11 @@ def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[
             return engine.run(own, most_rows=1).citations
     if result.citations:
         return ()
-    return tuple(citation for table in _tables_of(result.sql, engine.tables())
-                 for citation in engine.run(f'SELECT * FROM "{table.name}"', most_rows=1).citations[:1])  # noqa: S608
+    tree = _parse_query(result.sql)
+    read = dict.fromkeys(node.name.casefold() for node in tree.find_all(exp.Table)) if tree is not None else {}
+    known = {table.name.casefold(): table.name for table in engine.tables()}
+    return tuple(citation for name in read if name in known
+                 for citation in engine.run(f'SELECT * FROM "{known[name]}"', most_rows=1).citations[:1])  # noqa: S608
 
 
 def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[TableInfo],
@@ -126,14 +129,6 @@ def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo],
             yield from ((*owner, node) for node in literals if isinstance(node, exp.Literal) and node.is_string)
 
 
-def _tables_of(sql: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
-    """Return the tables that a query reads, in its order."""
-    tree = _parse_query(sql)
-    known = {table.name.casefold(): table for table in tables}
-    names = dict.fromkeys(one.name.casefold() for one in tree.find_all(exp.Table)) if tree else {}
-    return [known[name] for name in names if name in known]
-
-
 def _parse_query(sql: str) -> exp.Expr | None:
     """Return a query as a tree; None if it is not one statement that can be read."""
     try:
@@ -149,10 +144,7 @@ def query_of_row(sql: str, values: Sequence[Any]) -> str | None:
 
     None if the row cannot be told from others: if all of its values are computed over several records.
     """
-    try:
-        tree = sqlglot.parse_one(sql, dialect="duckdb")
-    except sqlglot.errors.SqlglotError:
-        return None
+    tree = _parse_query(sql)
     if not isinstance(tree, exp.Select) or len(tree.expressions) != len(values) or tree.args.get("from_") is None:
         return None
     conditions = list[exp.Expr]()
@@ -232,10 +224,7 @@ def basis_text(basis: Basis, language: Language) -> str:
     lacks = [phrases[reason].format(f"{count:,}", left_out.column) for left_out in basis.left_out
              for reason, count in (("empty", left_out.empty), ("untyped", left_out.untyped)) if count]
     missing = {left_out.column: left_out.empty + left_out.untyped for left_out in basis.left_out}
-    try:
-        tree = sqlglot.parse_one(basis.query, dialect="duckdb")
-    except sqlglot.errors.SqlglotError:
-        tree = sqlglot.exp.Select()
+    tree = _parse_query(basis.query) or exp.Select()
     # A query that chooses among groups looked at more records than the chosen ones rest on.
     total, chosen = f"{records:,}", any(tree.args.get(clause) is not None for clause in ("having", "qualify"))
     if lacks and len(missing) == 1 and not chosen:
