@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 import numpy as np
 
@@ -71,9 +70,9 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()), *value_rows(index, entity)], at)
     rows, shared_note = split_shared_note([row for row in rows if row.places])
     lines = _card_lines(entity, rows)
-    chosen = [line for line in lines if label_key(line.label) in wanted] if wanted else lines
+    chosen = [line for line in lines if not wanted or label_key(line[0]) in wanted]
     if order:
-        chosen = sorted(chosen, key=lambda line: (line.label not in asked, line.is_continued, -order(line.label)))
+        chosen.sort(key=lambda line: (line[0] not in asked, line[2], -order(line[0])))
     limits = [f"only {', '.join(relations)}"] if relations else []
     limits += [f"at {at}"] if at else []
     row = index.entity_at(entity)
@@ -86,23 +85,17 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     if len(incident) > _MOST_FACTS:
         notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
     if wanted and not chosen:
-        other_labels = ", ".join(dict.fromkeys(line.label for line in lines))
+        other_labels = ", ".join(dict.fromkeys(label for label, *_ in lines))
         notes.append(f"nothing of these relations; it has: {other_labels}" if other_labels
                      else "the graph has no fact of it")
     elif not lines:
         notes.append(f"the graph has no fact of it{' at this date' if at else ''}")
-    items = tuple(line.item.model_copy(update={"heading": name}) for line in chosen)  # which its lines do not repeat
+    items = tuple(item.model_copy(update={"heading": name}) for _, item, _ in chosen)  # which its lines do not repeat
     return Block(title=title, items=items, note="; ".join(notes))
 
 
-class _CardLine(NamedTuple):
-    label: str
-    item: Passage
-    is_continued: bool
-
-
-def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[_CardLine]:
-    """Return the lines of a card; a list of several lines says how many rows it has."""
+def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage, bool]]:
+    """Return the lines of a card, each with its relation, and whether it continues a list, which says its length."""
     as_head, as_tail, as_value = range(3)  # what the entity is of a row, or that it has a value: the order of the lines
 
     def line_of(row: FactRow) -> tuple[int, str]:
@@ -110,7 +103,7 @@ def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[_CardLine]:
         role = as_value if not row.ends[1] else as_head if row.ends[0] == entity else as_tail
         return role, row.relation
 
-    lines = list[_CardLine]()
+    lines = list[tuple[str, Passage, bool]]()
     for (role, relation), group in groupby(sorted(rows, key=lambda row: (*line_of(row), row.head, row.tail)), line_of):
         of_line = list(group)
         count = f" ({len(of_line)} in all)" if len(of_line) > PER_LINE else ""
@@ -118,7 +111,7 @@ def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[_CardLine]:
         lead, side = {as_head: (f"{label} -> ", tail_of), as_tail: (f"<- {label}: ", head_of),
                       as_value: (f"{label}: ", tail_of)}[role]
         items = row_items(of_line, lead, side)
-        lines.extend(_CardLine(relation, item, is_continued=number > 0) for number, item in enumerate(items))
+        lines.extend((relation, item, number > 0) for number, item in enumerate(items))
     return lines
 
 

@@ -76,22 +76,13 @@ ValueKey = tuple[int, int, int]  # an entity's row, and the numbers of an attrib
 
 @dataclass(frozen=True, eq=False)
 class GraphColumns:
-    """A graph of n entities and m triples.
+    """A graph of n entities and m triples."""
 
-    Attributes:
-        texts: all texts, sorted; other columns have their numbers.
-        ids: the entities' ids, sorted.
-        types: the type of each entity, shape (n,).
-        names: the name that most chunks use for each entity (the first in order of equals), shape (n,).
-        triples: head's row, relation, tail's row, shape (m, 3), sorted.
-        mentions, support, triple_times, values, value_times: what chunks state.
-    """
-
-    texts: Sequence[str]
-    ids: Sequence[str]
-    types: Numbers
-    names: Numbers
-    triples: Numbers
+    texts: Sequence[str]  # all texts, sorted; other columns have their numbers
+    ids: Sequence[str]  # the entities' ids, sorted
+    types: Numbers  # the type of each entity, shape (n,)
+    names: Numbers  # the name that most chunks use for each entity (the first in order of equals), shape (n,)
+    triples: Numbers  # head's row, relation, tail's row, shape (m, 3), sorted
     mentions: MentionTable
     support: SupportTable
     triple_times: TripleTimeTable

@@ -49,17 +49,11 @@ _Key = tuple[str, str, str]
 
 
 class NodeEdits(NamedTuple):
-    """Edits by the node that they concern.
+    """Edits by the node that they concern; None stands for what was deleted."""
 
-    Attributes:
-        names: the name that a person gave a node.
-        facts: the fact that holds instead of a fact; None: the fact was deleted.
-        values: the same for values: each is a node, an attribute and a value.
-    """
-
-    names: dict[str, str]
-    facts: dict[EdgeKey, EdgeKey | None]
-    values: dict[_Key, _Key | None]
+    names: dict[str, str]  # the name that a person gave a node
+    facts: dict[EdgeKey, EdgeKey | None]  # the fact that holds instead of a fact
+    values: dict[_Key, _Key | None]  # the same for values: each is a node, an attribute and a value
 
 
 def read_edits(edits: Sequence[Edit], node_of: Callable[[str], str], known: Callable[[str], bool]) -> NodeEdits:

@@ -30,22 +30,15 @@ DECIMALS = 5
 
 @dataclass(frozen=True)
 class EntityFeatures:
-    """The features of n entities.
+    """The features of n entities."""
 
-    Attributes:
-        representations: rows of unit length, shape (n, 3d), with fewer columns in a large graph.
-        neighbourhoods: the frequency of each pair (relation, other end) and of each passage among an entity's triples
-            and mentions, shape (n, columns). Columns of only one entity are left out.
-        mass: the sum of each row of `neighbourhoods` if no columns were left out, 1 or 0, shape (n,).
-        links: the number of triples between two different entities, shape (n, n), symmetric.
-        mentions: how often each passage mentions an entity, shape (n, passages).
-    """
-
-    representations: Vectors
+    representations: Vectors  # rows of unit length, shape (n, 3d), with fewer columns in a large graph
     neighbourhoods: sparse.csr_array
-    mass: NDArray[np.float32]
-    links: sparse.csr_array
-    mentions: sparse.csr_array
+    """The frequency of each pair (relation, other end) and of each passage among an entity's triples and mentions,
+    shape (n, columns). Columns of only one entity are left out."""
+    mass: NDArray[np.float32]  # the sum of each row of `neighbourhoods` with all columns, 1 or 0, shape (n,)
+    links: sparse.csr_array  # the number of triples between two different entities, shape (n, n), symmetric
+    mentions: sparse.csr_array  # how often each passage mentions an entity, shape (n, passages)
 
     @cached_property
     def squares(self) -> NDArray[np.float32]:
