@@ -141,10 +141,13 @@ def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
 
 def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
     """Read everything else that has rows; what cannot be read is reported. Check the tables of documents."""
-    if kb.schemas.version():
+    if kb.schemas.version() or kb.documents.count_status("extracted", "done", "failed"):
         status_of(kb)
         kb.schema_control.list_candidates(1)
-    for read in (kb.schemas.declined_labels, kb.entities.decisions, kb.entities.verdicts, kb.edits.all):
+    for number in range(1, kb.schemas.version() + 1):
+        kb.schemas.base(number)
+    for read in (kb.schemas.versions, kb.schemas.declined_labels, kb.entities.decisions, kb.entities.verdicts,
+                 kb.edits.all):
         read()
     for entry in kb.documents.entries():
         kb.documents.page(entry.id, 0)
@@ -178,18 +181,6 @@ def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
         for chunk, ordinal, *_ in json.loads(row.chunks):
             if chunks.get(chunk) != row.document:
                 yield f"the new content of document {row.document!r}, chunk {ordinal} is missing"
-
-
-def _check_history(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the schema's versions can be read and are numbered without gaps; chunks need at least one version."""
-    numbers = [version.version for version in kb.schemas.versions()]
-    if not numbers and kb.documents.count_status("extracted", "done", "failed"):  # others wait for a first build
-        yield "there are chunks that were read, and no schema"
-    for number in range(1, max(numbers, default=0) + 1):
-        if number in numbers:
-            kb.schemas.base(number)
-        else:
-            yield f"version {number} of the schema is missing"
 
 
 def _check_bounding(kb: KnowledgeBase) -> Iterator[str]:
@@ -288,7 +279,6 @@ _CHECKS_OF_ROWS: _Checks = (
     ("documents and chunks", _check_chunks, RESTORE),
     ("what reports show", _check_readable, RESTORE),
     ("the stages of chunks", _check_stages, RESTORE),
-    ("the schema's history", _check_history, RESTORE),
     ("the graph", _check_graph, REINDEX),
     ("the communities", _check_communities, REINDEX),
 )

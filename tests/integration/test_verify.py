@@ -98,7 +98,7 @@ def chunk(document):
       "document 'd.txt', chunk 0 is not done, but adds to the graph")],
     [("UPDATE meta SET value = '{\"tree\": [\"x\"]}' WHERE key = 'state'", "cannot be read (ValueError"),
      ("DELETE FROM meta WHERE key = 'settings'", "does not say which embedding model")],
-    [("DELETE FROM schema_versions WHERE version = 2", "version 2 of the schema is missing")],
+    [("DELETE FROM schema_versions WHERE version = 2", "there is no version 2 of the schema")],
     [("UPDATE schema_versions SET schema = '{' WHERE version = 3", "version 3 of the schema is damaged in the ledger")],
     [(f"UPDATE extractions SET extraction = replace(extraction, '1999', '1998') WHERE chunk = {chunk('a')}",
       "document 'a.txt', chunk 0: its attribute_values, rejections are not what the schema admits"),
