@@ -51,12 +51,6 @@ def is_for_others(listed: str) -> bool:
     return not all(map(is_loopback, names_in(listed)))
 
 
-def is_local(scope: Scope) -> bool:
-    """Return True if a request comes from this machine."""
-    client = scope.get("client")
-    return client is not None and is_loopback(str(client[0]))
-
-
 def _address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(name.strip("[]"))
@@ -215,7 +209,9 @@ class Gate:
 
     async def identify_client(self, scope: Scope, headers: Headers) -> Rate:
         """Write a request's client and rights to its state, and return its rate; raise what refuses it."""
-        state, secret = scope["state"], key_in(headers)
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        secret = token.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "")
+        state = scope["state"]
         address = str(scope["client"][0]) if scope.get("client") else ""
         most: float = self.settings.requests_per_minute
         of_address = (f"address {address}", most)
@@ -225,7 +221,7 @@ class Gate:
         if needs_no_key and not secret:  # returned before keys are read: health checks must not depend on a database
             return of_address
         await self.clients.refresh()
-        if is_local(scope) and not self.needs_keys and not self.clients.needs_key():
+        if is_loopback(address) and not self.needs_keys and not self.clients.needs_key():
             state |= {"client": LOCAL, "scopes": frozenset(SCOPES), "bases": Bases()}
             return of_address
         try:
@@ -275,9 +271,3 @@ class Gate:
             return part
 
         return receive_on
-
-
-def key_in(headers: Headers) -> str:
-    """Return the key or token in a request's headers, `Authorization: Bearer` before `X-API-Key`; empty if none."""
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "")

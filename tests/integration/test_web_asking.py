@@ -296,7 +296,7 @@ def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
     answers = llm_server.scripted_brain()
 
     def script(body):
-        return '{"ready": true}' if '"ready": true' in body["messages"][-1]["content"] else answers(body)
+        return body["messages"][-1]["content"].partition("this JSON object and nothing else: ")[2] or answers(body)
 
     with (llm_server.LlmServer(script, key=key) as llm,
           browsing.opened(web_browser, server.url, expected=("422",)) as page):
