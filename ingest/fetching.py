@@ -65,8 +65,9 @@ def fetch(address: Address, limits: Limits) -> tuple[str, bytes]:
         with (httpx.Client(transport=_Transport(limits), follow_redirects=True, max_redirects=_REDIRECTS,
                            timeout=min(_WAIT, limits.seconds), headers=_HEADERS, trust_env=False) as client,
               client.stream("GET", address.id) as response):
-            data = _body(response, limits, deadline)
-            return _name(response), data
+            kind = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+            data = _body(response, kind, limits, deadline)
+            return _name(response, kind), data
     except UnreadableError:
         raise
     except httpx.TooManyRedirects as error:
@@ -76,7 +77,7 @@ def fetch(address: Address, limits: Limits) -> tuple[str, bytes]:
                               "connection") from error
 
 
-def _body(response: httpx.Response, limits: Limits, deadline: float) -> bytes:
+def _body(response: httpx.Response, kind: str, limits: Limits, deadline: float) -> bytes:
     """Read the body of a response; text for which the server names a character set is returned as UTF-8."""
     if response.status_code != httpx.codes.OK:
         raise UnreadableError(f"the server answers with the status {response.status_code}: check the address, or "
@@ -91,7 +92,7 @@ def _body(response: httpx.Response, limits: Limits, deadline: float) -> bytes:
             raise UnreadableError(f"not fetched within {limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): raise it, or "
                                   "download it and add the file")
     charset = response.charset_encoding
-    if charset and _ENDINGS.get(_media_type(response)) in _TEXTS:
+    if charset and _ENDINGS.get(kind) in _TEXTS:
         try:
             return data.decode(charset).encode("utf-8-sig")
         except (LookupError, UnicodeDecodeError) as error:
@@ -100,19 +101,14 @@ def _body(response: httpx.Response, limits: Limits, deadline: float) -> bytes:
     return bytes(data)
 
 
-def _name(response: httpx.Response) -> str:
+def _name(response: httpx.Response, kind: str) -> str:
     """Return a file name for a response, with the ending that decides how it is read."""
-    path, kind = PurePosixPath(response.url.path), _media_type(response)
-    ending = _ENDINGS.get(kind, "")
+    path, ending = PurePosixPath(response.url.path), _ENDINGS.get(kind, "")
     if ending in {"", ".txt"} and path.suffix.lower() in {*PLAIN, *PARSED, *RECORD_READERS}:
         ending = path.suffix.lower()
     if not ending:
         raise UnreadableError(f"it is of the type {kind!r}, which is not read: download it, and convert it")
     return f"{path.stem or response.url.host}{ending}"
-
-
-def _media_type(response: httpx.Response) -> str:
-    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 # IPv6 ranges that embed IPv4 addresses, private ones too, where a machine or its router translates: mapped, compatible

@@ -33,12 +33,8 @@ class GridCell:
 GridRow = Sequence[GridCell]
 
 
-class GridTable(NamedTuple):
-    """A grid in the form that `table_lines` takes, and the lines above it."""
-
-    captions: list[str]
-    header: list[str]
-    rows: list[TableRow]
+GridTable = tuple[list[str], list[str], list[TableRow]]
+"""The captions, the header and the rows of a grid, as `table_lines` takes them."""
 
 
 def read_grid(grid: Sequence[GridRow]) -> GridTable:
@@ -56,7 +52,7 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
     depth = header_depth(rows)
     header = [" ".join(dict.fromkeys(filter(None, (cell.text for cell in column))))
               for column in zip(*rows[:depth], strict=True)]
-    return GridTable([text for text in captions if text], header, row_contents(rows[depth:]))
+    return [text for text in captions if text], header, row_contents(rows[depth:])
 
 
 def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[str]:
@@ -125,30 +121,22 @@ def _cell_texts(rows: Sequence[GridRow]) -> list[list[str]]:
     return [[cell.text for cell in row] for row in rows]
 
 
-class SpanningCell(NamedTuple):
-    """A cell, and how many columns and rows it spans."""
-
-    cell: GridCell
-    columns: int = 1
-    rows: int = 1
-
-
-def place_cells(rows: Iterable[Sequence[SpanningCell]]) -> list[list[GridCell]]:
-    """Put each cell into all places of the grid that it spans; return an empty list if the grid becomes too large."""
+def place_cells(rows: Iterable[Sequence[tuple[GridCell, int, int]]]) -> list[list[GridCell]]:
+    """Put each cell, given with the columns and rows that it spans, into its places; return [] if they are too many."""
     lines: list[dict[int, GridCell]] = []  # the cells of each row by their columns
     size = 0
     for at, row in enumerate(rows):
         lines += [{} for _ in range(at + 1 - len(lines))]
         column = 0
-        for spanning in row:
+        for cell, columns, height in row:
             while column in lines[at]:  # a cell of a row above spans this place
                 column += 1
-            size += spanning.columns * spanning.rows
-            if column + spanning.columns > DEFAULT_LIMITS.table_columns or size > _MOST_CELLS:
+            size += columns * height
+            if column + columns > DEFAULT_LIMITS.table_columns or size > _MOST_CELLS:
                 return []
-            lines += [{} for _ in range(at + spanning.rows - len(lines))]
-            for line in lines[at:at + spanning.rows]:
-                line.update(dict.fromkeys(range(column, column + spanning.columns), spanning.cell))
+            lines += [{} for _ in range(at + height - len(lines))]
+            for line in lines[at:at + height]:
+                line.update(dict.fromkeys(range(column, column + columns), cell))
     return [[line.get(column, GridCell("")) for column in range(max(line, default=-1) + 1)] for line in lines[:at + 1]]
 
 
@@ -280,13 +268,13 @@ def _read_head(block: TableBlock, merged: Merged) -> GridTable:
     texts = [_row_cells(row, block.columns) for row in block.head]
     # In a grid of one column, each row would be a single cell that spans all columns, and so a line between rows.
     if max(map(len, texts)) <= 1:
-        return GridTable([], texts[0], [*texts[1:]]) if has_header(texts) else GridTable([], [], [*texts])
+        return ([], texts[0], [*texts[1:]]) if has_header(texts) else ([], [], [*texts])
     captions, header, rows = read_grid(_head_grid(block, merged))
     filled = {at for row in rows if not isinstance(row, TableLine) for at, cell in enumerate(row) if cell}
     if not rows or any(name and at in filled for at, name in enumerate(header)):
-        return GridTable(captions, header, rows)
+        return captions, header, rows
     # No named column has any text below its name, so these names are a row.
-    return GridTable(captions, [], [header, *rows])
+    return captions, [], [header, *rows]
 
 
 def _head_grid(block: TableBlock, merged: Merged) -> list[GridRow]:

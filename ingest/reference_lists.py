@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import NamedTuple
 
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
@@ -32,28 +31,22 @@ _DOI = re.compile(r"\b10\.\d{4,9}/(?:(?!doi:)[^\s\"<>|{}]|(?<=[-/_.])\n(?=[a-z\d
 _FIRST_PAGE = 6_000  # the characters of a document in which its own DOI stands
 
 
-class _Entry(NamedTuple):
-    start: int
-    end: int
-    text: str
-
-
 def reference_tables(text: str) -> list[SourceTable]:
     """Return each list of references of a text as a table with the columns `COLUMNS`, one row for each work."""
     tables: list[SourceTable] = []
     if not is_reference_list(heading.title for heading in headings(text)):
         return tables
     for is_list, lines in groupby(lines_under(text, ""), lambda line: is_reference_list(line.above[-1:])):
-        entries = _split_entries([line for line in lines if not line.text.startswith(("#", "|"))]) if is_list else []
-        if sum(_YEAR.search(entry.text) is not None for entry in entries) >= _FEWEST:
-            rows = ((one_line(entry.text), _year_of(one_line(entry.text)), find_doi(entry.text)) for entry in entries)
+        entries = _split_entries([line for line in lines if not line.text.startswith(("#", "|"))]) if is_list else {}
+        if sum(_YEAR.search(entry) is not None for entry in entries.values()) >= _FEWEST:
+            rows = ((one_line(entry), _year_of(one_line(entry)), find_doi(entry)) for entry in entries.values())
             tables.append(SourceTable(title=TITLE, columns=COLUMNS, rows=tuple(rows),
-                                      spans=tuple((entry.start, entry.end) for entry in entries)))
+                                      spans=tuple(entries)))
     return tables
 
 
-def _split_entries(lines: Sequence[Line]) -> list[_Entry]:
-    """Return the entries of a list: by their numbers, else by marks and blank lines or where authors begin a line."""
+def _split_entries(lines: Sequence[Line]) -> dict[tuple[int, int], str]:
+    """Return the entries of a list by their places, told by numbers, else by marks or where authors begin a line."""
     starts: list[int] = []  # the lines with the numbers of a list, from 1, each one more than the number before
     for at, line in enumerate(lines):
         found = _NUMBER.match(line.text)
@@ -63,7 +56,7 @@ def _split_entries(lines: Sequence[Line]) -> list[_Entry]:
         starts = [at for at, line in enumerate(lines) if _LABEL.match(line.text)]
     if len(starts) < _FEWEST:
         starts = list(_unmarked_starts(lines))
-    entries: list[_Entry] = []
+    entries: dict[tuple[int, int], str] = {}
     for start, end in pairwise([*starts, len(lines)]):
         text, last = "", lines[start]
         for line in lines[start:end]:
@@ -72,7 +65,7 @@ def _split_entries(lines: Sequence[Line]) -> list[_Entry]:
             elif _is_complete(text):
                 break  # what follows is the text behind the list, or what stands in the middle of a page
         if len(text) <= _LONGEST:
-            entries.append(_Entry(lines[start].start, last.start + len(last.text.rstrip()), text))
+            entries[lines[start].start, last.start + len(last.text.rstrip())] = text
     return entries
 
 

@@ -15,7 +15,7 @@ from striprtf.striprtf import rtf_to_text
 
 from ...text.cleaning import one_line
 from ...text.titles import is_from_template
-from ..grids import GridCell, SpanningCell, grid_lines, place_cells
+from ..grids import GridCell, grid_lines, place_cells
 from ..metadata import CREATED
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from . import archives
@@ -174,7 +174,7 @@ def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
     if shape.has_text_frame:
         yield write_raised(shape.text_frame.text)
     elif getattr(shape, "has_table", False):
-        rows = ([SpanningCell(GridCell(write_raised(cell.text)), cell.span_width, cell.span_height)
+        rows = ([(GridCell(write_raised(cell.text)), cell.span_width, cell.span_height)
                  for cell in row.cells if not cell.is_spanned] for row in shape.table.rows)
         yield "\n".join(grid_lines(place_cells(rows), heading))
     elif getattr(shape, "has_chart", False):

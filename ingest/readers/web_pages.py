@@ -13,7 +13,7 @@ from bs4.exceptions import ParserRejectedMarkup
 from ...runtime.libraries import ignoring
 from ...text.cleaning import one_line
 from ..decoding import decode
-from ..grids import GridCell, SpanningCell, grid_lines, place_cells
+from ..grids import GridCell, grid_lines, place_cells
 from ..reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, list_counts, write_raised
 from .archives import local_name, open_archive, parse_xml
 
@@ -231,8 +231,8 @@ def _read_table(table: Tag, heading: str) -> str:
 def read_grid(table: Tag) -> list[list[GridCell]]:
     """Return the cells of a table whose tags are marked."""
     rows = (row.find_all(_CELLS, recursive=False) for row in table.find_all("tr"))
-    return place_cells([SpanningCell(GridCell(_cell_text(cell), cell.name == "th"), _read_span(cell, "colspan"),
-                                     _read_span(cell, "rowspan")) for cell in row] for row in rows if row)
+    return place_cells([(GridCell(_cell_text(cell), cell.name == "th"), _read_span(cell, "colspan"),
+                         _read_span(cell, "rowspan")) for cell in row] for row in rows if row)
 
 
 def _cell_text(cell: Tag) -> str:
