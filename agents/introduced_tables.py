@@ -4,15 +4,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
+from textwrap import shorten
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.logical_tables import DOCUMENT, OWN_FIELDS, SECTION, quoted
 from ..ingest.metadata import CREATED
-from ..models.rules.metadata_facts import ALIAS
+from ..models.rules.metadata_facts import is_setting
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnInfo, SqlResult, TableInfo
 from ..text.languages import Language, phrase_language
-from ..text.lexicon import WORDS
 from ..text.titles import UNREAD, in_small_letters, readable_name
 from ..tools.asked_query import ask_tables
 
@@ -25,23 +25,21 @@ _MOSTLY = 1 / 2
 _LEAST_OF_ALL = 1 / 4
 """The least share of all documents that are in a folder whose fields are shown: of a few they say little."""
 _LONGEST_HEADER, _LONGEST_HEADING = 40, 60
-_OF_CELL = re.compile(r"[,，;；.。!?！？](?:\s|$)|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
+_OF_CELL = re.compile(r"[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
 """What no name of a column has, but a first row that was taken for the header, or a link."""
-_VALUE = re.compile(r"[^\W\d_][\w -]{1,30}")
-"""A value that a question can name."""
+_VALUE = re.compile(r"(?=.*[^\WA-Z\d_])[^\W\d_][\w -]{1,30}")
+"""A value that a question can name; initials and placeholders in capitals say too little."""
 _TABLE_OF_ROW = "|"  # how a row of a table begins in a text; neighbouring fields, such as those of minutes, do not
 _MOST: dict[Language, str] = {"en": "Which {} has the most documents?", "zh": "哪个{}的文档最多？"}
 _HAVE: dict[Language, str] = {"en": 'How many documents have the {} "{}"?', "zh": "有多少文档的{}是{}？"}
 _ROWS: dict[Language, str] = {"en": 'How many rows of {} have the {} "{}"?', "zh": "{1}是{2}的有多少行？"}
 _MOST_ASKED = 6
-_LAYOUT_FIELDS = WORDS["layout fields"]
-"""Fields that tell a program how to show the document."""
 
 
 def describe_tables(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return what the fields of each folder's documents and the largest tables hold: rows and names of columns."""
     tables = [table for table in index.sql.tables() if table.kind == "records" and table.rows >= _LEAST_ROWS]
-    lines = list(_describe_folders(index, metadata_of))
+    lines = list(_describe_folders(metadata_of))
     for table in sorted(tables, key=lambda table: (not any(map(_title_of, table.columns)), -table.rows, table.name)):
         if len(lines) < _SHOWN:
             lines += _describe_table(index, table, is_only=len(metadata_of) == 1)
@@ -53,9 +51,8 @@ def _title_of(column: ColumnInfo) -> str:
     return "" if column.name == DOCUMENT or column.title == SECTION else column.title.strip()
 
 
-def _describe_folders(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+def _describe_folders(metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """Yield the fields that most documents of a folder have, such as their front matter, the largest folder first."""
-    stated = _stated_fields(index)
     documents_of: dict[str, list[str]] = defaultdict(list)
     for key in metadata_of:
         file, mark, _ = key.partition("#")  # the id of a record is that of its file, # and a number
@@ -64,8 +61,8 @@ def _describe_folders(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, 
         titles: dict[str, str] = {}
         counts = Counter[str]()
         for key in documents:
-            fields = {label_key(name): name for name in (*metadata_of[key], *stated[key])
-                      if name != UNREAD and label_key(name) not in _LAYOUT_FIELDS}
+            fields = {label_key(name): name for name, value in metadata_of[key].items()
+                      if name != UNREAD and not is_setting(name, value)}
             titles = fields | titles
             counts.update(fields.keys())
         columns = [titles[name] for name, count in counts.most_common() if count >= len(documents) * _MOSTLY]
@@ -75,18 +72,6 @@ def _describe_folders(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, 
             yield f"{name}: {len(documents):,} × {_list_columns(['title', *columns])}"
 
 
-def _stated_fields(index: GraphIndex) -> Mapping[str, list[str]]:
-    """Return the attributes that each document states, such as the servings of a recipe in a line of its text."""
-    owners, columns = index.documents[1], index.columns
-    stated: dict[str, list[str]] = defaultdict(list)
-    places = {*zip(columns.values.attribute.tolist(), columns.values.chunk.tolist(), strict=True)}
-    for attribute, chunk in sorted(places):
-        document = index.document_ids[owners[index.chunk_row[columns.texts[chunk]]]]
-        if (name := columns.texts[attribute]) != ALIAS:
-            stated[document].append(name)
-    return stated
-
-
 def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> Iterator[str]:
     """Yield a line for a table, unless its header is one of its rows, or it was written as lines of fields."""
     columns = [column for column in table.columns if column.name != DOCUMENT and column.title != SECTION]
@@ -94,12 +79,14 @@ def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> It
     if not all(map(_is_named, named)) or 0 < 2 * len(named) < len(columns) or len(columns) < _LEAST_COLUMNS:
         return
     result = index.sql.run(f"SELECT DISTINCT document FROM {quoted(table.name)}", most_cited=1)  # noqa: S608
-    if not result.citations or not result.citations[0].quote.startswith(_TABLE_OF_ROW):
+    is_form = 1 < table.rows / max(result.total, 1) < _LEAST_ROWS  # in each file
+    if is_form or not result.citations or not result.citations[0].quote.startswith(_TABLE_OF_ROW):
         return
     # The columns that most rows have come first; a field that one row alone has is no column.
     titles = [column.title for column in sorted(named, key=lambda column: column.empty)
               if table.rows - column.empty > 1]
-    head = f"{_name_table(table, result, is_only=is_only)}: {table.rows:,}"
+    titles_of = dict(zip(index.document_ids, index.document_titles, strict=True))
+    head = f"{_name_table(table, result, titles_of, is_only=is_only)}: {table.rows:,}"
     if not named:
         yield f"{head} rows, no header"
     elif len(titles) >= _LEAST_COLUMNS:
@@ -112,20 +99,21 @@ def _is_named(column: ColumnInfo) -> bool:
     return 0 < len(title) <= _LONGEST_HEADER and _OF_CELL.search(title) is None
 
 
-def _name_table(table: TableInfo, result: SqlResult, *, is_only: bool) -> str:
-    """Return what a table is called: its file and its heading there, or the folder of its files."""
+def _name_table(table: TableInfo, result: SqlResult, titles_of: Mapping[str, str], *, is_only: bool) -> str:
+    """Return what a table is called: its document and its heading there, or the folder or the kind of its files."""
     paths = {PurePosixPath(str(row[0])) for row in result.rows}
-    folders = {path.parent.name for path in paths}
     if result.total > 1:
-        shared = readable_name(folders.pop()) if len(folders) == 1 else ""
-        return shared if result.total == table.rows and shared else f"{shared or table.title} ({result.total:,} files)"
-    stem = paths.pop().stem
-    heading = table.title.removeprefix(stem).strip()
-    if len(heading) > _LONGEST_HEADING:
-        return readable_name(stem)
-    if is_only and heading:
+        folders = {path.parent.name for path in paths}
+        name = readable_name(folders.pop()) if len(folders) == 1 else ""
+        kinds = "/".join(sorted({path.suffix[1:].upper() for path in paths}))
+        return name if result.total == table.rows and name else f"{name or kinds} ({result.total:,} files)"
+    path = paths.pop()
+    heading = table.title.removeprefix(path.stem).strip()
+    if is_only and 0 < len(heading) <= _LONGEST_HEADING:
         return in_small_letters(heading)
-    return f"{readable_name(stem)}, {heading}" if heading not in {"", stem} else readable_name(stem)
+    title = titles_of.get(str(path)) or path.stem
+    name = readable_name(shorten(title, _LONGEST_HEADING, placeholder="…"))
+    return f"{name}, {heading}" if 0 < len(heading) <= _LONGEST_HEADING and heading != title else name
 
 
 def _list_columns(titles: list[str]) -> str:
@@ -139,7 +127,7 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
                     key=lambda table: (table.kind != "documents", -table.rows, table.name))
     columns = [(table, column) for table in tables for column in table.columns
                if _is_named(column) and column.name not in OWN_FIELDS and column.title not in {UNREAD, CREATED}
-               and "_" not in column.title and label_key(column.title) not in _LAYOUT_FIELDS
+               and "_" not in column.title and not is_setting(column.title, "")
                and table.rows - column.empty >= _LEAST_ROWS]
     on_values = [question for pair in columns if (question := _ask_frequent(*pair))]
     for questions in (on_values, [_ask_filled(*pair) for pair in columns if pair[1].empty]):

@@ -35,12 +35,14 @@ _ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "�
 _ABOUT_ONE: dict[Language, str] = {"en": "What is this document about?", "zh": "这篇文档讲什么？"}
 _ABOUT_ALL = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
 """In the name of a file that says what a folder is about."""
+_SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
+"""A sentence of some length, and no part of one."""
 _PICTURES = re.compile(r"(?P<number>[\d,]{1,12}) pictures?")
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
           "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON",
           "tex": "LaTeX"}
-_DATA = frozenset({".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".xls"})
+_DATA = frozenset({".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".xls", ".bib", ".ris"})
 """Files of records, which the tables tell of: their titles come last."""
 _DAY = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:(?P<mark>[-._])(?P<month>0?[1-9]|1[0-2])(?P=mark)(?P<day>0?[1-9]|[12]\d|3[01])|"
@@ -65,8 +67,8 @@ class Introduction(Frozen):
     tables: tuple[str, ...] = Field(description="what the fields of documents and the largest tables hold: their rows "
                                                 "and columns")
     entities: tuple[MainEntity, ...] = Field(description="the names that stand out in the texts")
-    counts_times: bool = Field(description="names are ranked by how often they are said, as the documents are few; "
-                                           "otherwise by how many documents mention them")
+    counts_times: bool = Field(description="names are ranked by the passages that mention them, as the documents are "
+                                           "few; otherwise by documents")
     unread: tuple[str, ...] = Field(description="files that the latest build could not read, and why")
     left_out: tuple[str, ...] = Field(description="what it left out because it is no document")
     pictures: dict[str, int] = Field(description="the pictures of documents of which nothing else was not read, by id")
@@ -85,7 +87,7 @@ class Introduction(Frozen):
         parts = {"kind" if self.documents == 1 else "kinds": self._kinds_text(),
                  "title" if self.documents == 1 else "titles": titles, "chapters": "; ".join(self.chapters),
                  "from the text": said, "tables": "\n".join(self.tables),
-                 "mentioned most": ", ".join(f"{entity.name} ({self._count_text(entity)})" for entity in self.entities),
+                 "mentioned most": ", ".join(map(self._count_text, self.entities)),
                  "not read": "; ".join(self._unread_parts()) or "nothing: all is read",
                  "try": "\n".join(self.examples),
                  "without a model": self._offer_text(self.model) if self.model else ""}
@@ -100,9 +102,10 @@ class Introduction(Frozen):
         return f"{kinds}, of {first}" if first == last else f"{kinds}, from {first} to {last}"
 
     def _count_text(self, entity: MainEntity) -> str:
-        """Return what was counted of a name, with its unit."""
-        return (format_count(entity.times, "time") if self.counts_times
-                else f"in {format_count(entity.documents, 'document')}")
+        """Return a name with its type and what was counted of it."""
+        counted = (format_count(entity.times, "passage") if self.counts_times
+                   else f"in {format_count(entity.documents, 'document')}")
+        return f"{entity.name} ({entity.type}, {counted})"
 
     def _unread_parts(self) -> list[str]:
         """Return what was not read: files, parts of documents, chunks, and what is no document."""
@@ -173,8 +176,12 @@ def introduce(resources: Resources, name: str) -> Introduction:
 
 
 def _shown_title(document: str, title: str) -> str:
-    """Return a document's title; the name of its file, if that is all, as words."""
-    return readable_name(title or document) if title in {"", PurePosixPath(document).stem} else title
+    """Return a document's title; if that is only its file's name, this in words, with its folder if it is a date."""
+    path = PurePosixPath(document)
+    if title not in {"", path.stem}:
+        return title
+    has_words = any(map(str.isalpha, path.stem)) or not path.parent.name
+    return readable_name(title or document) if has_words else f"{readable_name(path.parent.name)} {path.stem}"
 
 
 def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, str]) -> tuple[DocumentSummary, ...]:
@@ -182,7 +189,8 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
     about_all = [key for key in ids if _ABOUT_ALL.search(PurePosixPath(key).stem)]
     for keys in (about_all, ids):
         found = summarise_documents(documents, keys[:_LOOKED_AT]) if keys else []
-        if said := [one.model_copy(update={"title": title_of[one.document]}) for one in found if one.said]:
+        if said := [one.model_copy(update={"title": title_of[one.document]}) for one in found
+                    if _SENTENCE.fullmatch(one.said) or (one.said and len(keys) == 1)]:
             return tuple(said[:_OPENINGS])
     return ()
 

@@ -125,6 +125,11 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
                                    time=time_of_field) for item in _items_of(cell)))
 
 
+def is_setting(field: str, value: str) -> bool:
+    """Return True for a field that tells a program how to show the document."""
+    return label_key(field) in _LAYOUT_FIELDS or (label_key(field), value.casefold()) in _SETTINGS
+
+
 def _items_of(cell: Cell) -> list[str]:
     """Return the values of a field: the items of a list, or the field as a whole if it is prose."""
     parts = cell.value.split("," if _NUMBERS.fullmatch(cell.value) else LIST_MARK)
@@ -142,8 +147,7 @@ def _is_uninformative(cell: Cell, document: str) -> bool:
     is_page_id = key == "id" and (_SLUG.fullmatch(cell.value) is not None or (is_in_name and not cell.value.isdigit()))
     is_full_name = key == "author" and _FULL_NAME.match(cell.value) is not None
     is_file_property = key in _FILE_PROPERTIES and not is_full_name and _OFFICE_FILE.search(document) is not None
-    is_setting = (key, cell.value.casefold()) in _SETTINGS
-    return (key in _LAYOUT_FIELDS or repeats_title or repeats_date or is_page_id or is_file_property or is_setting
+    return (is_setting(cell.header, cell.value) or repeats_title or repeats_date or is_page_id or is_file_property
             or len(cell.value) > _LONGEST_VALUE)
 
 
