@@ -71,9 +71,8 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
              said_on: str = "") -> str:
     """Return the id of a chunk, which stays the same as long as the text that a reasoner reads does.
 
-    `occurrence` is the number of earlier chunks of the document with the same heading and text, and `opening` the
-    sentence above the list that the chunk continues, if it begins inside a list. The date `said_on` counts only where
-    the text has relative dates.
+    `occurrence` counts earlier chunks with the same heading and text; `said_on` counts only where the text has relative
+    dates.
     """
     dated = [said_on] if said_on and relative_dates(text, said_on) else []
     return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []), *dated)

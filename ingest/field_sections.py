@@ -110,9 +110,8 @@ def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[So
 def field_tables(text: str, title: str) -> list[SourceTable]:
     """Return the records of a text as tables, one for each set of fields, in order.
 
-    The first column is the heading of the record's section, if each has its own, or the item of a list under which the
-    fields are set in. A record alone counts if it has at least three fields and is no list, such as the form in a mail.
-    `text` is as it is stored, and `title` is that of records under no other heading.
+    The first column is the heading or the item of a list that names each record, if there are such. A record alone
+    counts if it has at least three fields and is no list. `title` is that of records under no other heading.
     """
     if ":" not in text and "：" not in text:
         return []

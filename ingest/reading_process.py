@@ -1,7 +1,6 @@
 """Separate processes that read a file or draw a page of it, and are killed when that takes too much time or memory.
 
-A build must survive any failure of a parser. The process that reads has a memory limit, and it is killed at the file's
-deadline or when the build is cancelled; the next file gets a new one. It starts when the first file needs it.
+A build must survive any failure of a parser: after one, the next file gets a new process.
 """
 
 import json

@@ -123,9 +123,7 @@ class BadRecordError(ValueError):
 def read_csv(data: bytes, limits: Limits, name: str) -> Content:
     """Read the rows of a file of values separated by commas, semicolons, tabs or bars; `name` is the file's.
 
-    If its first line has a column `text`, each row is a record, with an optional `id` and `title`. Otherwise the file
-    is one document, with one or more tables. An UnreadableError is a row with too many columns, or a quote that is not
-    closed.
+    If its first line has a column `text`, each row is a record. Otherwise the file is one document with tables.
     """
     csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is too small for long documents
     numbered_rows = _csv_rows(decode(data), limits)

@@ -61,8 +61,7 @@ def _with_change(table: SourceTable, change: Callable[[str], str]) -> SourceTabl
 def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: int | None = None) -> dict[int, str]:
     """Collect a table as it stands in its source, and return the mark for each row that is a record, by its index.
 
-    Rows that sum up others are no records; see `_are_records`. `key` is the column that names the rows, if one does.
-    Rows may have more cells than the header. Nothing is collected outside a block of `collected_tables`.
+    Rows that sum up others are no records; `key` is the column that names the rows, if one does.
     """
     collected = _COLLECTED.get()
     if collected is None:

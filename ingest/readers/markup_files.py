@@ -1,7 +1,6 @@
 """Read reStructuredText.
 
-docutils parses it and writes it as HTML, which is read as any other page. It leaves out directives and roles that it
-does not know. Here the argument and content of each unknown directive are read, and the words of each unknown role.
+docutils writes it as HTML, which is read as any other page, with the words of directives and roles unknown to it.
 """
 
 import re

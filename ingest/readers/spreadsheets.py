@@ -1,7 +1,6 @@
 """Spreadsheets (xlsx, xls, ods): each sheet with its tables, and each number as its cell shows it.
 
-calamine reads the values of cells without their formats, and without which rows are hidden, so these are read from the
-archive itself. A number keeps all its digits, however many its format shows.
+calamine reads neither formats nor which rows are hidden, so these are read from the archive itself.
 """
 
 import re
@@ -117,7 +116,8 @@ def _lines(sheet: CalamineSheet, layout: "_Layout", raised: Mapping[str, str], t
     height, width = (last + 1 for last in sheet.end or (-1, -1))
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
-                              f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
+                              f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it, or "
+                              "delete what stands far from the rest")
     values = sheet.to_python(skip_empty_area=False)
     rows = [[raised.get(value, value) if isinstance(value, str) else _text(value) for value in row] for row in values]
     for (at, column), number_format in layout.formats.items():
@@ -173,8 +173,7 @@ NumberFormat = tuple[CellFormat, CellFormat]  # for numbers from zero on, and fo
 def parse_format(code: str) -> NumberFormat | None:
     """Parse a format such as `#,##0.00 "€"`; return None if it adds nothing to a number, or depends on conditions.
 
-    Its sections are for numbers above and below zero, for zero and for texts. Without a second one the first holds for
-    all numbers; zero is written with the first, because the third often has a dash in place of the number.
+    Of its sections the first is for numbers from zero on, and the second for those below, if there is one.
     """
     sections = [_parse_section(section) for section in _SECTIONS.findall(code)[:3] if section]
     known = [section for section in sections if section is not None]
