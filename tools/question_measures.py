@@ -227,10 +227,6 @@ class MeasureReader:
         bounds = [(_bounds(column, start)[0], _bounds(column, end)[1]) for start, end in periods]
         sql, possible = (" OR ".join(_DATE_SQL[word].format(*ends, *period) for period in bounds)
                          for ends in (days, days[::-1]))
-        rivals = [] if column.last else [quoted(one.name) for one in self._parts.rivals.get(column.name, ())]
-        if rivals:  # another date of the row may be meant, where there is one
-            either = f"CAST(coalesce({', '.join(rivals)}, {quoted(column.name)}) AS DATE)"
-            possible = sql.replace(quoted(column.name), either)
         values = (low,) if second is None else (low, high)
         condition = self._condition(column, sql, text, first, link, second, sign, values=values, otherwise=possible)
         if column.last and condition.is_negative and possible != sql:

@@ -1,5 +1,6 @@
 """The query that a question asks of one table, by what is computed: a share, an extreme, a total, a count, a cell."""
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -60,6 +61,10 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
     otherwise = plan.sql
     for condition in query.conditions:
         otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
+    for name, rivals in parts.rivals.items():  # another date of the rows may be meant, where they have one
+        dates = ", ".join(quoted(column.name) for column in (*rivals, parts.columns[name]))
+        either = f"CAST(coalesce({dates}) AS DATE)"
+        otherwise = either.join(re.split(rf"(?<! AS ){re.escape(quoted(name))}", otherwise))
     lacking = {column.title: plan.sql.replace(one.sql, f"{quoted(column.name)} IS NULL")
                for one in query.conditions if not one.sql.endswith(" NULL")
                and (column := parts.columns[one.column]).empty + column.untyped and not is_list(column)}
