@@ -43,8 +43,6 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
         UnclearError: the question may mean several things, or has a word that became no part of the query.
     """
     parts = AskedParts(reading)
-    if not parts.mentions:  # "?"
-        raise UnclearError(reading.table.name)
     query = QuestionQuery(parts, ConditionReader(parts).read(folders))
     plan = query.plan()
     conditioned = {condition.column for condition in query.conditions}
@@ -102,17 +100,15 @@ class QuestionQuery(QuestionTarget):
             raise UnclearError(share)
         self.conditions = whole
         inner = " AND ".join(condition.sql for condition in wanted)
-        sql = self._select(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*) AS percent")
-        understood = f"share of {self._table.title}{self._where(whole)} {self._where(wanted).strip()}"
-        return Plan(sql, understood, percent=True)
+        return Plan(self._select(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*) AS percent"),
+                    f"share of {self._table.title}{self._where(whole)} {self._where(wanted).strip()}", percent=True)
 
     def _group_value(self) -> Expression:
         """Return what is computed of each group that is ranked: an aggregate, or how many rows it has."""
-        operation = self._parts.take(*AGGREGATES)
-        function, word = AGGREGATES[operation.kind] if operation is not None else ("", "")
-        column = self._number_column()
+        operation, column = self._parts.take(*AGGREGATES), self._number_column()
         self._parts.take("count")  # the average number of pages
         if operation is not None and column is not None:
+            function, word = AGGREGATES[operation.kind]
             return Expression(f"{function}({quoted(column.name)})", f"{word} of {column.title}")
         if operation is not None or column is not None or not self._parts.are_counted():
             raise UnclearError(self._table.name)
@@ -140,7 +136,12 @@ class QuestionQuery(QuestionTarget):
             names_group = named is not None and self._parts.columns[named.columns[0]].title == group.words
             if names_group or self._parts.words(mention) in _EACH:
                 self._parts.use(mention)
-        return self._ranked_groups(group, self._group_value(), order, limit)
+        value = self._group_value()
+        # A few more groups show whether the last one is tied.
+        plan = self._computed(value, group, f" HAVING {value.sql} IS NOT NULL AND count({row_of(group.sql)[1]}) > 0 "
+                                            f"ORDER BY 2 {order}, 1 LIMIT {max(limit, 5) + 1}")
+        understood = f"{group.words} with the {EXTREMES[order][1]} {value.words}{self._where()}"
+        return replace(plan, understood=understood, shown=limit)
 
     def _longest_list(self, degree: Mention) -> ColumnInfo | None:
         """Return the column of lists of which a row with the longest is asked for: "Which book has most authors?"."""
@@ -193,8 +194,7 @@ class QuestionQuery(QuestionTarget):
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
         if column.untyped and self._parts.are_documents:
             raise UnclearError(column.name)  # "around 400 BC" may be the earliest
-        function, *degree_words = EXTREMES[order]
-        word = degree_words[is_date(column)]
+        function, word = EXTREMES[order][0], EXTREMES[order][1 + is_date(column)]
         extreme, words = f"{function}({quoted(column.name)})", f"{word} {column.title}"
         period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
         if is_date(column) and period is not None and limit == 1:

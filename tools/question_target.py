@@ -1,7 +1,7 @@
 """What a question asks of the rows of a table: the columns and groups it means, as parts of a statement."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
@@ -103,13 +103,6 @@ class QuestionTarget:
                             if is_text(column) or is_list(column))
         return Plan(plain, f"{value.words} for each {group.words}{self._where()}",
                     folded=folded if is_text_group else "")
-
-    def _ranked_groups(self, group: Expression, value: Expression, order: str, most: int) -> Plan:
-        """Return a query for the first groups in the order of a value, and a few more that may be tied with them."""
-        plan = self._computed(value, group, f" HAVING {value.sql} IS NOT NULL AND count({row_of(group.sql)[1]}) > 0 "
-                                            f"ORDER BY 2 {order}, 1 LIMIT {max(most, 5) + 1}")
-        return replace(plan, understood=f"{group.words} with the {EXTREMES[order][1]} {value.words}{self._where()}",
-                       shown=most)
 
     def _extreme_rows(self, value: Expression, order: str, shown: Sequence[ColumnInfo], limit: int, words: str) -> Plan:
         """Return a query for the rows with an extreme value, with all that share the last one."""

@@ -100,7 +100,7 @@ class Lexicon(NamedTuple):
 
     `phrases` are (kind, measure) by words as written, as a stem may be another word ("died", "die"); `stems` are their
     stems, `synonyms` the stems of a group's members by those of each, `forms` the same as words in full, and `labels`
-    the stems of labels of columns that count, or say where or who something is.
+    the stems of labels of columns that count, or say when or who something is.
     """
 
     phrases: Mapping[Keys, tuple[tuple[str, str], ...]]
