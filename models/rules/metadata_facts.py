@@ -28,7 +28,6 @@ from .recognition.name_kinds import infer_type
 ALIAS = "alias"
 PDF_NAME = re.compile(r"\.pdf\)?\Z", re.IGNORECASE)
 """The end of the name of a PDF in the graph: "paper.pdf", or "A Paper (paper.pdf)"."""
-_WORD_OF_PROPERTY = re.compile(rf"[{CJK}]|(?<![^\W_])[^\W\d_]{{3,}}(?![^\W_])")
 _LONGEST_VALUE = 1000
 _LONGEST_ITEM = 60  # characters of an item of a list; what is longer is prose with a semicolon in it
 _MOST_WORDS = 5  # the most words of a person's name, and of what is said above a list of people
@@ -234,12 +233,12 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
     `title` is the subject in the document's title, and `names` returns True if a heading is a name. If a key and the
     title name the `document` ("RFC-20: Oslo Pumps"), fields under the title describe the document.
     """
+    if PDF_NAME.search(document):  # there "Table 2: ..." is a caption, and "Qa: ..." a part of a formula
+        return
     subject = document if document.endswith(f": {title}") else title
     for block in read_blocks(lines_under(text, heading, subject)):
         values = {name: block.value(key) for key, name in block.names.items()}
         fields = [Cell(name, value.rstrip(".。;；")) for name, value in values.items() if _is_field(name, value)]
-        if PDF_NAME.search(document):  # captions such as "Table 2: ..." are no fields, nor are "Qa: ..." of a formula
-            fields = [field for field in fields if names_property(field.header)]
         # The innermost heading that is a name; a numbered one, or one of general words ("Overview"), names no subject.
         owner = next((name for name in reversed(block.above) if not _NUMBERED.match(name) and is_telling(name)
                       and names(title if name == subject else name)), "")
@@ -266,11 +265,6 @@ def _is_form(fields: Sequence[Cell]) -> bool:
     links = sum(_LINK.match(one.value) is not None for one in fields)
     return (len(keys) == len(fields) >= (_LEAST_LINES if has_no_text else _LEAST_FIELDS)
             and 2 * links <= len(fields) and 2 * sentences <= len(fields))
-
-
-def names_property(header: str) -> bool:
-    """Return True if a header of a PDF names a property in words: not "m1524", "wk3", "c" or "Table 2"."""
-    return _WORD_OF_PROPERTY.search(header) is not None and not any(map(str.isdigit, header))
 
 
 def _is_field(key: str, value: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ...schemas.naming import canonical_name, normalise
 from ...text.content_words import content_words, spoken_words
@@ -25,9 +25,6 @@ from .likeness import gender_of, likeness
 from .recognition.name_kinds import kind_of_noun
 from .recognition.names import find_names, names_in
 from .recognition.spans import find_spans
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
 
 Expected = Literal["person", "location", "organization", "name", "date", "number", "reason", "polar", "text"]
 """The kind of an answer. "text" has no recognisable form; "polar" is yes or no."""
@@ -106,8 +103,11 @@ _PRONOUN = re.compile(
 MEN, WOMEN = word_set("he him his 他"), word_set("she her hers 她")
 _PERSONS = MEN | WOMEN | word_set("这个人 那个人 该人")
 _THINGS = word_set("it its 它 其")
-_PARTS_OF_MAIN_CLAUSE = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "dative", "poss", "attr"})
-_EMBEDDED = frozenset({"relcl", "advcl", "ccomp", "acl", "csubj", "xcomp"})
+_ASKED_PRONOUN = re.compile(
+    r"(?:(?:in|on|at|for|with|to) )?(?:who|whom|whose|what|which|when|where|why|how)(?: \w+)? "
+    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would) "
+    r"(?P<word>he|she|his|her|its(?= \w)|it(?=(?: \w+)?\W*\Z))\b", re.IGNORECASE)
+"""A question of a pronoun: "When did he die?", "Where is it?"; in "What does it say about pay?" it is the documents."""
 
 Kind = Literal["person", "place", "thing", "any"]
 """What a pronoun refers to."""
@@ -284,7 +284,7 @@ def _ask_same_of(name: str, messages: Sequence[tuple[str, str]]) -> str:
     return ""
 
 
-def ask_back(question: Question, parser: Parser) -> str:
+def ask_back(question: Question) -> str:
     """Return the question to ask the user if a pronoun is what is asked about and nothing says whom it means, or ""."""
     if question.language == "zh":
         pronoun = re.search(_HAN_PRONOUN, question.text)
@@ -293,43 +293,11 @@ def ask_back(question: Question, parser: Parser) -> str:
         if pronoun is None or any(word.tag in {"n", "nz", "PER", "ORG", "LOC"} for word in words):
             return ""
         return f"“{pronoun[0]}”指的是{'谁' if pronoun[0].rstrip('们') in _PERSONS else '什么'}？"
-    if question.language != "en" or not _PRONOUN.search(question.text):
+    asked = _ASKED_PRONOUN.match(question.text) if question.language == "en" else None
+    if asked is None:
         return ""
-    unclear = _unclear_pronoun(parser.parse(question.text))
-    if unclear is None:
-        return ""
-    return f"{'Who' if unclear.lower_ in _PERSONS else 'What'} is meant by '{unclear.lower_}'?"
-
-
-def _unclear_pronoun(doc: "Doc") -> "Token | None":
-    """Return the pronoun of the main clause that no noun before it explains, or None."""
-    # The nouns that the question asks for stand behind a question word, or beside one: "Who is the mayor of it?"
-    asked = set[int]()
-    for noun in doc:
-        if any(word.tag_.startswith("W") and word.i < noun.i for word in noun.subtree):
-            asked.add(noun.i)
-        for word in noun.head.children:
-            if word.tag_.startswith("W") and word.dep_ in {"attr", "nsubj"} and word.i < noun.i:
-                asked.add(noun.i)
-    nouns = [noun for noun in doc if noun.pos_ in {"NOUN", "PROPN"} and noun.i not in asked]
-    # In "Who lost his life?" the question word itself owns what is his.
-    has_acting_who = any(word.tag_ == "WP" and word.dep_ == "nsubj" and word.head.lemma_ != "be" for word in doc)
-    for token in doc:
-        is_thing = token.lower_ in _THINGS
-        is_pronoun = is_thing or token.lower_ in _PERSONS
-        is_embedded = any(step.dep_ in _EMBEDDED for step in token.ancestors)
-        if not is_pronoun or token.dep_ not in _PARTS_OF_MAIN_CLAUSE or is_embedded:
-            continue
-        is_explained = any(noun.i < token.i and (is_thing or noun.pos_ == "PROPN"
-                                                 or kind_of_noun(noun.lemma_.lower()) == "person") for noun in nouns)
-        is_bound = token.dep_ == "poss" and has_acting_who
-        # "It" may stand for a clause, or for the documents: "What does it say about pay?"
-        has_clause = any(word.dep_ in _EMBEDDED for word in doc)
-        has_noun_behind = token.dep_ != "poss" and any(noun.i > token.i for noun in nouns)
-        is_open = is_thing and (has_noun_behind or has_clause)
-        if not (is_explained or is_bound or is_open):
-            return token
-    return None
+    word = asked["word"].lower()
+    return f"{'Who' if word in _PERSONS else 'What'} is meant by '{word}'?"
 
 
 def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str] | None, parser: Parser) -> str:

@@ -147,7 +147,7 @@ class Answers:
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
         """Return the best quotes for a question as a draft; see `answer`."""
         analysed = analyse(question)
-        if unclear := ask_back(analysed, self._parser):
+        if unclear := ask_back(analysed):
             return QuotedDraft(answerable=False, confidence=0.0, asks_back=unclear)
         named = named_documents(analysed, passages)
         draft = _draft_answer(analysed, Finder(passages, self._parser, named))
