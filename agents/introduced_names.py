@@ -43,7 +43,12 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
         size = entity.documents if total >= FEW else entity.times
         if size < least or len(shown) == _SHOWN:
             break
-        if types[entity.type] < _OF_ONE_TYPE:
+        if any(_abbreviates(entity.name, one.name) for one in shown):
+            continue
+        abbreviated = [one for one in shown if _abbreviates(one.name, entity.name)]
+        if abbreviated:
+            shown[shown.index(abbreviated[0])] = entity
+        elif types[entity.type] < _OF_ONE_TYPE:
             types[entity.type] += 1
             shown.append(entity)
     return shown
@@ -56,8 +61,15 @@ def _entities_by_size(index: GraphIndex, rows: Sequence[int]) -> Iterator[MainEn
         labels = index.labels_of(row)
         is_initials = labels.name.isupper() and len(labels.name) <= _LONGEST_INITIALS
         if not is_initials and normalise(labels.name).removeprefix("the ") not in called:
-            yield MainEntity(id=index.entity_row.at(row), name=labels.name, type=labels.type,
+            name = next((other for other in labels.other_names if _abbreviates(labels.name, other)), labels.name)
+            yield MainEntity(id=index.entity_row.at(row), name=name, type=labels.type,
                              documents=int(index.document_counts[row]), times=len(index.mentioning[row]))
+
+
+def _abbreviates(name: str, full: str) -> bool:
+    """Return True if a name has an initial for the first word of a full one: "E. Bach" for "Emanuel Bach"."""
+    first, _, last = name.partition(" ")
+    return first.endswith(".") and full.startswith(first[:-1]) and full.endswith(f" {last}")
 
 
 def questions_on_names(entities: Sequence[MainEntity], documents: int) -> list[str]:

@@ -114,9 +114,9 @@ def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path
     assert not any("course" in question or "created" in question for question in found.examples), "all are the same"
 
 
-def test_names_count_documents_and_are_of_several_types(tmp_path):
+def test_names_count_documents_and_are_not_abbreviations_of_others(tmp_path):
     files = {f"{number}.md": f"# Day {number}\n\nToday the Elm Street Trust met at Oak Street. Then Emanuel Berg spoke "
-             f"for the Elm Street Trust. All went to the mill {number}." for number in range(1, 7)}
+             f"for the Elm Street Trust. All went with E. Berg to mill {number}." for number in range(1, 7)}
     files |= {f"{number}.md": f"# Day {number}\n\nToday all met at Oak Street." for number in range(7, 15)}
     found = introduce(tmp_path, files | {"Radom.md": "# Radom\n\nThis town is Radom."})
     counted = {one.name: one.documents for one in found.entities}
