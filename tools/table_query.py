@@ -9,10 +9,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 
-from ..graph_store.sql.checking import DIALECT, SqlError, join_names
+from ..graph_store.sql.checking import DIALECT, SqlError
 from ..graph_store.sql.engine import SqlEngine
 from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.documents import Citation
@@ -24,6 +23,7 @@ from ..schemas.retrieval import Passage, Place
 from ..text.languages import Language
 from ..text.quantities import show_value
 from .fact_rows import fit_lines
+from .sql_repair import column_of, parse_query, repair_names, tables_read
 
 _OF_RESULT = ("group", "having", "qualify", "windows", "distinct", "order", "limit", "offset")
 """The clauses that make rows of a result of the records."""
@@ -38,21 +38,38 @@ _MOST_NEAR = 5
 def look_up_query(engine: SqlEngine, lookup: TableQuery, tokens: int) -> list[Block]:
     """Return the result of a query as a block of citable rows.
 
-    A query that compares a column with a text that it does not have is run once more with the text that is meant. The
-    note says what was changed. A query that fails is no error: the note says why, with the names that there are.
+    A query that fails by its names is run once more with those that are meant, and so is one that compares a column
+    with a text that it does not have. The note says what was changed. A query that fails is no error: the note says
+    why, with the names that there are.
     """
     try:
-        result = engine.run(lookup.sql.strip("`; \n\t").removeprefix("sql\n"))
+        result, notes = _run_repaired(engine, lookup.sql.strip("`; \n\t").removeprefix("sql\n"))
     except SqlError as error:
         return [Block(title=" ".join(lookup.sql.split()), note=str(error))]
     try:
-        result, notes = _with_known_values(engine, result, engine.tables())
+        result, more = _with_known_values(engine, result, engine.tables())
+        notes += more
     except SqlError as error:
-        notes = [f"its texts were not looked for in their columns: {error}"]
-    tree = _parse_query(result.sql)
+        notes.append(f"its texts were not looked for in their columns: {error}")
+    tree = parse_query(result.sql)
     if result.records == 0 and tree is not None and tree.find(exp.Like):
         notes.append("LIKE tells capitals apart, ILIKE does not")
     return [block_of(engine, result, tokens, notes)]
+
+
+def _run_repaired(engine: SqlEngine, sql: str) -> tuple[SqlResult, list[str]]:
+    """Return the result of a query, once repaired if it fails, and what was changed; raise SqlError if it fails."""
+    try:
+        return engine.run(sql), []
+    except SqlError as error:
+        tree = parse_query(sql)
+        changes = repair_names(tree, engine.tables()) if tree is not None else []
+        if tree is None or not changes:
+            raise
+        try:
+            return engine.run(tree.sql(dialect=DIALECT)), changes
+        except SqlError as second:
+            raise SqlError("; ".join([*changes, str(second)])) from error
 
 
 def block_of(engine: SqlEngine, result: SqlResult, tokens: int, notes: Sequence[str] = (), understood: str = "",
@@ -74,18 +91,17 @@ def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[
             return engine.run(own, most_rows=1).citations
     if result.citations:
         return ()
-    tree = _parse_query(result.sql)
-    read = dict.fromkeys(node.name.casefold() for node in tree.find_all(exp.Table)) if tree is not None else {}
-    known = {table.name.casefold(): table.name for table in engine.tables()}
-    return tuple(citation for name in read if name in known
-                 for citation in engine.run(f'SELECT * FROM "{known[name]}"', most_rows=1).citations[:1])  # noqa: S608
+    tree = parse_query(result.sql)
+    read = tables_read(tree, engine.tables()) if tree is not None else {}
+    return tuple(citation for table in read.values()
+                 for citation in engine.run(f'SELECT * FROM "{table.name}"', most_rows=1).citations[:1])  # noqa: S608
 
 
 def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[TableInfo],
                        ) -> tuple[SqlResult, list[str]]:
     """Return a query's result with its texts written as the documents have them, and notes on these."""
     # A count of no rows is easily taken for an answer, so a note says which values there are.
-    if (tree := _parse_query(result.sql)) is None:
+    if (tree := parse_query(result.sql)) is None:
         return result, []
     compared = list(_compared_texts(tree, tables))
     notes = list[str]()
@@ -115,28 +131,12 @@ def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[Ta
 def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo],
                     ) -> Iterator[tuple[TableInfo, ColumnInfo, exp.Literal]]:
     """Yield the texts that a query compares columns of texts with by `=`, `<>` or `IN`, and where they stand."""
-    known = {table.name.casefold(): table for table in tables}
-    read = {node.alias_or_name.casefold(): known[node.name.casefold()] for node in tree.find_all(exp.Table)
-            if node.name.casefold() in known}
+    read = tables_read(tree, tables)
     for comparison in tree.find_all(exp.EQ, exp.NEQ, exp.In):
         named, literals = comparison.this, comparison.expressions or [comparison.args.get("expression")]
-        if not isinstance(named, exp.Column):
-            continue
-        owners = [read.get(named.table.casefold())] if named.table else [*read.values()]
-        owner = next(((table, column) for table in owners if table for column in table.columns
-                      if column.name.casefold() == named.name.casefold()), None)
+        owner = column_of(named, read) if isinstance(named, exp.Column) else None
         if owner is not None and owner[1].kind == "text":
             yield from ((*owner, node) for node in literals if isinstance(node, exp.Literal) and node.is_string)
-
-
-def _parse_query(sql: str) -> exp.Expr | None:
-    """Return a query as a tree; None if it is not one statement that can be read."""
-    try:
-        tree: exp.Expr = sqlglot.parse_one(sql, dialect=DIALECT)
-        join_names(tree)
-    except (sqlglot.errors.SqlglotError, SqlError):
-        return None
-    return tree
 
 
 def query_of_row(sql: str, values: Sequence[Any]) -> str | None:
@@ -144,7 +144,7 @@ def query_of_row(sql: str, values: Sequence[Any]) -> str | None:
 
     None if the row cannot be told from others: if all of its values are computed over several records.
     """
-    tree = _parse_query(sql)
+    tree = parse_query(sql)
     if not isinstance(tree, exp.Select) or len(tree.expressions) != len(values) or tree.args.get("from_") is None:
         return None
     conditions = list[exp.Expr]()
@@ -224,7 +224,7 @@ def basis_text(basis: Basis, language: Language) -> str:
     lacks = [phrases[reason].format(f"{count:,}", left_out.column) for left_out in basis.left_out
              for reason, count in (("empty", left_out.empty), ("untyped", left_out.untyped)) if count]
     missing = {left_out.column: left_out.empty + left_out.untyped for left_out in basis.left_out}
-    tree = _parse_query(basis.query) or exp.Select()
+    tree = parse_query(basis.query) or exp.Select()
     # A query that chooses among groups looked at more records than the chosen ones rest on.
     total, chosen = f"{records:,}", any(tree.args.get(clause) is not None for clause in ("having", "qualify"))
     if lacks and len(missing) == 1 and not chosen:

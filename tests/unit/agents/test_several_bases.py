@@ -111,7 +111,9 @@ def test_one_query_reads_the_tables_of_both_and_cites_the_rows_of_each(resources
 
 @pytest.mark.parametrize(("sql", "statement", "note"), [
     ('SELECT growth FROM "my-town".growth WHERE species = \'porites\'', "growth: 0.82", "read as 'Porites'"),
-    ('SELECT count(*) FROM "my-town".growth WHERE growth > 9', "count(*): 0", "from 0 records")])
+    ('SELECT count(*) FROM "my-town".growth WHERE growth > 9', "count(*): 0", "from 0 records"),
+    ("SELECT reef.dept FROM people.reef WHERE reef.species = 'Porites'", "depth: 12", "dept read as depth"),
+    ("SELECT growth.growth FROM growth WHERE species = 'Porites'", "growth: 0.82", "growth read as my-town.growth")])
 def test_a_query_over_several_bases_is_put_right_and_cites_what_it_read(resources, sql, statement, note):
     (block,) = looked_up(resources, TableQuery(sql=sql))
     assert [item.statement for item in block.items] == [statement]

@@ -125,13 +125,15 @@ class TestQueries:
 
     @pytest.mark.parametrize(("sql", "line", "note"), [
         ("```sql\nSELECT count(*) AS n FROM entities\n```", "n: 31", ""),
+        ("SELECT count(*) AS n FROM Entitys WHERE kind = 'River'", "", "read as entities; no column 'kind'"),
+        ("SELECT count(*) AS n FROM entitie WHERE type = River", "n: 3", "River read as the text 'River'"),
         ("SELECT count(*) AS n FROM entities WHERE type = 'river'", "n: 3", "type 'river' read as 'River'"),
         ("SELECT count(*) AS n FROM entities WHERE type <> 'Rive'", "n: 28", "type 'Rive' read as 'River'"),
         ("SELECT count(*) AS n FROM entities WHERE type = 'Lake'", "n: 0", "no type is 'Lake'; there are: "),
         ("SELECT count(*) AS n FROM entities WHERE type LIKE 'riv%'", "n: 0", "LIKE tells capitals apart"),
         ("SELECT count(*) AS n FROM weather", "", "no table 'weather'; there are: "),
         ("DROP TABLE entities", "", "only one SELECT")])
-    def test_take_texts_as_the_documents_write_them_or_say_what_there_is(self, retriever, sql, line, note):
+    def test_are_repaired_once_or_say_what_there_is(self, retriever, sql, line, note):
         (block,) = look_up(retriever, TableQuery(sql=sql))
         assert lines([block]) == ([line] if line else [])
         assert note in block.note

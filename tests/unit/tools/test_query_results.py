@@ -2,7 +2,8 @@
 
 import pytest
 from banyan.schemas.documents import Citation
-from banyan.schemas.records import Basis, LeftOut, SqlResult
+from banyan.schemas.records import Basis, ColumnInfo, LeftOut, SqlResult, TableInfo
+from banyan.tools.sql_repair import parse_query, repair_names
 from banyan.tools.table_query import basis_text, query_of_row, result_block
 
 
@@ -91,3 +92,39 @@ def test_a_row_cites_no_record_of_another_one():
     block = result_block(result(("Chinstrap", 3750)), 500,
                          find_records=lambda number: [record(9 + number, "Chinstrap")])
     assert [place.text for place in block.items[0].places] == ["Chinstrap"]
+
+
+def table(name: str, **columns: str) -> TableInfo:
+    return TableInfo(name=name, title=name, kind="records", rows=3, columns=tuple(
+        ColumnInfo(name=column, title=column, kind=kind) for column, kind in columns.items()))
+
+
+TABLES = [table("penguins_birds", species="text", island="text", body_mass_g="number", authors="list"),
+          table("penguins_isotopes", species="text", delta_15_n="number", delta_13_c="number")]
+
+
+@pytest.mark.parametrize(("sql", "meant"), [
+    ('SELECT avg("Body Mass G") FROM penguins_birds', "SELECT AVG(\"body_mass_g\") FROM penguins_birds"),
+    ("SELECT count(*) FROM penguin_bird", 'SELECT COUNT(*) FROM "penguins_birds" AS penguin_bird'),
+    ("SELECT penguin_bird.species FROM penguin_bird",
+     'SELECT penguin_bird.species FROM "penguins_birds" AS penguin_bird'),
+    ("SELECT b.body_mas FROM penguins_birds AS b", 'SELECT b."body_mass_g" FROM penguins_birds AS b'),
+    ("SELECT * FROM penguins_birds WHERE species = Adelie", "SELECT * FROM penguins_birds WHERE species = 'Adelie'"),
+    ('SELECT * FROM penguins_birds WHERE species IN ("Adelie")',
+     "SELECT * FROM penguins_birds WHERE species IN ('Adelie')"),
+    ("SELECT count(*) FROM penguins_birds WHERE authors = 'Bo'",
+     "SELECT COUNT(*) FROM penguins_birds WHERE LIST_CONTAINS(authors, 'Bo')"),
+    ("SELECT species FROM penguins_birds WHERE authors <> 'Bo'",
+     "SELECT species FROM penguins_birds WHERE NOT LIST_CONTAINS(authors, 'Bo')")])
+def test_what_can_be_put_right_is_and_is_said(sql, meant):
+    tree = parse_query(sql)
+    assert len(repair_names(tree, TABLES)) == 1
+    assert tree.sql(dialect="duckdb") == meant
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT price FROM penguins_birds", "SELECT delta FROM penguins_isotopes", "SELECT * FROM weather",
+    "SELECT species AS mass FROM penguins_birds ORDER BY mass",
+    "WITH x AS (SELECT species AS s FROM penguins_birds) SELECT s FROM x"])
+def test_what_may_mean_several_things_is_left_alone(sql):
+    assert repair_names(parse_query(sql), TABLES) == []
