@@ -18,6 +18,7 @@ from .document_status import mark_versions
 from .entity_names import named_entities
 from .fact_lookups import entity_card, look_up_paths
 from .fact_rows import fit_block, fit_lines, item_cost
+from .mentioning_documents import list_mentioning
 from .passages import look_up_passages
 from .reports import look_up_reports
 from .retriever import Retriever
@@ -138,7 +139,10 @@ def _read_named_documents(retriever: Retriever, question: str, named: Mapping[st
 
 
 def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Block]:
-    """Return the result of the query that a question is read as; the short answer is the only cell of its first row."""
+    """Return the documents that a question asks for by their words, or the result of the query that it is read as."""
+    # The short answer is the only cell of the first row.
+    if (mentioning := list_mentioning(index, question, tokens)) is not None:
+        return [mentioning]
     if (asked := ask_tables(index, question)) is None:
         return []
     block = block_of(index.sql, asked.result, tokens, understood=asked.understood)
