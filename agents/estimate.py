@@ -19,6 +19,7 @@ from ..ingest.loaders import load_documents
 from ..ingest.metadata import document_name
 from ..models.llm.llm_reasoner import extraction_prompt, inference_prompt
 from ..models.rules.table_facts import read_rows
+from ..runtime.budgets import BATCHED
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.schema_loading import load_schema
@@ -80,6 +81,7 @@ class BuildEstimate(Amount):
     later: Amount = Field(description="resolution and summaries, which depend on what is found: a guess by size")
     later_at_most: Amount = Field(description="the same if every fact that is found fits the schema")
     cost: float | None = Field(description="in the price file's currency; None: the model's price is not known")
+    batch_cost: float | None = Field(description="the same with --batch, which halves the price of extraction")
 
 
 class ReadingEstimate(Amount):
@@ -152,7 +154,8 @@ def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, docu
     return BuildEstimate(
         **(extraction + fitting + later).model_dump(), documents=len(document_ids), chunks=len(chunks),
         extraction=extraction, fitting=fitting, later=later, later_at_most=later_at_most,
-        cost=_total_cost(resources, extraction, fitting, later))
+        cost=_total_cost(resources, extraction, fitting, later),
+        batch_cost=_total_cost(resources, extraction, fitting, later, suffix=BATCHED))
 
 
 def estimate_reread(resources: Resources, stored: KnowledgeBase) -> ReadingEstimate:
@@ -188,18 +191,20 @@ def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
     return find_outdated(stored.extractions.count_fingerprints(), reading_fingerprint(resources, stored))
 
 
-def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount) -> float | None:
-    """Return the cost of all steps; None if the price of a model is unknown."""
+def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, suffix: str = "",
+                ) -> float | None:
+    """Return the cost of all steps; None if the price of a model, for extraction with the suffix, is unknown."""
     model_of = resources.settings.model_of
     # `later` is not divided between its two steps, so the more expensive model is assumed for both.
-    parts = ((model_of("extract"), extraction + fitting), (model_of("resolve"), later), (model_of("summarise"), later))
+    parts = ((model_of("extract") + suffix, extraction), (model_of("extract"), fitting),
+             (model_of("resolve"), later), (model_of("summarise"), later))
     costs = [resources.spending.prices.cost(model, amount.prompt_tokens, amount.completion_tokens)
              for model, amount in parts]
     known_costs = [cost for cost in costs if cost is not None]
     if len(known_costs) < len(costs):
         return None
-    extract, resolve, summarise = known_costs
-    return extract + max(resolve, summarise)
+    extract, fit, resolve, summarise = known_costs
+    return extract + fit + max(resolve, summarise)
 
 
 def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
@@ -216,9 +221,13 @@ def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: 
         if call_requests := [requests[chunk_id] for chunk_id in chunk_ids if chunk_id in requests]:
             calls.append(call_requests)
     prompt = sum(extraction_prompt(call, schema, resources.settings).tokens for call in calls)
-    completion = sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(request.text) for request in call) for call in calls)
     return Amount(calls=len(calls), prompt_tokens=round(_PAID_PER_COUNTED * prompt),
-                  completion_tokens=round(completion))
+                  completion_tokens=estimate_completion(calls))
+
+
+def estimate_completion(calls: Sequence[Sequence[ExtractionRequest]]) -> int:
+    """Estimate the completion tokens of extraction calls."""
+    return round(sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(request.text) for request in call) for call in calls))
 
 
 def _estimate_later_steps(chunks: Iterable[Chunk]) -> Amount:

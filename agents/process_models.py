@@ -19,6 +19,7 @@ from ..models.reasoner import Reasoner
 from ..runtime.budgets import Budget, Prices, PricesError, load_prices
 
 if TYPE_CHECKING:
+    from ..models.llm.batches import BatchedReasoner
     from ..models.llm.llm_reasoner import SchemaWriter
     from ..models.rules.rules_reasoner import Answers
 
@@ -107,6 +108,12 @@ class ProcessModels(ABC):
         from ..models.llm.llm_reasoner import SchemaWriter  # noqa: PLC0415 - a second of imports
 
         return SchemaWriter(self.settings, self._calls(name))
+
+    def batched_reasoner(self, name: str) -> "BatchedReasoner":
+        """Return a reasoner that extracts through the endpoint's batches."""
+        from ..models.llm.batches import BatchedReasoner  # noqa: PLC0415 - a second of imports
+
+        return BatchedReasoner(self.settings, self._calls(name))
 
     @cached_property
     def finder(self) -> "Answers":

@@ -17,7 +17,7 @@ _LOG = logging.getLogger("banyan")
 Progress: TypeAlias = Callable[[dict[str, Any]], None]
 """Called at each step of a build with {"step", "done", "total", "file"}; the total is None while unknown, and
 the file is the one that is being read."""
-_NAMES = {"read": "reading", "extract": "extracting", "write": "writing", "index": "indexing"}
+_NAMES = {"read": "reading", "batch": "in batches", "extract": "extracting", "write": "writing", "index": "indexing"}
 
 
 def _make_bars(console: Console) -> Bars:

@@ -49,6 +49,8 @@ class AddOptions(TypedDict, total=False):
     """"auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents."""
     reread: bool
     """Let the model read again all chunks that the rules or another model read, or itself with other instructions."""
+    batch: bool
+    """Have the model read through the endpoint's batches: for half the price, within a day (see docs/llm.md)."""
     context: BuildContext | None
     """Every option of a build."""
     progress: Progress | bool | None
@@ -89,7 +91,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
         return run(partial(self.aadd, *sources, **options))
 
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
-                   reread: bool = False, context: BuildContext | None = None,
+                   reread: bool = False, batch: bool = False, context: BuildContext | None = None,
                    progress: Progress | bool | None = None, ray: str | bool = False) -> BuildReport:
         """Add documents like `add`, for an event loop.
 
@@ -99,7 +101,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
         build_input: BuildInput = {"knowledge_base": self.name, "paths": paths, "documents": documents,
                                    "schema": os.fspath(schema)}
         context = context or BuildContext()
-        context = replace(context, reread=reread or context.reread)
+        context = replace(context, reread=reread or context.reread, batch=batch or context.batch)
         report = dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
             with resources.writers.abandoned_on_error(), show_progress(progress) as show:

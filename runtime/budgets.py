@@ -16,6 +16,8 @@ from ..schemas.errors import BanyanError
 
 PER = 1_000_000
 """The number of tokens that a price is for."""
+BATCHED, _BATCH_SHARE = " (batch)", 0.5
+"""What accounts and price files add to a model's name for calls answered in batches, and the price of these."""
 _EXAMPLE = '{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, "completion": 0.6}}'
 
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -44,12 +46,14 @@ class Prices(dict[str, Price]):
         """Return the cost of a call's tokens (`prompt` includes `cached`); None if the model's price is unknown."""
         if not prompt and not completion:
             return 0.0
-        price = self.get(model)
+        price, share = self.get(model), 1.0
+        if price is None and model.endswith(BATCHED):  # the file has no price of its own for these calls
+            price, share = self.get(model.removesuffix(BATCHED)), _BATCH_SHARE
         if price is None:
             return None
         cached_price = price.prompt if price.cached is None else price.cached
         cost = (prompt - cached) * price.prompt + cached * cached_price + completion * price.completion
-        return cost / PER
+        return share * cost / PER
 
 
 def load_prices(path: Path | None) -> Prices:
@@ -126,6 +130,19 @@ class Budget:
         if cost >= self._max_cost:
             raise BudgetExceeded(f"the cost budget is reached ({cost:.6g} spent of {self._max_cost:g}). Progress "
                                  "is saved: to resume, run the command again with a --max-cost for the rest")
+
+    def check_ahead(self, model: str, prompt: int, completion: int) -> None:
+        """Raise BudgetExceeded if a batch of calls with these estimated tokens would probably exceed the budget."""
+        ahead = Budget(self._max_tokens, self._max_cost, self._prices)
+        with self._lock:
+            ahead._spent.update(self._spent)
+        ahead.add(model, prompt, completion)
+        try:
+            ahead.check()
+        except BudgetExceeded:
+            raise BudgetExceeded(f"the batch would take about {prompt + completion} tokens, more than the budget "
+                                 "leaves. Nothing was submitted: run the command again with a larger --max-tokens or "
+                                 "--max-cost, or without --batch") from None
 
     def _amounts_spent(self) -> tuple[int, list[float | None]]:
         """Return the number of tokens spent, and the cost of each model's; None for a model without a known price."""

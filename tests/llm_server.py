@@ -137,13 +137,14 @@ class LlmServer:
         seconds: how long each answer takes before it begins.
         rate: tokens of an answer that are sent in a second; none: at once.
         streams: False: a request for a stream is answered in one piece.
+        batches: whether it has OpenAI's Batch interface (`tests/llm_batches.py`).
         port: 0 for any free one.
     """
 
     def __init__(self, script: Script | None = None, faults: Iterable[Fault] = (), *, odds: Iterable[Odds] = (),
                  key: str | None = None, refuses: Collection[Form] = (),
                  usage: bool | str = True, seconds: float = 0.0,
-                 rate: float | None = None, streams: bool = True,
+                 rate: float | None = None, streams: bool = True, batches: bool = False,
                  port: int = 0) -> None:
         self.script = script or scripted_brain()
         self.faults = deque(faults)
@@ -154,6 +155,7 @@ class LlmServer:
         self.seconds = seconds
         self.rate = rate
         self.streams = streams
+        self.batches = _beside("llm_batches").Batches(self._answer_batched) if batches else None
         self.may_end = threading.Event()
         """Streams wait for it before their end."""
         self.may_end.set()
@@ -194,7 +196,13 @@ class LlmServer:
         async def complete(request: Request) -> Response:
             return await self._complete(request)
 
+        if self.batches:
+            app.include_router(self.batches.routes())
         return app
+
+    async def _answer_batched(self, body: dict[str, Any]) -> Response:
+        """Answer a request of a batch, which no fault meets and no ordinary call counts."""
+        return await self._answer(body, str(self.script(body)), None)
 
     async def _complete(self, request: Request) -> Response:
         body = await request.json()

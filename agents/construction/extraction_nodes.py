@@ -5,16 +5,17 @@ The rules read the table rows of a chunk, and the reasoner reads the rest of it;
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.extractions import is_same_reading
-from ...graph_store.ledger.notes import split_call
+from ...graph_store.ledger.notes import BUILD, OPEN_BATCHES, split_call
 from ...ingest.metadata import document_name
 from ...models.llm.failures import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
-from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
+from ...runtime.budgets import BATCHED, Budget, BudgetExceeded, charge_calls
+from ...runtime.event_loop import in_parallel
 from ...runtime.threads import in_thread
 from ...schemas.documents import Chunk
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -23,8 +24,9 @@ from ...schemas.naming import content_id
 from ...text.cleaning import has_statement
 from ...text.section_lines import is_back_matter
 from ...text.table_rows import numbered_columns
-from ..estimate import extraction_request, reading_fingerprint
+from ..estimate import estimate_completion, extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
+from .inputs import show_progress
 from .state import BuildState, ChunksInput, build_options
 
 _ROWS_AT_ONCE = 10_000
@@ -46,8 +48,7 @@ class _Reading(NamedTuple):
 class _Work(NamedTuple):
     """The chunks that one step of a run extracts, and what it extracts them with."""
 
-    knowledge_base: str
-    run: str
+    state: ChunksInput
     readings: Sequence[_Reading]
     schema: GraphSchema
     budget: Budget | None
@@ -75,19 +76,43 @@ class ExtractionNodes(BuildNodes):
     """The nodes that ask the reasoner for extractions."""
 
     async def extract(self, state: ChunksInput) -> BuildState:
-        """Extract the chunks of one call of the reasoner.
+        """Extract the chunks of one call of the reasoner, or of all calls of a build with batches.
 
         Chunks that were extracted before are left out. If a call fails:
         - A spent budget or `EndpointDown` stops the build; the chunks stay to be extracted by the next one.
         - Any other `ReasonerError` marks the chunk as failed. If several chunks shared the call, each of them is
           extracted again by a call of its own first.
         """
-        work = await in_thread(self._read_rows_and_prepare, state)
+        works = await in_thread(lambda: [self._read_rows_and_prepare(state, chunks) for chunks in state["calls"]])
         try:
-            unanswered = await self._extract_call(work)
+            if state["in_batches"]:
+                works = await self._fetch_batches(state, works)
+            failed = await in_parallel(self._extract_call, works, self._resources.settings.llm_concurrency)
+            if state["in_batches"]:
+                await self._in_step(state, lambda kb: kb.database.note(BUILD, **{OPEN_BATCHES: []}))
         except (BudgetExceeded, ReasonerError) as error:
             return {"stopped": str(error)}
+        unanswered = [chunk for chunks in failed for chunk in chunks]
         return {"unanswered": unanswered} if unanswered else {}
+
+    async def _fetch_batches(self, state: ChunksInput, works: Sequence[_Work]) -> list[_Work]:
+        """Have the endpoint answer calls in batches, and return the calls with the reasoner that has the replies."""
+        reasoner = await in_thread(self._resources.batched_reasoner, state["knowledge_base"])
+        calls = [([reading.request for reading in work.readings if reading.has_statement], work.schema)
+                 for work in works]
+
+        def permit(submitted: Sequence[tuple[Sequence[ExtractionRequest], GraphSchema]], prompt_tokens: int) -> None:
+            if works[0].budget:
+                works[0].budget.check_ahead(self._resources.settings.model_of("extract") + BATCHED, prompt_tokens,
+                                            estimate_completion([requests for requests, _ in submitted]))
+
+        show_progress("batch", 0, len(calls))
+        noted = await self._in_step(state, lambda kb: kb.database.notes(BUILD).get(OPEN_BATCHES, []))
+        await reasoner.fetch(
+            calls, noted, lambda batches: self._in_step(
+                state, lambda kb: kb.database.note(BUILD, **{OPEN_BATCHES: batches})),
+            permit if build_options(state).batch else None)
+        return [work._replace(reasoner=reasoner) for work in works]
 
     async def _extract_call(self, work: _Work) -> list[str]:
         """Extract the chunks of a call; return those that failed because the endpoint gave no answer."""
@@ -96,7 +121,7 @@ class ExtractionNodes(BuildNodes):
             return []
         chunk_ids, unanswered = [reading.chunk.id for reading in work.readings], list[str]()
         if len(chunk_ids) > 1:
-            await self._in_step(work, lambda kb: split_call(kb.database, chunk_ids))
+            await self._in_step(work.state, lambda kb: split_call(kb.database, chunk_ids))
         for reading in work.readings:
             if len(chunk_ids) > 1:
                 error = await self._extract_in_one_call(work, [reading])
@@ -113,7 +138,7 @@ class ExtractionNodes(BuildNodes):
         for reading in asked:
             sizes[reading.chunk.document_id] += len(reading.request.text)
         try:
-            with charge_calls(build=work.run, documents=sizes, budget=work.budget):
+            with charge_calls(build=work.state["run"], documents=sizes, budget=work.budget):
                 extractions = await work.reasoner.extract(
                     [reading.request for reading in asked], work.schema) if asked else []
         except EndpointDown:
@@ -126,10 +151,10 @@ class ExtractionNodes(BuildNodes):
             # A model's call that read several documents gets an id, which is stored with each extraction from it.
             spans_documents = work.reasoner.reasons and len(sizes) > 1
             call = content_id(*(reading.chunk.id for reading in asked)) if spans_documents else ""
-            await self._in_step(work, lambda kb: _save_all(kb, work.fingerprint, extraction_by_chunk, call))
+            await self._in_step(work.state, lambda kb: _save_all(kb, work.fingerprint, extraction_by_chunk, call))
         return None
 
-    def _read_rows_and_prepare(self, state: ChunksInput) -> _Work:
+    def _read_rows_and_prepare(self, state: ChunksInput, chunk_ids: Sequence[str]) -> _Work:
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
         name, run, uses_llm = state["knowledge_base"], state["run"], self._resources.settings.uses_llm
         with self._resources.writers.step(name, run, create=False) as kb:
@@ -137,8 +162,7 @@ class ExtractionNodes(BuildNodes):
             schema = kb.schema_control.schema_for_prompts() if uses_llm else base
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
             fingerprint = reading_fingerprint(self._resources, kb)
-            chunks = [chunk for chunk in kb.documents.chunks(state["chunks"])
-                      if _is_to_extract(kb, chunk.id, fingerprint)]
+            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if _is_to_extract(kb, chunk.id, fingerprint)]
             metadata_of = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
             budget = self._budget(state)
         readings = list[_Reading]()
@@ -152,18 +176,18 @@ class ExtractionNodes(BuildNodes):
             # A model is not asked about headings and navigation.
             states_something = has_statement(prose) if uses_llm else bool(prose.strip())
             readings.append(_Reading(chunk, rows, request, states_something))
-        return _Work(name, run, readings, schema, budget, reasoner, fingerprint)
+        return _Work(state, readings, schema, budget, reasoner, fingerprint)
 
     async def _mark_failed(self, work: _Work, chunk: str, reason: str) -> None:
-        await self._in_step(work, lambda kb: kb.extractions.fail(chunk, reason))
+        await self._in_step(work.state, lambda kb: kb.extractions.fail(chunk, reason))
 
-    async def _in_step(self, work: _Work, do: Callable[[KnowledgeBase], object]) -> None:
+    async def _in_step(self, state: ChunksInput, do: Callable[[KnowledgeBase], Any]) -> Any:
         """Call a function with the knowledge base in a thread, as a step of a run (see `Writers.step`)."""
-        def step() -> None:
-            with self._resources.writers.step(work.knowledge_base, work.run, create=False) as kb:
-                do(kb)
+        def step() -> Any:
+            with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
+                return do(kb)
 
-        await in_thread(step)
+        return await in_thread(step)
 
 
 def _is_to_extract(kb: KnowledgeBase, chunk: str, fingerprint: str) -> bool:

@@ -6,6 +6,8 @@
 `fit_schema` chooses the first batch, and `accept_or_reject` each further one. While a batch is bounded, written and
 embedded, the next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on before.
 
+With `batch`, the first batch has all chunks, and one `extract` has the endpoint answer all calls in its batches.
+
 `write` bounds a batch (`graph_store/bounding/admission.py`): it rejects what does not fit the schema or is not in the
 source, with the reason. If the endpoint is down or the budget is spent, a build does not fail but stops. The node that
 made the call sets `stopped`. What was extracted is still written. `index` saves the graph and its vectors but finds no

@@ -36,8 +36,12 @@ class NoModelError(BanyanError):
     """An option of the build needs a model, and none is set."""
 
 
-def check_model(*, uses_llm: bool, reread: bool = False, fresh_verdicts: bool = False) -> None:
+def check_model(*, uses_llm: bool, reread: bool = False, no_batches: bool = False,
+                fresh_verdicts: bool = False) -> None:
     """Check that a model is set if an option needs one."""
+    if no_batches:
+        raise NoModelError("only a model at an OpenAI-compatible endpoint reads documents in batches, and none is set: "
+                           "set BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, or run without --batch")
     if fresh_verdicts and not uses_llm:
         raise NoModelError("only a model judges again, and none is set: set BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, "
                            "or run without --fresh-verdicts")
@@ -115,7 +119,7 @@ def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
         yield group
 
 
-def show_progress(step: Literal["read", "extract", "write", "index"], done: int, total: int | None,
+def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None,
                   file: str = "") -> None:
     """Show how many items of a step are done, of how many; `total` is None if it is not known."""
     get_stream_writer()({"step": step, "done": done, "total": total, "file": file})

@@ -15,7 +15,7 @@ from ...graph_store.derive import derive, refresh_graph_and_vectors, support_in,
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
 from ...graph_store.ledger.extractions import find_outdated, is_same_reading
-from ...graph_store.ledger.notes import BATCHES, BUILD, UNREAD_FILES, Calls, keep_chunks
+from ...graph_store.ledger.notes import BATCHES, BUILD, OPEN_BATCHES, UNREAD_FILES, Calls, keep_chunks
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
@@ -73,7 +73,9 @@ class ConstructionNodes(BuildNodes):
             raise UnknownKnowledgeBaseError(name, self._resources.settings.home)
         if is_served():
             check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
-        check_model(reread=context.reread, uses_llm=self._resources.settings.uses_llm)
+        settings = self._resources.settings
+        check_model(reread=context.reread, uses_llm=settings.uses_llm,
+                    no_batches=context.batch and not settings.for_step("extract").speaks_openai)
         self._resources.spending.check_prices(context.max_cost)
         named_schema(schema)
         check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
@@ -180,18 +182,24 @@ class ConstructionNodes(BuildNodes):
         # A person may have changed the instructions back while the build waited for decisions.
         reader = reading_fingerprint(self._resources, kb)
         outdated = [fingerprint for fingerprint in state["outdated"] if not is_same_reading(fingerprint, reader)]
-        calls = [] if state["stopped"] else self._choose_calls(kb, state["batch"], outdated)
-        shared = {"knowledge_base": state["knowledge_base"], "run": state["run"], "options": state["options"]}
-        sends = [Send("extract", {**shared, "chunks": call, "is_last": False}) for call in calls]
+        in_batches = build_options(state).batch or (self._resources.settings.for_step("extract").speaks_openai
+                                                    and bool(kb.database.notes(BUILD).get(OPEN_BATCHES)))
+        calls = [] if state["stopped"] else self._choose_calls(kb, state["batch"], outdated, in_batches=in_batches)
+        shared = {"knowledge_base": state["knowledge_base"], "run": state["run"], "options": state["options"],
+                  "in_batches": in_batches, "is_last": not calls}
+        # One task submits all calls of a build with the endpoint's batches; otherwise each call has a task of its own.
+        tasks = [calls] if in_batches and calls else [[call] for call in calls]
+        sends = [Send("extract", {**shared, "calls": task}) for task in tasks]
         # `write` is sent last: its transaction keeps extractions from reading the ledger, and if it began first, the
         # endpoint would be idle meanwhile.
         if state["batch"] or not state["undecided"]:
-            sends.append(Send("write", {**shared, "chunks": state["batch"], "is_last": not calls}))
+            sends.append(Send("write", {**shared, "chunks": state["batch"]}))
         # If nothing is left to extract or write, candidates of an earlier build may still be undecided.
         return Command(update={"batch": list(chain.from_iterable(calls)), "outdated": outdated, "candidates": []},
                        goto=sends or "propose_schema_delta")
 
-    def _choose_calls(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str]) -> list[list[str]]:
+    def _choose_calls(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
+                      ) -> list[list[str]]:
         """Return the calls of the batch after the chunks `before`, each as the ids of its chunks, and store them."""
         # A build that was interrupted has stored its last batches. They come first, with the same chunks in each call:
         # responses that are paid are found in the cache, and others are what they would have been.
@@ -206,26 +214,28 @@ class ConstructionNodes(BuildNodes):
             due = frozenset(kb.documents.next_batch(None, before, outdated))
             waiting = [calls for calls in (keep_chunks(batch, due) for batch in waiting) if calls]
         if not waiting:
-            calls = self._group_next_chunks(kb, before, outdated)
+            calls = self._group_next_chunks(kb, before, outdated, in_batches=in_batches)
             waiting = [calls] if calls else []
         kb.database.note(BUILD, **{BATCHES: [*in_work, *waiting] if waiting else []})
         return waiting[0] if waiting else []
 
-    def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str]) -> list[list[str]]:
+    def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
+                           ) -> list[list[str]]:
         """Choose the chunks to extract after those of the batch `before`, and group them by call.
 
         A model gets one chunk a call, or several small ones if `extract_tokens` is set. The rules get several chunks at
-        once, only because that is faster.
+        once, only because that is faster. If the endpoint answers in batches, all chunks are chosen.
         """
         settings = self._resources.settings
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
-        most = settings.batch_size
-        if chunks_share_calls and settings.batch_chunks is None:
+        most_calls = None if in_batches else settings.batch_size
+        most = most_calls
+        if most and chunks_share_calls and settings.batch_chunks is None:
             most *= MOST_CHUNKS  # enough for `batch_size` full calls
         chunks = kb.documents.chunks(kb.documents.next_batch(most, before, outdated))
         if chunks_share_calls:
             sizes = [(chunk.id, estimate_tokens(chunk.text)) for chunk in chunks]
-            return pack_calls(sizes, settings.extract_tokens)[:settings.batch_size]
+            return pack_calls(sizes, settings.extract_tokens)[:most_calls]
         chunks_per_call = 1 if settings.uses_llm else MOST_CHUNKS
         return [[chunk.id for chunk in chunks[start:start + chunks_per_call]]
                 for start in range(0, len(chunks), chunks_per_call)]

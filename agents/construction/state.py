@@ -28,6 +28,8 @@ class BuildContext:
     retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
     reread: bool = field(default=False, metadata={"description": "let the model extract again what the rules or "
                                                    "another model extracted, or itself with other instructions"})
+    batch: bool = field(default=False, metadata={"description": "have the calls of extraction answered through the "
+                                                   "endpoint's batches: for half the price, within a day"})
     resolve: bool = field(default=True, metadata={"description": "merge the several names of an entity into one node"})
     max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
     max_cost: float | None = field(default=None, metadata={"description": "the same in the price file's currency"})
@@ -140,12 +142,15 @@ class BuildState(BuildInput, total=False):
 
 
 class ChunksInput(TypedDict):
-    """The input of a parallel task: the chunks of one call, to extract, or those of a batch, to write."""
+    """The input of a parallel task: the chunks of a batch, to write, or of one or more calls, to extract."""
 
     knowledge_base: str
     run: str
     options: dict[str, Any]
     chunks: list[str]
+    calls: list[list[str]]
+    in_batches: bool
+    """True if the endpoint's batches answer the calls, which are all of the build's then."""
     is_last: bool
     """True for a write while no chunks are extracted, so that the index is next."""
 

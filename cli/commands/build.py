@@ -43,8 +43,8 @@ _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communi
 def build(  # noqa: PLR0913  (its options)
     kb: NewKb, paths: Annotated[list[str] | None, typer.Argument(show_default=False)] = None, schema: str = "", *,
     dry_run: bool = False, max_tokens: MaxTokens = None, max_cost: MaxCost = None, retry_failed: bool = False,
-    reread: bool = False, review: bool = False, no_evolve: bool = False, no_resolve: bool = False, strict: bool = False,
-    ray: Annotated[str, typer.Option(metavar="ADDRESS")] = "", as_json: AsJson = False,
+    reread: bool = False, batch: bool = False, review: bool = False, no_evolve: bool = False, no_resolve: bool = False,
+    strict: bool = False, ray: Annotated[str, typer.Option(metavar="ADDRESS")] = "", as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; unchanged documents cost nothing."""
     if not (paths or retry_failed or reread):
@@ -58,7 +58,9 @@ def build(  # noqa: PLR0913  (its options)
             _print_estimate(resources, kb, named_sources(paths), schema, reread=reread, as_json=as_json)
         else:
             context = BuildContext(review=review, evolve=not no_evolve, resolve=not no_resolve, reread=reread,
-                                   retry_failed=retry_failed, max_tokens=max_tokens, max_cost=max_cost)
+                                   retry_failed=retry_failed, batch=batch, max_tokens=max_tokens, max_cost=max_cost)
+            if batch and not as_json:
+                err.print("Answers come within a day. Ctrl-C leaves the batch running; the same command resumes.")
             with resources_on(resources, ray) as where:
                 report = run_build(where, build_input, context)
             show_report(report, as_json=as_json)
@@ -174,7 +176,8 @@ def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Addres
     if estimate.calls:
         most = estimate.later_at_most
         out.print(f"Resolving names and describing communities depends on what is found: at most {most.calls} calls, "
-                  f"{most.prompt_tokens} and {most.completion_tokens} tokens.")
+                  f"{most.prompt_tokens} and {most.completion_tokens} tokens. With --batch, extraction costs half "
+                  f"(in all {money(estimate.batch_cost)}), where the endpoint has batches.")
 
 
 @app.command()

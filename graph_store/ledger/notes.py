@@ -113,11 +113,11 @@ Purpose = Literal["answers", "extraction"]
 _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
 MOST_INSTRUCTIONS = 4000
 """Characters of instructions: they go into every prompt for their purpose, and are paid for with each call."""
-BUILD, UNREAD_FILES, BATCHES = "build", "unread_files", "batches"
+BUILD, UNREAD_FILES, BATCHES, OPEN_BATCHES = "build", "unread_files", "batches", "open_batches"
 """The key under which builds store notes, and the names of these.
 
 They are the files that the latest build could not read or left out, each with the reason, and the batches that are
-being written and extracted, or were when it ended early.
+being written and extracted, or were when it ended early; and the batches of calls that an endpoint is answering.
 """
 
 

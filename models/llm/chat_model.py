@@ -130,6 +130,22 @@ class ChatClient:
         return (parts[0] + parts[1:]).model_copy(  # type: ignore[no-any-return]
             update={"usage_metadata": usages[-1] if usages else None})
 
+    def request_body(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> dict[str, Any]:
+        """Return the body of a request of a batch; without the temperature, which many models refuse, unless chosen."""
+        refused = {*capability.refused, *({"temperature"} - self._chosen.keys())}
+        texts = endpoint.merge_system(messages) if SYSTEM_ROLE in refused else messages
+        parameters = _with_format(endpoint.leave_out(self._parameters, refused), capability.forms[0], json_schema)
+        return {"model": self._settings.llm_model.removeprefix(OPENAI),
+                "messages": [{"role": role, "content": text} for role, text in texts], **parameters}
+
+    def read_result(self, messages: Messages, result: dict[str, Any]) -> Reply:
+        """Return the reply in a result of a batch; raise ValueError, or what an invalid body raises, if it has none."""
+        if error := result.get("error"):
+            raise ValueError(error.get("code") or error.get("message"))
+        parsed = self._chat._create_chat_result(result["response"]["body"]).generations[0]  # type: ignore[attr-defined]  # noqa: SLF001
+        parsed.message.response_metadata |= parsed.generation_info
+        return _to_reply(messages, parsed.message)._replace(batched=True)
+
     def _in_form(self, chat: BaseChatModel, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
                  ) -> Runnable[Any, AIMessage]:
         if isinstance(chat, BaseChatOpenAI):

@@ -51,6 +51,8 @@ class Reply(NamedTuple):
     """Why the model declined to answer, if the endpoint reports that."""
     finish: str = "stop"
     """Why the answer ended, as the endpoint reports it: "stop", "length", "content_filter" ..."""
+    batched: bool = False
+    """True if it came in a batch, at the price of batches."""
 
 
 class Endpoint(Protocol):

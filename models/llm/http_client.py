@@ -99,7 +99,8 @@ async def reveal_error(response: httpx2.Response) -> None:
     So the openai package repeats or raises it as any other error.
     """
     is_whole = "event-stream" not in response.headers.get("content-type", "")
-    if is_whole and response.status_code == httpx2.codes.OK:
+    is_file = response.url.path.endswith("/content")  # the lines of a batch's file are answers to many requests
+    if is_whole and not is_file and response.status_code == httpx2.codes.OK:
         response.status_code = _status_in(await response.aread())
 
 

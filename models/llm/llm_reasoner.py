@@ -100,8 +100,12 @@ class LlmReasoner(ModelCalls):
 
         A label of the model's own keeps the confidence it was proposed with.
         """
-        return await self._ask("extract", lambda: (
-            extraction_prompt(requests, schema, self._settings), wire.extraction(schema, NumberedLines(requests))))
+        return await self._ask("extract", lambda: self._extraction_call(requests, schema))
+
+    def _extraction_call(self, requests: Sequence[ExtractionRequest], schema: GraphSchema,
+                         ) -> tuple[Prompt, wire.Shape[list[Extraction]]]:
+        return (extraction_prompt(requests, schema, self._settings),
+                wire.extraction(schema, NumberedLines(requests)))
 
     async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; None if a filter stops the pair.

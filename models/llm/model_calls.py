@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from ...config import LLM_STEPS, Settings
 from ...prompts.rendering import Language, Prompt, render, text_language
-from ...runtime.budgets import CallLedger
+from ...runtime.budgets import BATCHED, CallLedger
 from ...runtime.event_loop import in_parallel, run
 from ...schemas.naming import content_id
 from ...text.cleaning import clean_text
@@ -37,12 +37,16 @@ MakeCall = Callable[[], tuple[Prompt, Shape[_T]]]
 """Returns a prompt and the shape of its answer. It is called in a thread, as it may read the prompt from a file."""
 
 
-class _Target(NamedTuple):
+class Target(NamedTuple):
     """Where a step's calls go; `options` are the parameters that the user has set, as JSON, if there are any."""
 
     model: str
     options: tuple[str, ...]
     endpoint: Endpoint
+
+    def key(self, messages: Messages, shape: Shape[Any]) -> str:
+        """Return the key under which the ledger has the answer to messages."""
+        return content_id(self.model, json.dumps(messages), json.dumps(shape.json_schema), *self.options)
 
 
 class ModelCalls:
@@ -59,18 +63,18 @@ class ModelCalls:
                  endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
         self._settings, self._ledger = settings, ledger
         self._in_progress: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
-        targets = dict[Hashable, _Target]()  # steps with the same model, endpoint and options share one
+        targets = dict[Hashable, Target]()  # steps with the same model, endpoint and options share one
 
-        def target_of(one: Settings) -> _Target:
+        def target_of(one: Settings) -> Target:
             chosen = chosen_parameters(one)
             options = (json.dumps(chosen, sort_keys=True),) if chosen else ()
             key = one.llm_model, one.llm_base_url, one.llm_api_key, options
             if key not in targets:
                 endpoint = endpoint_of(one) if endpoint_of else LimitedEndpoint(lambda: open_client(one), one)
-                targets[key] = _Target(one.llm_model, options, endpoint)
+                targets[key] = Target(one.llm_model, options, endpoint)
             return targets[key]
 
-        self._targets: dict[str, _Target] = {step: target_of(settings.for_step(step)) for step in LLM_STEPS}
+        self._targets: dict[str, Target] = {step: target_of(settings.for_step(step)) for step in LLM_STEPS}
         self._targets |= dict.fromkeys(("infer", "group"), self._targets["schema"])
         self._other_target = target_of(settings)
 
@@ -88,7 +92,7 @@ class ModelCalls:
         """
         prompt, shape = await asyncio.to_thread(make)
         target = self._targets.get(step, self._other_target)
-        key = content_id(target.model, json.dumps(prompt.messages), json.dumps(shape.json_schema), *target.options)
+        key = target.key(prompt.messages, shape)
         # Of equal calls on an event loop, the later ones wait for the first and find its answer in the ledger.
         lock = self._in_progress.setdefault((id(asyncio.get_running_loop()), key), asyncio.Lock())
         async with lock:
@@ -99,7 +103,7 @@ class ModelCalls:
             with calls_of_step(step):
                 return await self._call_model(key, step, target, prompt, shape)
 
-    async def _call_model(self, key: str, step: str, target: _Target, prompt: Prompt, shape: Shape[_T]) -> _T:
+    async def _call_model(self, key: str, step: str, target: Target, prompt: Prompt, shape: Shape[_T]) -> _T:
         """Pay for an answer, check it, and ask for a repair if it does not fit; see `_ask`."""
         messages, wrong = prompt.messages, ""
         for _ in range(_ATTEMPTS):
@@ -124,7 +128,7 @@ class ModelCalls:
                                    "(BANYAN_LLM_REASONING_EFFORT), or lower BANYAN_CHUNK_TOKENS")
         raise ReasonerError(failed + "Try again, or set another model (BANYAN_LLM_MODEL)")
 
-    async def _send_once(self, step: str, target: _Target, messages: Messages, shape: Shape[_T]) -> Reply:
+    async def _send_once(self, step: str, target: Target, messages: Messages, shape: Shape[_T]) -> Reply:
         """Make one call and charge its tokens; errors name the step."""
         try:
             reply = await target.endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
@@ -141,7 +145,7 @@ class ModelCalls:
         """Store a reply and its tokens in the ledger; `wasted` marks one that cannot be used."""
         # A thread runs to its end even if this task is cancelled: what was paid is stored.
         await asyncio.to_thread(
-            self._ledger.record, key=key, step=step, model=model, wasted=wasted,
+            self._ledger.record, key=key, step=step, model=model + BATCHED if reply.batched else model, wasted=wasted,
             response=_unusable_text(reply) if wasted else clean_text(reply.text),
             prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
             cached_tokens=reply.cached_tokens)

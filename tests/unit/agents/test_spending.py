@@ -10,6 +10,7 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.token_accounts import Calls, Spent, total
 from banyan.runtime.budgets import (
+    BATCHED,
     Budget,
     BudgetExceeded,
     Price,
@@ -140,6 +141,13 @@ def test_a_cost_counts_cached_tokens_at_their_own_price():
     assert PRICES.cost("cheap", 1_000_000, 500_000, 400_000) == pytest.approx(2 + 2), "no other price is said"
     assert PRICES.cost("other", 1, 0) is None
     assert PRICES.cost("other", 0, 0) == 0
+
+
+def test_a_batch_costs_half_unless_it_has_a_price_of_its_own():
+    assert PRICES.cost("dear" + BATCHED, 1_000_000, 1_000_000, 400_000) == pytest.approx((6 + 0.4 + 30) / 2)
+    assert PRICES.cost("other" + BATCHED, 1, 0) is None
+    own = Prices({"dear": DEAR, "dear" + BATCHED: CHEAP})
+    assert own.cost("dear" + BATCHED, 1_000_000, 0) == pytest.approx(2)
 
 
 def test_a_price_file_is_read(tmp_path):

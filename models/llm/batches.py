@@ -1,0 +1,167 @@
+"""OpenAI's Batch interface: an endpoint answers the calls of an extraction within a day, for half the price.
+
+`BatchedReasoner.fetch` submits the calls, waits and fetches the replies. `extract` then takes these as if the endpoint
+had sent them at once, so they are checked, repaired, recorded and charged as any others.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Final, TypeVar
+
+import openai
+
+from ...config import Settings
+from ...prompts.rendering import Prompt
+from ...runtime.budgets import BATCHED, CallLedger
+from ...schemas.extraction import Extraction, ExtractionRequest
+from ...schemas.graph_schema import GraphSchema
+from ..reasoner import ReasonerError
+from .chat_model import ChatClient
+from .endpoint import Messages, Reply, name_of
+from .failures import failure, status_of
+from .http_client import open_openai
+from .limits import process_endpoints
+from .llm_reasoner import LlmReasoner
+from .model_calls import Target
+from .wire import Shape
+
+_PATH: Final = "/v1/chat/completions"
+_MOST_REQUESTS = 500
+"""Requests in a file, so that the file with the answers fits what is read of a response (`http_client.MAX_BODY`)."""
+POLL_SECONDS = 60.0
+_FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
+_NOT_FOUND_STATUSES = frozenset({404, 405, 501})
+_T = TypeVar("_T")
+_LOG = logging.getLogger("banyan.llm")
+
+Call = tuple[Sequence[ExtractionRequest], GraphSchema]
+"""The arguments of an extraction."""
+OpenBatch = tuple[str, str]
+"""The endpoint's ids of a batch's requests and of the batch; "" while it is not known whether it has started."""
+Save = Callable[[Sequence[OpenBatch]], Awaitable[None]]
+"""Notes the batches under way."""
+
+
+class BatchedReasoner(LlmReasoner):
+    """Extracts with the replies that `fetch` got from an OpenAI-compatible endpoint's batches, else asks as usual."""
+
+    def __init__(self, settings: Settings, ledger: CallLedger) -> None:
+        super().__init__(settings, ledger)
+        self._own = settings.for_step("extract")
+        self._chat = ChatClient(self._own)
+        # It is patient: a batch takes a day, and a network may be down for a while.
+        self._client = open_openai(self._own).with_options(max_retries=10)
+        self._calls: dict[str, tuple[Call, Prompt, Shape[list[Extraction]]]] = {}
+        """The calls that the ledger has no answer for, by their key there, which is the request's id in a batch."""
+        self._replies: dict[str, Reply] = {}
+
+    async def fetch(self, calls: Sequence[Call], noted: Sequence[OpenBatch], save: Save,
+                    permit: Callable[[Sequence[Call], int], None] | None) -> None:
+        """Wait until the endpoint has answered the extractions to come in batches, and fetch its replies.
+
+        `noted` are the batches that this build, or one that ended early, last passed to `save`. `permit` is called with
+        the calls and the tokens of their prompts before they are submitted. Without it nothing is submitted, and the
+        batches under way are cancelled.
+
+        Raises:
+            ReasonerError: the endpoint refused a batch, failed it, does not know it, or cannot be reached.
+        """
+        await asyncio.to_thread(self._prepare, calls)
+        try:
+            for file, known in noted:
+                if batch := known or await self._find(file):
+                    await self._take_replies(batch, [], cancels=permit is None)
+            keys = [key for key in self._calls if key not in self._replies]
+            if permit and keys:
+                permit([self._calls[key][0] for key in keys], sum(self._calls[key][1].tokens for key in keys))
+                for batch, part in (await self._submit(keys, noted, save)).items():
+                    await self._take_replies(batch, part)
+        except (AttributeError, openai.OpenAIError) as error:  # an attribute that the endpoint's answer lacks
+            if status_of(error) in _NOT_FOUND_STATUSES:
+                raise ReasonerError(f"{name_of(self._own)}: this endpoint has no batches: run without --batch, or "
+                                    "check BANYAN_LLM_BASE_URL") from None
+            raise failure(error, name_of(self._own), self._own.llm_api_key) from None
+
+    def _prepare(self, calls: Sequence[Call]) -> None:
+        for requests, schema in calls:
+            prompt, shape = self._extraction_call(requests, schema)
+            key = self._targets["extract"].key(prompt.messages, shape)
+            if requests and self._ledger.lookup(key) is None:
+                self._calls[key] = (requests, schema), prompt, shape
+
+    async def _find(self, file: str) -> str:
+        """Return the id of the batch of an uploaded file, or "" if none was started lately."""
+        page = await self._client.batches.list(limit=100)
+        return next((batch.id for batch in page.data if batch.input_file_id == file), "")
+
+    async def _submit(self, keys: Sequence[str], noted: Sequence[OpenBatch], save: Save) -> dict[str, Sequence[str]]:
+        """Start batches for some calls, and return the calls of each."""
+        batches, capability = dict[str, Sequence[str]](), process_endpoints().limits(self._own).capability
+        for start in range(0, len(keys), _MOST_REQUESTS):
+            part, lines = keys[start:start + _MOST_REQUESTS], list[str]()
+            for key in part:
+                _, prompt, shape = self._calls[key]
+                body = self._chat.request_body(prompt.messages, shape.json_schema, capability)
+                lines.append(json.dumps({"custom_id": key, "method": "POST", "url": _PATH, "body": body}))
+            file = await self._client.files.create(file=("requests.jsonl", "\n".join(lines).encode()), purpose="batch")
+            await save([*noted, (file.id, "")])  # a build that follows a killed one finds the batch by its file
+            # Not retried, as that could start and pay a second one.
+            batch = await self._client.with_options(max_retries=0).batches.create(
+                input_file_id=file.id, endpoint=_PATH, completion_window="24h")
+            batches[batch.id], noted = part, [*noted, (file.id, batch.id)]
+            await save(noted)
+        return batches
+
+    async def _take_replies(self, batch: str, keys: Sequence[str], *, cancels: bool = False) -> None:
+        """Take the replies of a batch when it is over; raise ReasonerError if it failed to answer the calls `keys`.
+
+        `cancels` asks the endpoint to answer no more of it.
+        """
+        try:
+            if cancels:
+                with suppress(openai.APIStatusError):  # it is over already, or unknown
+                    await self._client.batches.cancel(batch)
+            while (state := await self._client.batches.retrieve(batch)).status not in _FINAL_STATES:
+                await asyncio.sleep(POLL_SECONDS)
+            files = filter(None, (state.output_file_id, state.error_file_id))
+            contents = [(await self._client.files.content(file)).content for file in files]
+        except openai.NotFoundError:
+            if not cancels:
+                raise ReasonerError(f"batch {batch} is not at this endpoint: set the address and key that it was "
+                                    "submitted with, or run without --batch, which gives it up") from None
+            _LOG.warning("batch %s is not at this endpoint, and its calls are made as usual", batch)
+            return
+        reasons = {str(error.message) for error in (state.errors and state.errors.data) or []}
+        reasons.update(*map(self._read_file, contents))
+        missing = [key for key in keys if key not in self._replies]
+        problem = (f"batch {batch} ended as {state.status!r}, and {len(missing)} of its {len(keys)} calls have no "
+                   f"answer ({'; '.join(sorted(reasons)[:3])})")
+        # The calls of a batch that failed may be many, and the user has not agreed to pay the usual price.
+        if missing and (state.status != "completed" or len(missing) == len(keys)):
+            raise ReasonerError(f"{problem}. What was answered is not lost: run the command again to submit the rest, "
+                                "or without --batch to have it answered at once for the usual price")
+        if missing:
+            _LOG.warning("%s: they are made as usual", problem)
+
+    def _read_file(self, content: bytes) -> set[str]:
+        """Take the replies in a file of results, and return the reasons why others have none."""
+        reasons = set[str]()
+        for line in content.splitlines():
+            try:
+                result = json.loads(line)
+                if (key := result["custom_id"]) in self._calls:
+                    self._replies[key] = self._chat.read_result(self._calls[key][1].messages, result)
+            except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+                reasons.add(str(error))
+        return reasons
+
+    async def _send_once(self, step: str, target: Target, messages: Messages, shape: Shape[_T]) -> Reply:
+        """Return the reply that a batch has for a call, once, or make the call."""
+        reply = self._replies.pop(target.key(messages, shape), None)
+        if reply is None:
+            return await super()._send_once(step, target, messages, shape)
+        self._ledger.spend(target.model + BATCHED, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+        return reply
