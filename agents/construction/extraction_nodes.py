@@ -112,6 +112,7 @@ class ExtractionNodes(BuildNodes):
             calls, noted, lambda batches: self._in_step(
                 state, lambda kb: kb.database.note(BUILD, **{OPEN_BATCHES: batches})),
             permit if build_options(state).batch else None)
+        show_progress("batch", len(calls), len(calls))
         return [work._replace(reasoner=reasoner) for work in works]
 
     async def _extract_call(self, work: _Work) -> list[str]:
