@@ -85,10 +85,11 @@ class GraphEditor(EditTable):
 
     def trust(self, pattern: str, rank: int, who: str, why: str = "") -> int:
         """Rank the documents whose ids match a pattern such as "wiki/*", higher is better; return the edit's number."""
+        if abs(rank) > _HIGHEST_RANK:
+            raise EntityDecisionError(f"{rank} is no rank: choose a number from -{_HIGHEST_RANK} to {_HIGHEST_RANK}")
         edit = Trust(pattern=pattern, rank=rank)
-        if abs(rank) > _HIGHEST_RANK or not any(map(edit.concerns, self._db.texts("SELECT id FROM documents"))):
-            raise EntityDecisionError(f"no document matches {pattern!r} (see `banyan documents`), or the rank is not "
-                                      f"from -{_HIGHEST_RANK} to {_HIGHEST_RANK}")
+        if not any(map(edit.concerns, self._db.texts("SELECT id FROM documents"))):
+            raise EntityDecisionError(f"no document matches {pattern!r}; see `banyan documents`")
         return self._record(edit, who, why)
 
     def undo(self, number: int, who: str) -> None:

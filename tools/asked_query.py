@@ -37,16 +37,15 @@ _LONGEST_QUESTION = 500
 _WORKS = (r"(?:[ ](?:of[ ](?:these|the)|the|other|papers?|documents?|articles?|works?|studies|publications?|files?))"
           r"{0,4}+")
 _ASKS = rf"(?:which|what|who|how many|list|show|name){_WORKS}"
-_CITATIONS = {
-    ("tail", "head", "cite"): re.compile(
-        rf"{_ASKS}(?:[ ](?:that|which))?[ ](?:cites?|cited|citing|refers?[ ]to|references?)[ ]([^\n]{{1,300}})|"
-        r"(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?引用[了过]?([^\n]{1,300})", re.IGNORECASE),
-    ("head", "tail", "are cited by"): re.compile(
-        rf"{_ASKS}[ ](?:(?:does|do|did)[ ]([^\n]{{1,300}}?)[ ](?:cite|refer[ ]to|reference)|"
-        r"(?:(?:that|which)[ ])?(?:is|are|was|were)[ ]cited[ ](?:by|in)[ ]([^\n]{1,300}))|"
-        r"([^\n]{1,300}?)引用[了过]?(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?", re.IGNORECASE)}
-"""Questions which documents cite a given one, and which it cites: the column of `cites` that has the given one, the
-column asked for, and the words for it."""
+_CITING = re.compile(
+    rf"{_ASKS}(?:[ ](?:that|which))?[ ](?:cites?|cited|citing|refers?[ ]to|references?)[ ]([^\n]{{1,300}})|"
+    r"(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?引用[了过]?([^\n]{1,300})", re.IGNORECASE)
+"""Questions which documents cite a given one."""
+_CITED = re.compile(
+    rf"{_ASKS}[ ](?:(?:does|do|did)[ ]([^\n]{{1,300}}?)[ ](?:cite|refer[ ]to|reference)|"
+    r"(?:(?:that|which)[ ])?(?:is|are|was|were)[ ]cited[ ](?:by|in)[ ]([^\n]{1,300}))|"
+    r"([^\n]{1,300}?)引用[了过]?(?:哪些|哪几篇|哪篇)(?:论文|文章|文献|文档)?", re.IGNORECASE)
+"""Questions which documents a given one cites."""
 _KIND = re.compile(r"\A(?:the[ ])?(?:paper|document|article|work|study)[ ](?:(?:called|titled|named|on)[ ])?",
                    re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
@@ -188,8 +187,9 @@ def _ask_citations(index: GraphIndex, question: str) -> AskedQuery | None:
     None if it is not about citations, if the document that it names is not certain, or if no list of references has it.
     """
     asked = question.strip(_EDGES)
-    matches = ((columns, match) for columns, form in _CITATIONS.items() if (match := form.fullmatch(asked)))
-    (known, wanted, words), match = next(matches, (("", "", ""), None))
+    citing = _CITING.fullmatch(asked)
+    match = citing or _CITED.fullmatch(asked)
+    known, wanted, words = ("tail", "head", "cite") if citing else ("head", "tail", "are cited by")
     if match is None or not any(table.title == CITES for table in index.sql.tables()):
         return None
     if not (name := _find_document(index, known, next(filter(None, match.groups())))):

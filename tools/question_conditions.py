@@ -28,6 +28,8 @@ _FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns", "column"})
 _WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
 """Words between those of one value: "implemented in version 5"."""
 _BESIDE_VALUES = frozenset({"or", "column", "value", *SKIPPED})
+_WHOLES = frozenset({"folder", "collection", "archive", "set", "dataset", "corpus", "repository", "directory"})
+"""What a question calls all documents together."""
 _MOST_VALUES = 200
 
 
@@ -77,11 +79,21 @@ class ConditionReader(MeasureReader):
             if not mention.columns:
                 continue
             column = self._value_column(mention)
+            if self._may_name_all(mention, column):
+                raise UnclearError(mention)
             if groups and groups[-1][0] == column and self._is_alternative(groups[-1][1][-1], mention, column):
                 groups[-1][1].append(mention)
             else:
                 groups.append((column, [mention]))
         return [self._value_condition(self._parts.columns[column], same) for column, same in groups]
+
+    def _may_name_all(self, value: Mention, column: str) -> bool:
+        """Return True if a value before a noun may be what all rows are called: "podcast episodes in this folder"."""
+        behind = self._parts.directly_behind(value)
+        is_before_rows = behind is not None and self._parts.is_rows(behind)
+        says_place = not _WHOLES.isdisjoint(word.folded for word in self._parts.reading.words)
+        is_whole = keys_of(self._parts.text(value)) in map(keys_of, value.values[column])
+        return says_place and is_before_rows and (is_list(self._parts.columns[column]) or not is_whole)
 
     def _is_listed(self, last: Mention, mention: Mention) -> bool:
         """Return True if two values are listed together, unlike "by Ada and reviewed by Bo"."""

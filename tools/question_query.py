@@ -100,7 +100,7 @@ class QuestionQuery(QuestionTarget):
             raise UnclearError(share)
         self.conditions = whole
         inner = " AND ".join(condition.sql for condition in wanted)
-        return Plan(self._select(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*) AS percent"),
+        return Plan(self._select(f"round(100.0 * count(*) FILTER (WHERE {inner}) / count(*), 1) AS percent"),
                     f"share of {self._table.title}{self._where(whole)} {self._where(wanted).strip()}", percent=True)
 
     def _group_value(self) -> Expression:

@@ -22,9 +22,10 @@ from banyan.cli.console import (
     print_table,
     write_file,
 )
-from banyan.cli.session import AnswerMode, AsJson, MaxTokens, open_resources
+from banyan.cli.session import AsJson, MaxTokens, open_resources
 from banyan.config import Settings
 from banyan.schemas.formats.small_files import json_records, parse_json, validate_record
+from banyan.schemas.retrieval import Mode
 from rich.markup import escape
 
 from .anonymising import AnonymityKey, Corpus, Task, anonymise, revert
@@ -50,7 +51,7 @@ def measure_dataset(  # noqa: PLR0913, PLR0917  (its options)
     data: Data,
     output: Output,
     limit: Annotated[int | None, typer.Option(min=1, help="Ask only this many questions, spread evenly.")] = None,
-    mode: AnswerMode = "reject",
+    mode: Mode = "reject",
     top_k: Annotated[Literal["10", "20"], typer.Option(help="Passages that naive RAG reads.")] = "20",
     arms: Annotated[str, typer.Option(help=f"Arms, or all: {', '.join(arm.name for arm in ARMS)}.")] = DEFAULT_ARMS,
     judge: Annotated[str, typer.Option(help="Model that judges answers; none: no judging. [default: the "

@@ -129,12 +129,12 @@ def _print_answer(answer: dict[str, Any], printed: Sequence[str]) -> None:
         out.print(text, width=_answer_width())
     if answer["grade"] in _GRADES:
         out.print(_GRADES[answer["grade"]])
+    # A line of the answer may be the quote: “...” — document [1].
+    quoted = set(re.findall(r"^“[^\n]*”(?: — [^“”\n]*)? \[(\d+)\]$", answer["answer"], re.MULTILINE))
     for cited in answer["citations"]:
         page = f", page {cited['page']}" if cited["page"] else ""
         place = f"{on_a_line(cited['document'])}{page} {cited['start']}-{cited['end']}"
-        # A line of the answer may be the quote: “...” — document [1].
-        is_quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{cited['id']}\]$", answer["answer"], re.MULTILINE)
-        quote = "" if is_quoted else f": {on_a_line(' '.join(cited['quote'].split()))}"
+        quote = "" if str(cited["id"]) in quoted else f": {on_a_line(' '.join(cited['quote'].split()))}"
         out.print(f"  [dim]\\[{cited['id']}] {place}[/dim]{quote}", width=_answer_width())
 
 

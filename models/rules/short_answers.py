@@ -96,7 +96,7 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
         unit = stated[1]
         return stated if _names_all(question, f"{unit.opening} {unit.text}", unit.heading) else None
     if not question.has_form or best.row is not None:
-        return _from_row(question, found)
+        return None if _asks_for_extreme(question, finder) else _from_row(question, found)
     asks_for_several = question.lists and question.expected != "number"  # one value does not answer this
     values = [] if asks_for_several else list(_stated_values(question, found, finder))
     if not values:
@@ -230,6 +230,14 @@ def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
 def _figures(text: str) -> set[str]:
     """Return the runs of digits in a text, without zeros at their beginning."""
     return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
+
+
+def _asks_for_extreme(question: Question, finder: Finder) -> bool:
+    """Return True for a question such as "What is the longest episode?", which no single row can answer."""
+    if question.language == "zh":
+        return "最" in question.asking
+    return question.language == "en" and any(token.tag_ in {"JJS", "RBS"}
+                                             for token in finder.parser.parse(question.asking))
 
 
 def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:

@@ -193,10 +193,10 @@ def facts(text: str, title: str = "", heading: str = ""):
 
 def test_rows_give_typed_entities_relations_by_the_schema_and_attributes():
     entities, triples, attributes, rest = facts(
-        "Before.\n| Book: Ivanhoe | Author: Walter Scott | Pages: 400 | City: Edinburgh |\nAfter.", "Books")
+        "Before.\n| Book: Ivanhoe | Author: Walter Scott | Height: 400 | City: Edinburgh |\nAfter.", "Books")
     assert entities == {("Ivanhoe", "Work"), ("Walter Scott", ""), ("Edinburgh", "Location")}
     assert triples == {("Ivanhoe", "created_by", "Walter Scott"), ("Ivanhoe", "City", "Edinburgh")}
-    assert attributes == {("Ivanhoe", "Pages", "400")}
+    assert attributes == {("Ivanhoe", "Height", "400")}
     assert rest == "Before.\n\nAfter."
 
 

@@ -246,6 +246,12 @@ def test_a_numbered_row_answers_no_question_alone():
     assert short("What percentage of the biopics subjects are female?", row) == ""
 
 
+def test_no_single_row_says_which_is_the_longest():
+    row = "| Document: Bunk beds (9.md) | Title: Bunk beds | Episode: 9 | Description: The longest ever outtake. |"
+    assert short("What is the longest episode?", row) == ""
+    assert short("What is the episode of Bunk beds?", row) == "9"
+
+
 def test_a_last_name_in_a_heading_does_not_make_a_sentence_about_a_namesake():
     text = "# Schumann and Brahms\n\nNow that was not the way in which he composed his two sonatas."
     assert ask("How many sonatas did Clara Schumann compose?", passage(text, "The Sonata")).short == ""

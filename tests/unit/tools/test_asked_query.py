@@ -38,7 +38,7 @@ ANSWERED = {
         How many patients have no sex recorded? -> 1
         How many boats have a cabin? -> 2
         How many boats have no cabin? -> 3
-        What share of the boats in Spiez have a cabin? -> 33.3333%
+        What share of the boats in Spiez have a cabin? -> 33.3%
         How many boats are insured? -> 4
         Of the films released in 2019, how many are dramas? -> 2
         What are the top 2 genres by number of films? -> Drama: 3; Comedy: 2
@@ -90,7 +90,7 @@ ANSWERED = {
         How many books did he listen to as audiobooks? -> 2
         Show me the hardcovers that are longer than 300 pages. -> Cold Harbour
         What's the thickest book here and how many pages does it have? -> Ash, 500
-        What percentage of all the books is nonfiction? -> 66.6667%
+        What percentage of all the books is nonfiction? -> 66.7%
         Whose books show up most often? -> Ada Lind: 2; Mia Holt: 2
         Who wrote A History of Trade? -> Ivo Brandt
         In which year was Cold Harbour published? -> 2004
@@ -163,7 +163,8 @@ DECLINED = {
         How many ADRs of ann are accepted by cyd?; What is the latest accepted ADR?; Whose ADRs are rejected?
         How many ADRs did Team Store reject?; How many ADRs are from 2019?; How many ADRs were accepted in 2019?
         Which ADR was rejected first?; Which ADRs have “proposed” in the title?; How many stores does Team Store own?
-        How many ADRs does Team Store?; How many ADRs were created in November?""",
+        How many ADRs does Team Store?; How many ADRs were created in November?
+        How many typing ADRs are in this collection?""",
     "books": """How many books did he read in 2018?; How many books did he read?; How many books did he buy?
         How many books did he give up in 2018?; How many books is he currently reading?; Who published Northern Birds?
         Who narrates Tides?; How many books were finished by Mia Holt?; Which book is the best?; When was Tides sold?
