@@ -116,10 +116,7 @@ class BatchedReasoner(LlmReasoner):
         return batches
 
     async def _take_replies(self, batch: str, keys: Sequence[str], *, cancels: bool = False) -> None:
-        """Take the replies of a batch when it is over; raise ReasonerError if it failed to answer the calls `keys`.
-
-        `cancels` asks the endpoint to answer no more of it.
-        """
+        """Take the replies of a batch once it is over or cancelled; raise ReasonerError if it failed its calls."""
         try:
             if cancels:
                 with suppress(openai.APIStatusError):  # it is over already, or unknown
