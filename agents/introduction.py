@@ -15,6 +15,7 @@ from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
 from ..text.languages import Language, phrase_language
 from ..text.quantities import format_count
+from ..text.relative_dates import document_date
 from ..text.section_lines import headings
 from ..text.titles import UNREAD, in_small_letters, readable_name
 from ..tools.reports import DocumentSummary, summarise_documents
@@ -44,10 +45,6 @@ _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdo
           "tex": "LaTeX"}
 _DATA = frozenset({".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".xls", ".bib", ".ris"})
 """Files of records, which the tables tell of: their titles come last."""
-_DAY = re.compile(
-    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:(?P<mark>[-._])(?P<month>0?[1-9]|1[0-2])(?P=mark)(?P<day>0?[1-9]|[12]\d|3[01])|"
-    r"(?P<joined_month>0[1-9]|1[0-2])(?P<joined_day>0[1-9]|[12]\d|3[01]))(?!\d)")
-_STATED_DATE, _PUBLISHED = "date", "published"  # "created" is the date of a file
 _AUTHOR = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){1,4}(?:(?:,| and) [^\n]{1,80})?")
 """The name of an author, and not of an account."""
 
@@ -58,7 +55,7 @@ class Introduction(Frozen):
     kb: str
     documents: int
     kinds: dict[str, int] = Field(description="documents by the kind of their file, the most frequent first")
-    dates: tuple[str, str] | None = Field(description="the first and last date of the documents, YYYY-MM-DD; none: "
+    dates: tuple[str, str] | None = Field(description="the first and last date of the documents in ISO 8601; none: "
                                                       "no document has one")
     titles: tuple[str, ...] = Field(description="some titles, of each folder in turn")
     chapters: tuple[str, ...] = Field(description="the first chapters of the only document")
@@ -153,7 +150,8 @@ def introduce(resources: Resources, name: str) -> Introduction:
         unread_lines: list[str] = kb.database.notes(BUILD).get(UNREAD_FILES, [])
         left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
         ids = _in_turn(metadata_of)
-        dates = sorted(date for item in metadata_of.items() if (date := _document_date(*item)))
+        dates = sorted(date for document_id, title, _, metadata in documents
+                       if (date := document_date(document_id, title, metadata)))
         entities = main_entities(index)
         unread_parts = {key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata}
         pictures = {key: int(match["number"].replace(",", "")) for key, note in unread_parts.items()
@@ -231,15 +229,6 @@ def _title_texts(ids: Sequence[str], title_of: Mapping[str, str], metadata_of: M
         title, author = title_of[document] or document, metadata_of[document].get("author", "")
         titles[f"{title}, by {author}" if _AUTHOR.fullmatch(author) else title] = None
     return tuple(titles)[:_TITLES]
-
-
-def _document_date(document: str, metadata: Mapping[str, str]) -> str:
-    """Return a document's date as YYYY-MM-DD, or "" if it has none."""
-    for text in (metadata.get(_STATED_DATE, ""), document, metadata.get(_PUBLISHED, "")):
-        if match := _DAY.search(text):
-            month, day = match["month"] or match["joined_month"], match["day"] or match["joined_day"]
-            return f"{match['year']}-{int(month):02}-{int(day):02}"
-    return ""
 
 
 def _in_turn(documents: Iterable[str]) -> list[str]:

@@ -38,7 +38,9 @@ _WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".odt", ".rtf"}
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 LICENCE = "Project Gutenberg license"
-_WORK_BEGINS = re.compile(r"^[ \t]*+\*\*\*[ \t]?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK[^\n]*+", re.MULTILINE)
+_WORK_BEGINS = re.compile(r"^[ \t]*+\*\*\*[ \t]?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK[^\n]*+"
+                          r"(?:\s++(?:Produced|E-?text prepared|Transcribed) by[^\n]*+(?:\n[^\n]++)*+)?", re.MULTILINE)
+"""The line above an e-book's work, with the credits that may follow it."""
 _WORK_ENDS = re.compile(r"^[ \t]*+(?:\*\*\*[ \t]?)?END OF (?:THE |THIS )?PROJECT GUTENBERG[^\n]*+",
                   re.MULTILINE | re.IGNORECASE)
 _FENCE = re.compile(r"^```[ \t]*+$", re.MULTILINE)

@@ -125,8 +125,10 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
 
 
 def is_setting(field: str, value: str) -> bool:
-    """Return True for a field that tells a program how to show the document."""
-    return label_key(field) in _LAYOUT_FIELDS or (label_key(field), value.casefold()) in _SETTINGS
+    """Return True for a field that tells a program how to show the document, or numbers another field."""
+    label = label_key(field)  # "affiliation: 1" is the first of the affiliations
+    is_number_of = "affiliation" in label and not any(map(str.isalpha, value.rpartition(":")[2]))
+    return is_number_of or label in _LAYOUT_FIELDS or (label, value.casefold()) in _SETTINGS
 
 
 def _items_of(cell: Cell) -> list[str]:

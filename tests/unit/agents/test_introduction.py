@@ -28,7 +28,7 @@ def introduce(tmp_path, files):
 def folder(tmp_path):
     made = tmp_path / "notes"
     for name, text in {"letters/2021-03-04-elm.md": "# Elm Street\n\nElm Street is in Radom. It was paved with stone.",
-                       "letters/oak.md": "---\ndate: 2019-11-02\n---\n# Oak Street\n\nOak Street is in Radom, too.",
+                       "letters/oak.md": "---\ndate: 2 November 2019\n---\n# Oak Street\n\nOak Street is in Radom.",
                        "plans/all.txt": "The plans of Radom are kept in the town hall.",
                        "plans/broken.docx": "this is no archive"}.items():
         file = made / name

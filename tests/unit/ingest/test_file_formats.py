@@ -188,6 +188,9 @@ Language: English
 
 *** START OF {} PROJECT GUTENBERG EBOOK THE QUAY ***
 
+Produced by Bo Ek.  HTML version
+by Cy Fox.
+
 Chapter 1
 
 Boats lie at the quay.
@@ -207,7 +210,7 @@ def test_the_work_is_first_and_its_licence_is_back_matter(tmp_path, text):
     assert not sections["Boats lie at the quay."]
     assert sections["Section 1. General Terms of Use. Fees may be charged."]
     assert sections["This eBook is for the use of anyone anywhere at no cost."]
-    assert document.text.index("Boats lie") < document.text.index("This eBook is for")
+    assert document.text.index("Boats lie") < document.text.index("This eBook is for") < document.text.index("Bo Ek")
 
 
 def test_printed_pages_stay_in_order():

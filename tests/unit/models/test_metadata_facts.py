@@ -133,6 +133,7 @@ class TestNames:
 
 @pytest.mark.parametrize(("field", "people"), [
     ("Editor: markdown", []), ("Editor: Ada Lund", ["Ada Lund"]), ("Published: true", []),
+    ("Bibliography: paper.bib", []), ("Authors affiliation: Ada Lund: 1", []),
     ("DateCreated: 2022-10-19T08:22:01.141Z", [])])
 def test_settings_of_a_wikis_pages_state_nothing(field, people):
     found, _ = read_rows(f"| Document: notes.md | {field} |", "", "", load_schema("general"), "notes.md")
