@@ -93,8 +93,7 @@ class KnowledgeBase:
         self.vectors = self.vector_synchroniser.store
         self.schema_control = SchemaControl(self.database, self.documents, self.extractions)
         self.edits = GraphEditor(self.database, self.ledger_graph, self.schema_control)
-        self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vector_synchroniser.vectors,
-                                   embedder)
+        self.resolution = Resolver(self.database, self.documents, self.ledger_graph)
         self.index_store = IndexStore(layout.index, embedder)
         self.table_store = TableStore(layout.root)
         # The index file of an earlier state has most vectors. The function does not refer to this object: a cycle would

@@ -7,7 +7,7 @@ from pydantic import Field
 from .documents import Frozen
 
 Rule = Literal["manual", "verdict", "stated", "key", "date", "spelling", "legal_form", "title", "qualifier", "place",
-               "person", "acronym", "meaning"]
+               "person", "acronym"]
 """The reason to consider two names the same; a score combines its strength with other evidence."""
 
 

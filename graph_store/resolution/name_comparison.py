@@ -6,14 +6,13 @@ because in other scripts (Cyrillic, Devanagari, kana) marks distinguish letters.
 
 import re
 import unicodedata
-from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Rule
 from ...text.dates import parse_date
-from .initials import is_inverted, join_letters, words_of_person
 
 # Words that show that two names are of one thing, or of two things; Latin words are folded, without accents.
 # ruff: noqa: SIM905  (lists of words read better as text)
@@ -37,21 +36,6 @@ _ORDINALS = {word: str(number) for number, words in enumerate((
     "seventh vii 7th", "eighth viii 8th", "ninth ix 9th", "tenth x 10th", "eleventh xi 11th", "twelfth xii 12th",
     "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi", "xxii", "xxiii", "xxiv"), 1)
     for word in words.split()}
-_ROMAN = re.compile(r"(?=[ivxlc]{3})c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
-_LONE_LETTERS = frozenset("ivx")
-_FIGURE = re.compile(r"-?\d+(?:[.,:]\d+)*")
-_HAN_NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿两甲乙丙丁")
-_OPPOSITES = [frozenset(words.split()) for words in (
-    "north south east west northern southern eastern western northeast northwest southeast southwest central",
-    "upper lower middle", "men women mens womens male female boys girls", "old new", "major minor", "senior junior",
-    "he she", "mr mrs miss", "brother sister", "king queen", "prince princess", "emperor empress", "duke duchess",
-    "father mother", "son daughter", "summer winter", "spring autumn", "pre post", "pro anti", "micro macro",
-    "import export", "imports exports", "left right", "before after", "above below", "inner outer", "black white",
-    "red blue green yellow", "monday tuesday wednesday thursday friday saturday sunday",
-    "january february march april may june july august september october november december",
-    "северный южный восточный западный северная южная восточная западная", "sub super", "under over")]
-_HAN_OPPOSITES = [frozenset(group) for group in (
-    "东西南北中", "上下", "左右", "大小", "新旧老", "男女", "前后", "内外", "正副", "春夏秋冬", "父母子女兄弟姐妹")]
 _SMALL_WORDS = frozenset("of the and for in on de la le du des et und der die das von y e del to a an".split())
 _INEXACT = frozenset("late early mid before after until till since by from about around circa c ca".split())
 _BRANCHED = re.compile(r"\b(?:universit|institut|college|school|academ|hospital|clinic|compan|bank|church|cathedral"
@@ -65,7 +49,8 @@ _AND = re.compile(r"(?:(?<!\s)\s++)?+[&＆]\s*+")
 # Marks that only separate words. Marks between digits (1.5, 3,000) and a minus sign before a figure have a meaning.
 _SEPARATORS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[‐‑‒–—―]|(?<=[^\s\d])-|(?<=\d)-|-(?!\d)"
                          r"|[_·・‧•/／\"“”„«»‹›()\[\]{}《》〈〉「」『』【】;!?¡¿、。，！？：；（）]")
-_QUALIFIED = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<inside>[^()（）]++)[)）]$")
+_OWN_ACRONYM = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<acronym>\w{2,8})[)）]$")
+_SPACE_BETWEEN_LETTERS = re.compile(r"(?<!\d) | (?!\d)")
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _LONG_WORD = 6
@@ -96,14 +81,8 @@ class FoldedName(NamedTuple):
     """True if the name begins with an article."""
     words: tuple[str, ...]
     """The words without accents, article and punctuation, with some abbreviations spelled out."""
-    numbers: tuple[tuple[str, int], ...]
-    """Each number in the name, and how often it occurs."""
     date: str
     """The date that the name is, or ""."""
-    base: str
-    """The folded words before a parenthesis at the name's end; "" if it has none."""
-    qualifier: str
-    """What is in that parenthesis, or ""."""
     numerals: str
     """The key's words sorted, with all numerals as figures: "2 war world" for "World War II"."""
     company: tuple[str, str]
@@ -117,25 +96,25 @@ class FoldedName(NamedTuple):
 @lru_cache(20_000)
 def fold(name: str) -> FoldedName:
     """Return a name with the forms in which it is compared."""
-    text = canonical_name(name)
+    text = canonical_name(_without_own_acronym(name))
     exact = _name_words(text)
     words = tuple(exact if text.isascii() else map(_without_accents, exact))
-    base = qualifier = ""
-    plain = unicodedata.normalize("NFKC", name).strip()
-    qualified = _QUALIFIED.match(plain) if plain.endswith(")") else None
-    if qualified:
-        base = " ".join(_without_accents(word) for word in _name_words(canonical_name(qualified["base"])))
-        qualifier = qualified["inside"].strip()
     first_word, _, rest = text.partition(" ")
     article = bool(words and rest) and first_word in _ARTICLES
     key, letters = " ".join(words), [sign for sign in name if sign.isalpha()]
     is_acronym = (len(words) == 1 and _LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
                   and all(map(str.isupper, letters)) and key.isalpha())
     return FoldedName(
-        name=name, exact=" ".join(exact), key=key, article=article, words=words, numbers=_count_numbers(words, text),
-        date=parse_date(name), base=base, qualifier=qualifier,
+        name=name, exact=" ".join(exact), key=key, article=article, words=words, date=parse_date(name),
         numerals=" ".join(sorted(_ORDINALS.get(word, word) for word in words)),
         company=_legal_form(key, words, name), titled=_without_title(words), acronym=is_acronym)
+
+
+def _without_own_acronym(name: str) -> str:
+    """Return a name without its acronym in parentheses: "World Health Organization (WHO)"."""
+    own = _OWN_ACRONYM.match(name)
+    is_own = own and own["acronym"].casefold() in _initials(_name_words(canonical_name(own["base"])))
+    return own["base"] if own and is_own else name
 
 
 def _name_words(text: str) -> list[str]:
@@ -147,7 +126,21 @@ def _name_words(text: str) -> list[str]:
         parts = parts[1:]
     # "St" and "Ft" are "Saint" and "Fort" only if another word follows.
     spelled = [*(_LEADING_FORMS.get(part, part) for part in parts[:-1]), *parts[-1:]]
-    return join_letters([_SHORT_FORMS.get(part, part) for part in spelled])
+    return _join_letters([_SHORT_FORMS.get(part, part) for part in spelled])
+
+
+def _join_letters(parts: list[str]) -> list[str]:
+    """Join adjacent single letters into one abbreviation: "j. r. r. tolkien" becomes "jrr tolkien"."""
+    joined: list[str] = []
+    follows_letter = False
+    for part in parts:
+        is_letter = len(part) == 1 and part.isalpha() and part.isascii()
+        if is_letter and follows_letter:
+            joined[-1] += part
+        else:
+            joined.append(part)
+        follows_letter = is_letter
+    return joined
 
 
 @lru_cache(100_000)
@@ -164,39 +157,18 @@ def _without_accents(word: str) -> str:
     return "".join(plain_letters)
 
 
-def _count_numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
-    numbers: list[str] = []
-    for index, word in enumerate(words):
-        if word in _ORDINALS and not (word in _LONE_LETTERS and index == 0):
-            numbers.append(_ORDINALS[word])
-        elif _ROMAN.fullmatch(word):
-            numbers.append(word)
-        elif not word.isalpha():
-            numbers.extend(figure.replace(",", "") for figure in _FIGURE.findall(word))
-    if not text.isascii():
-        numbers.extend(sign for sign in text if sign in _HAN_NUMERALS)
-    return tuple(sorted(Counter(numbers).items())) if numbers else ()  # most names have none
-
-
-def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]:
+def _legal_form(key: str, words: Sequence[str], name: str) -> tuple[str, str]:
     """Return a name's key without its company's legal form, and this form; "" if it has none."""
-    if key.isascii() and (not folded or folded[-1] not in _LEGAL):
-        return key, ""  # true of most names: in ASCII names a legal form comes last
-    words, forms = list(folded), list[str]()
-    capitalised: set[str] = set()
-    if words and words[-1] in _LEGAL:
-        # A legal form is capitalised: "American company" is not a company's name.
-        capitalised = {_without_accents(word) for part in name.split() if part[0].isupper()
-                       for word in _name_words(canonical_name(part))}
-    while len(words) > 1 and words[-1] in _LEGAL and words[-1] in capitalised:
-        forms.insert(0, _LEGAL[words.pop()])
+    han = _LEGAL_HAN.search(key)
+    if han and han[0] != key:
+        return key[:han.start()] + key[han.end():], han[0]
     if len(words) > 1 and words[0] in _LEGAL and not words[0].isascii():  # a Russian form comes first
-        forms.insert(0, words.pop(0))
-    base = " ".join(words)
-    han = _LEGAL_HAN.search(base)
-    if han and han[0] != base:
-        return base[:han.start()] + base[han.end():], han[0]
-    return base, " ".join(forms)
+        return " ".join(words[1:]), words[0]
+    end = len(words)
+    # A legal form is capitalised: "American company" is not a company's name.
+    while end > 1 and words[end - 1] in _LEGAL and name.rsplit(maxsplit=1)[-1][0].isupper():
+        end -= 1
+    return " ".join(words[:end]), " ".join(_LEGAL[word] for word in words[end:])
 
 
 def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
@@ -219,32 +191,25 @@ def in_singular(folded: FoldedName) -> str:
     return _PLURAL.sub("", folded.key)
 
 
+def without_spaces(folded: FoldedName) -> str:
+    """Return a name's key without spaces, except between figures: section 1-1 is not section 11."""
+    return _SPACE_BETWEEN_LETTERS.sub("", folded.key)
+
+
 def initials_of(folded: FoldedName) -> set[str]:
     """Return the possible acronyms of a name: the initials of all its words, and of all but the small ones."""
-    if len(folded.words) < _LEAST_ACRONYM:
+    return _initials(folded.words)
+
+
+def _initials(words: Sequence[str]) -> set[str]:
+    if len(words) < _LEAST_ACRONYM:
         return set()
-    return {"".join(word[0] for word in folded.words),
-            "".join(word[0] for word in folded.words if word not in _SMALL_WORDS)} - {""}
+    return {"".join(word[0] for word in words), "".join(word[0] for word in words if word not in _SMALL_WORDS)} - {""}
 
 
 def contradict(first: FoldedName, second: FoldedName) -> bool:
-    """Return True if two names cannot refer to the same thing: dates or numbers differ, or words are opposites.
-
-    Numbers may differ in a parenthesis that just one of the names has.
-    """
-    if first.date or second.date:
-        return first.date != second.date
-    only_qualified = bool(first.qualifier) != bool(second.qualifier) and (
-        (first.base or first.key) == (second.base or second.key))
-    if first.numbers != second.numbers and not only_qualified:
-        return True
-    # Words, or in Chinese characters, that just one of the names has are opposites.
-    for parts, other_parts, opposites in ((set(first.words), set(second.words), _OPPOSITES),
-                                          (set(first.key), set(second.key), _HAN_OPPOSITES)):
-        only_first, only_second = parts - other_parts, other_parts - parts
-        if any(only_first & group and only_second & group for group in opposites):
-            return True
-    return False
+    """Return True if two names are different dates, or just one of them is a date."""
+    return first.date != second.date
 
 
 def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = False,
@@ -260,7 +225,7 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
         is_inexact = any(_INEXACT.intersection(name.words)
                          or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)) for name in (first, second))
         return None if is_inexact else NameMatch("date", prior=0.97)
-    if match := (_match_spelling(first, second, person=person) or _match_own_acronym(first, second)
+    if match := (_match_spelling(first, second, person=person)
                  or _match_omitted_parts(first, second, organisation=organisation, person=person)):
         return match
     if stand_for(first, second):
@@ -268,9 +233,13 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
         is_capitalised = all(word[0].isupper() or word in _SMALL_WORDS for word in written)
         is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _LEAST_ACRONYM
         return NameMatch("acronym", prior=0.45 if is_distinctive else 0.2, loose=True)
-    if _adds_place(second, first.name) or _adds_place(first, second.name):
-        return NameMatch("place", prior=0.5, loose=True)
-    return _match_persons(first, second, person=person)
+    for short, long in ((first, second), (second, first)):
+        # "execution-specs" in the folder "ethereum/execution-specs"; one word alone may be in several folders.
+        if len(short.words) > 1 and short.name.islower() and long.name.endswith(f"/{short.name}"):
+            return NameMatch("qualifier", prior=0.95, loose=True)
+        if _adds_place(short, long.name):
+            return NameMatch("place", prior=0.5, loose=True)
+    return _match_persons(first, second) if person else None
 
 
 def _match_other_spelling(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
@@ -281,7 +250,7 @@ def _match_other_spelling(first: FoldedName, second: FoldedName, *, person: bool
         # A single word with a capital may be another thing in the plural: Windows is no window.
         is_common = first.name.islower() and second.name.islower()
         return NameMatch("spelling", prior=0.85 if is_common or len(first.words) > 1 else 0.6)
-    if (letters := first.key.replace(" ", "")) == second.key.replace(" ", ""):
+    if (letters := without_spaces(first)) == without_spaces(second):
         # "tool room" and "toolroom", but red wood may be no Redwood.
         is_alike = first.name[0].isupper() == second.name[0].isupper() and len(letters) >= _LEAST_LETTERS
         return NameMatch("spelling", prior=0.95 if is_alike else 0.8)
@@ -289,9 +258,9 @@ def _match_other_spelling(first: FoldedName, second: FoldedName, *, person: bool
         return None
     if sorted(first.words) != sorted(second.words):
         return NameMatch("spelling", prior=0.85 if len(first.words) > 2 else 0.6)  # noqa: PLR2004  (number, other word)
-    inverted = [name for name in (first.name, second.name) if name.count(",") == 1 or is_inverted(name)]
-    # "Lee, Ann" and "Ann Lee"
-    return NameMatch("person", prior=0.92) if len(inverted) == 1 else NameMatch("spelling", prior=0.6)
+    if sorted((first.name.count(","), second.name.count(","))) == [0, 1]:  # "Lee, Ann" and "Ann Lee"
+        return NameMatch("person", prior=0.92)
+    return NameMatch("spelling", prior=0.6)
 
 
 def _match_spelling(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
@@ -314,21 +283,9 @@ def _is_capitalised(folded: FoldedName) -> bool:
     return folded.name.split()[1 if folded.article else 0][0].isupper()
 
 
-def _match_own_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names if just one has its acronym in parentheses: "WHO (World Health Organization)" and "WHO"."""
-    if bool(first.qualifier) == bool(second.qualifier):
-        return None
-    long, short = (first, second) if first.qualifier else (second, first)
-    inside = fold(long.qualifier).key
-    is_own = _is_initials(inside, fold(long.base)) and short.key in {long.base, inside}
-    return NameMatch("acronym", prior=0.95) if is_own else None
-
-
 def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool, person: bool,
                          ) -> NameMatch | None:
     """Match two names if one omits a company's legal form ("Inc") or a person's title ("Dr")."""
-    if first.qualifier or second.qualifier:
-        return None  # a parenthesis is left to `_match_own_acronym`
     (base, form), (other_base, other_form) = first.company, second.company
     if base == other_base and not (form and other_form and form != other_form):
         # Unless both are known to be organisations, "Apple" may be something else than "Apple Inc".
@@ -342,11 +299,7 @@ def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation:
 
 def stand_for(first: FoldedName, second: FoldedName) -> bool:
     """Return True if one of two names is an acronym that consists of the other's initials."""
-    return (first.acronym and _is_initials(first.key, second)) or (second.acronym and _is_initials(second.key, first))
-
-
-def _is_initials(short: str, long: FoldedName) -> bool:
-    return bool(short) and short in initials_of(long)
+    return any(short.acronym and short.key in initials_of(long) for short, long in ((first, second), (second, first)))
 
 
 def _adds_place(short: FoldedName, name: str) -> bool:
@@ -363,31 +316,21 @@ def _adds_place(short: FoldedName, name: str) -> bool:
     return is_capitalised and not place_words[0].islower() and not any(sign.isdigit() for sign in added)
 
 
-def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
+def _match_persons(first: FoldedName, second: FoldedName) -> NameMatch | None:
     """Match two names of persons with the same last word that differ in middle names or initials."""
-    names = words_of_person(first.name, first.words), words_of_person(second.name, second.words)
-    if names[0][-1:] != names[1][-1:]:
-        return None
-    long, short = sorted(names, key=lambda words: (-len(words), words))
-    # A person's name has two to five words, all of letters alone, and its last one is no initial.
-    if len(short) < 2 or len(long[-1]) < 2 or len(long) > 5:  # noqa: PLR2004
-        return None
-    if not all(map(str.isalpha, (*long, *short))):
+    long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
+    # A person's name has at least two words, all of letters alone, and its last one is no initial.
+    if long[-1] != short[-1] or not all(map(str.isalpha, (*long, *short))) or min(len(short), len(long[-1])) < 2:  # noqa: PLR2004
         return None
     long_given, short_given = long[:-1], short[:-1]  # the words before the family name
-    if long_given[0] == short_given[0] and len(long_given[0]) > 1:
-        omits_words = len(long_given) > len(short_given)
-        spells_more = sum(len(word) > 1 for word in long_given[1:]) > sum(len(word) > 1 for word in short_given[1:])
-        # If these may not be persons, a full word tells them apart: the Royal Australian Navy is not the Royal Navy.
+    if long_given[0] == short_given[0]:
         remaining = iter(long_given[1:])  # "any" moves the iterator on: order counts
         is_in_order = all(any(word == other or (1 in {len(word), len(other)} and word[0] == other[0])
                               for other in remaining) for word in short_given[1:])
-        if not is_in_order or (omits_words and spells_more and not person):
-            return None
-        return NameMatch("person", prior=0.6, loose=True)
+        return NameMatch("person", prior=0.6, loose=True) if is_in_order else None
     # "J Smith" or "JR Smith" for "John Ronald Smith". If both have one given name, either may be the initial.
     for given, other_given in ((long_given, short_given), (short_given, long_given)):
         initials = "".join(word[0] for word in given)
-        if len(other_given) == 1 and other_given[0] in {initials, initials[0]} and other_given[0] != given[0]:
+        if len(other_given) == 1 and other_given[0] in {initials, initials[0]}:
             return NameMatch("person", prior=0.45, loose=True)
     return None

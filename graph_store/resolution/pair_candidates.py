@@ -1,22 +1,17 @@
 """Choose the pairs of entities to compare, and find the aliases that texts state.
 
-Entities are paired that share a key, or that are each other's nearest in another script. Keys that many share are left
-out, so the number of pairs grows almost linearly.
+Entities are paired that share a key. Keys that many share are left out, so the number of pairs grows almost linearly.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-import numpy as np
-
-from ...models.embedding.embedder import Vectors
 from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
-from .initials import words_of_person
-from .name_comparison import FoldedName, fold, in_singular, initials_of, stand_for, with_spelled_umlauts
+from .name_comparison import FoldedName, fold, in_singular, initials_of, stand_for, with_spelled_umlauts, without_spaces
 
 _MOST_SHARED = 40
 """The maximum number of entities with the same key whose pairs (780) are compared."""
@@ -24,28 +19,16 @@ _PERSON_WORDS = range(2, 6)
 # Prefixes of keys that are not a form of a name. Forms never begin with white space, so the two cannot be confused.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
-_LEAST_ACROSS = 0.3
-"""The least cosine of names in two scripts, of which many translations are no nearer than unrelated names."""
-_PARTNERS = 2
-"""The maximum number of pairs in two scripts that an entity is in."""
-_ROWS = 512
-_DIGITS = 4
 _MARKER = re.compile(
     r"(?:\b(?:also|otherwise|better|commonly|formerly|previously) (?:known|called|named|referred to)(?: as)?"
     r"|\b(?:abbreviated|hereinafter|shortened)(?: (?:as|to|referred to as))?|\ba\.?k\.?a\.?(?=\W)"
     r"|以下简称为?|下称|简称为?|又称为?|又名|亦称|也称为?|别名为?|全称为?|曾用名为?|原名为?)", re.IGNORECASE)
-_CUES = "known called named referred abbrev nafter shortened aka a.ka ak.a a.k.a 称 名".split()  # noqa: SIM905
-"""Parts of every marker: searching for them first is faster, because most texts have none."""
 _ALIAS_RELATIONS = frozenset(label.strip() for label in """
     also known as|is also known as|was also known as|aka|a.k.a.|alias|also called|is also called|abbreviated as
     is abbreviated as|abbreviation|short for|is short for|stands for|formerly known as|was formerly known as
     also named|same as|又称|又名|简称|别名|全称|也称|亦称|曾用名|原名""".replace("\n", "|").split("|") if label.strip())
 _BEFORE = " \t\n,，(（[“\"‘'「:：;；—–-"  # may stand between a name and a marker after it
 _AFTER = " \t\n“\"‘'「:：为是"  # may stand between a marker and the name after it
-_PREPOSITION = re.compile(r"\b(?:in|of|at|on|for|to|from|by|with|near|and|or|into|between)\s+(?:the\s+|an?\s+)?$",
-                          re.IGNORECASE)
-_JOINED = re.compile(r"[^\W\d_]{3,20}[/-][^\W\d_]{3,20}")
-"""A name made of two names."""
 _PARENTHESIS = re.compile(r"[(（]([^()（）]{2,80})[)）]")
 
 
@@ -74,46 +57,17 @@ def _keys(folded: FoldedName) -> set[str]:
     if folded.date:
         return {f"{_DATE}{folded.date}"}
     # All forms of a whole name are keys of one kind, so a form of one entity matches any form of another.
-    keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.key.replace(" ", ""),
-            with_spelled_umlauts(folded), in_singular(folded)}
+    keys = {folded.key, folded.company[0], folded.titled[0], without_spaces(folded), with_spelled_umlauts(folded),
+            in_singular(folded)}
     keys.discard("")
-    if folded.qualifier:
-        keys.add(fold(folded.qualifier).key)  # "WHO" in "World Health Organization (WHO)"
     if "," in folded.name:
         keys.add(fold(folded.name.split(",", maxsplit=1)[0]).key)  # "Austin" in "Austin, Texas"
+    if "/" in folded.name:
+        keys.add(fold(folded.name.rpartition("/")[2]).key)  # "specs" in "ethereum/specs"
     keys.add(f"{_WORDS}{folded.numerals}")
     if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():
-        given, *_, family = words_of_person(folded.name, folded.words)
-        keys.add(f"{_PERSON}{given[0]} {family}")
+        keys.add(f"{_PERSON}{folded.words[0][0]} {folded.words[-1]}")
     return keys
-
-
-def nearest_across_scripts(ids: Sequence[str], vectors: Vectors, scripts: Sequence[str]) -> list[tuple[Pair, float]]:
-    """Pair entities of the rarer scripts with those of other scripts, if each is among the other's nearest.
-
-    Returns pairs with their cosines, sorted. Names with the script "" are left out.
-    """
-    rows_by_script: dict[str, list[int]] = defaultdict(list)
-    for row, script in enumerate(scripts):
-        if script:
-            rows_by_script[script].append(row)
-    cosine_of: dict[Pair, float] = {}
-    commonest_first = sorted(rows_by_script, key=lambda script: (-len(rows_by_script[script]), script))
-    for script in commonest_first[1:]:
-        others = np.array([row for other in sorted(rows_by_script) if other != script for row in rows_by_script[other]])
-        for start in range(0, len(rows_by_script[script]), _ROWS):
-            block = rows_by_script[script][start:start + _ROWS]
-            cosines = (vectors[block] @ vectors[others].T).round(_DIGITS)
-            for row, cosine in zip(block, cosines, strict=True):
-                for column in np.argsort(-cosine, kind="stable")[:_PARTNERS].tolist():
-                    if cosine[column] >= _LEAST_ACROSS:
-                        cosine_of[pair_of(ids[row], ids[int(others[column])])] = round(float(cosine[column]), _DIGITS)
-    pairs_of: dict[str, list[Pair]] = defaultdict(list)
-    for pair in sorted(cosine_of, key=lambda pair: (-cosine_of[pair], pair)):
-        for entity in pair:
-            pairs_of[entity].append(pair)
-    return [(pair, cosine_of[pair]) for pair in sorted(cosine_of)
-            if all(pair in pairs_of[entity][:_PARTNERS] for entity in pair)]
 
 
 class Statement(NamedTuple):
@@ -143,8 +97,7 @@ def _longest_first(names: Collection[str]) -> list[str]:
 
 def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
     """Yield the pairs of known names that have a marker such as "also known as" between them."""
-    folded = text.casefold()
-    markers = list(_MARKER.finditer(text)) if any(cue in folded for cue in _CUES) else []
+    markers = list(_MARKER.finditer(text))
     names = _longest_first(known) if markers else []
     for marker in markers:
         left_end = len(text[:marker.start()].rstrip(_BEFORE))
@@ -152,21 +105,19 @@ def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
         left = next((name for name in names if _ends(text, left_end, name)), "")
         right = next((name for name in names if text.startswith(name, right_start)
                       and not _inside_word(text, right_start + len(name))), "")
-        # In "a house in Rome, also known as the Nest" the other name is not Rome's.
-        if left and right and left != right and not _PREPOSITION.search(text[:left_end - len(left)]):
+        if left and right and left != right:
             yield Statement(left, right, left_end - len(left), right_start + len(right))
 
 
 def _find_in_parentheses(text: str, known: Collection[str]) -> Iterator[Statement]:
-    """Yield the pairs of a known name and the one in parentheses after it, if one is an acronym or two names."""
+    """Yield the pairs of a known name and the one in parentheses after it, if one is an acronym of the other."""
     for aside in _PARENTHESIS.finditer(text):
         right = aside[1].strip(_BEFORE + "”’」")
         if right not in known:
             continue  # such as a year or a remark
         left_end = len(text[:aside.start()].rstrip())
         left = next((name for name in _longest_first(known) if _ends(text, left_end, name)), "")
-        is_joined = any(_JOINED.fullmatch(name) for name in (left, right))
-        if left and left != right and (is_joined or stand_for(fold(left), fold(right))):
+        if left and left != right and stand_for(fold(left), fold(right)):
             yield Statement(left, right, left_end - len(left), aside.end())
 
 

@@ -3,12 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from ...models.embedding.embedder import Embedder, Vectors, trust_in
 from ...schemas.edits import decided_types, ids_after
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
-from ...text.scripts import script_of
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import LedgerGraph, ResolvedGraph
 from ..ledger.database import Database
@@ -16,9 +14,8 @@ from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.schema_rows import SchemaHistory
 from ..store_errors import EntityDecisionError
-from ..vectors.vector_store import Kind
-from .pair_candidates import nearest_across_scripts, statements
-from .same_entities import ASK_FROM, COSINE_FACTOR, Judgements, Resolution, by_hand, resolve
+from .pair_candidates import statements
+from .same_entities import Judgements, Resolution, by_hand, resolve
 from .surroundings import Surroundings
 
 Verdict = Literal["merge", "split"]
@@ -36,17 +33,14 @@ _FACTS_SHOWN = 5
 class Resolver:
     """Finds and stores a ledger's aliases, by its facts, a reasoner's verdicts and people's decisions."""
 
-    def __init__(self, database: Database, documents: Documents, graph: LedgerGraph,
-                 vectors: Callable[[Kind, Sequence[str]], Vectors], embedder: Embedder) -> None:
-        """Take what is read; `vectors` returns the vectors of ids, shape (ids, d)."""
+    def __init__(self, database: Database, documents: Documents, graph: LedgerGraph) -> None:
+        """Take what is read."""
         self._db = database
         self._table = AliasTable(database)
         self._edits = EditTable(database)
         self._schemas = SchemaHistory(database)
         self._documents = documents
         self._graph = graph
-        self._vectors = vectors
-        self._embedder = embedder
 
     def is_behind(self, reasoner: str = "") -> bool:
         """Return True if the aliases are of an earlier state, or of another model than that of a fingerprint."""
@@ -113,17 +107,14 @@ class Resolver:
         stated = {chunk.id: said for chunk in self._documents.chunks()
                   if (said := statements(chunk.text, around.entities_by_name(chunk.id)))}
 
-        def resolve_near(near: Sequence[tuple[Pair, float]] = ()) -> Resolution:
-            return resolve(around, stated, Judgements(self._table.verdicts(), self._read_decisions(mentions)), near)
+        def resolve_again() -> Resolution:
+            return resolve(around, stated, Judgements(self._table.verdicts(), self._read_decisions(mentions)))
 
-        resolution = resolve_near()
-        if ask is None:
-            return resolution.aliases
+        resolution = resolve_again()
         for _ in range(_ROUNDS):
-            resolution = resolve_near(self._find_pairs_across_scripts(around, resolution))
-            if not self._ask_doubtful(around, resolution, ask, reasoner):
+            if ask is None or not self._ask_doubtful(around, resolution, ask, reasoner):
                 break
-            resolution = resolve_near()
+            resolution = resolve_again()
         return resolution.aliases
 
     def _read_decisions(self, mentions: KnowledgeGraph) -> list[EntityDecision]:
@@ -135,19 +126,6 @@ class Resolver:
 
         return [decision.model_copy(update={"first": present_id(decision.first), "second": present_id(decision.second)})
                 for decision in self._table.decisions()]
-
-    def _find_pairs_across_scripts(self, around: Surroundings, resolution: Resolution) -> list[tuple[Pair, float]]:
-        """Return the pairs of canonical entities in two scripts that may mean the same, each with its score."""
-        # Scripts that the embedding model does not know are left out.
-        ids = [entity for entity, name in sorted(around.names.items())
-               if entity not in resolution.aliases and trust_in(self._embedder.name, name)]
-        scripts = [script_of(around.names[entity]) for entity in ids]
-        if len({*scripts} - {""}) < 2:  # noqa: PLR2004  (most knowledge bases have one; reading vectors is slow)
-            return []
-        # Translations may be no nearer than unrelated names, so all that are each other's nearest are asked about. Each
-        # score is the cosine, lowered so that vectors alone never merge two entities.
-        return [(pair, max(ASK_FROM, cosine * COSINE_FACTOR))
-                for pair, cosine in nearest_across_scripts(ids, self._vectors("entities", ids), scripts)]
 
     def _ask_doubtful(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
         pairs = [pair for pair, _ in resolution.doubtful]

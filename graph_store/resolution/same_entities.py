@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, Rule, pair_of
-from ...text.scripts import script_of
 from .name_comparison import fold
 from .pair_candidates import Statement
 from .surroundings import Surroundings
@@ -25,26 +24,19 @@ MERGE_FROM = 0.9
 """Score from which two entities are merged without asking."""
 ASK_FROM = 0.5
 """Score from which a reasoner is asked."""
-COSINE_FACTOR = 0.75
-"""Factor of the cosine of two names that only their vectors tie. It keeps such a pair's score below `MERGE_FROM`."""
 SURE = 0.8
 """A reasoner's confidence from which its verdict counts: the mu of Youtu-GraphRAG eq. 3."""
 
-_NO_TYPE = 0.85
-"""Factor of the prior if one entity's type says nothing, because it may be another thing of that name."""
 _CONTAINED = 0.85
 """Weight if the shorter name is only in passages that have the longer one, too."""
 _SHORT_TOGETHER = 0.85
 """Weight if names that differ by a title or by initials are in one document, as "Sir Henry Lee" and "H. Lee"."""
 _FAMILY_NAME = 0.92
 """The score of the family name of one person alone."""
-_QUALIFIED = (0.7, 0.95)
-"""The scores of a name and the only one that ends in it, which are asked about unless a folder stands before it."""
 _STATED_PLACE = 0.85
 """Weight if a fact ties the shorter name to the place that the longer one adds, as Austin to Texas."""
-_STATED_PRIOR, _STATED, _STATED_ELSEWHERE = 0.5, 0.9, 0.4
-"""The prior if a text says that two names are of the same thing. The weight if two documents say so or all that have
-one of the names, and the weight if they do not."""
+_STATED = 0.95
+"""The score, beside what the two share, of two names of which a text says that they are of the same thing."""
 _STATED_TWICE = 2
 """The number of documents whose statement needs no confirmation."""
 _UNCONFIRMED = ASK_FROM - 0.1
@@ -184,33 +176,18 @@ def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[s
     return Groups(around, {}, decisions, MERGE_FROM).aliases()
 
 
-def resolve(around: Surroundings, said: Said, judgements: Judgements,
-            near: Iterable[tuple[Pair, float]] = ()) -> Resolution:
-    """Find which entities are the same.
-
-    `said` has the statements of chunks that two names are of the same thing; `near` are pairs of near vectors with
-    scores, about which a reasoner is asked.
-    """
+def resolve(around: Surroundings, said: Said, judgements: Judgements) -> Resolution:
+    """Find which entities are the same; `said` has the statements of chunks that two names are of the same thing."""
     statements = _by_entities(around, said)
-    all_ties = {pair: tie for pair in sorted(around.candidates | statements.keys())
-                if (tie := _tie(around, pair, statements.get(pair, ()))) is not None}
-    # What documents state outright: one address, one name in one text, the key of a document.
-    all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.shared_contacts()
-                 if around.same_type(*pair) and not around.contradict(*pair)}
-    all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
-    all_ties |= {pair: Tie("qualifier", _QUALIFIED[is_sure], evidence=evidence)
-                 for pair, is_sure, evidence in around.qualified_names() if pair not in all_ties}
-    all_ties |= {pair: Tie("person", _FAMILY_NAME, evidence=evidence) for pair, evidence in around.family_names()}
-    all_ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
-    ties = {pair: tie for pair, tie in all_ties.items() if tie.score >= ASK_FROM}
-    judged = _apply_verdicts(around, _weaken_ambiguous(around, ties), judgements.verdicts)
-    ties = _confirm(around, judged)
+    ties = {pair: tie for pair in sorted(around.candidates() | statements.keys())
+            if (tie := _tie(around, pair, statements.get(pair, ()))) is not None and tie.score >= ASK_FROM}
+    # What documents state outright: one name in one text, the key of a document.
+    ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
+    ties |= {pair: Tie("person", _FAMILY_NAME, evidence=evidence) for pair, evidence in around.family_names()}
+    ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
+    ties = _confirm(around, _apply_verdicts(around, _weaken_ambiguous(around, ties), judgements.verdicts))
     groups = Groups(around, ties, judgements.decisions, MERGE_FROM)
-    # Near vectors are asked about where names say nothing. A weak match of names says that they are two things.
-    only_to_ask = {pair: Tie("meaning", round(score, _DIGITS)) for pair, score in near
-                   if pair not in ties and (pair not in all_ties or all_ties[pair].score >= ASK_FROM)
-                   and around.may_be_one(*pair)}
-    return Resolution(groups.aliases(), _doubtful({**only_to_ask, **ties}, groups, judgements))
+    return Resolution(groups.aliases(), _doubtful(ties, groups, judgements))
 
 
 def _apply_verdicts(around: Surroundings, ties: dict[Pair, Tie],
@@ -236,7 +213,8 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
     if statements:
         # "..., 6 September 1966, also known as ...": a date has no other name.
         is_date = any(around.folded_name(entity).date for entity in pair)
-        return None if is_date or around.contradict(first, second) else _stated_tie(around, pair, statements)
+        return None if is_date or around.contradict(first, second) else Tie(
+            "stated", _score(_STATED, [around.weigh_shared(*pair)]), loose=True, evidence=tuple(statements))
     if (match := around.match(first, second)) is None:
         return None
     loose = match.loose or have_same_type is None
@@ -250,7 +228,7 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
             weights.append(_SHORT_TOGETHER)
         if match.rule == "place" and _added_place(around, long) in around.neighbours(short):
             weights.append(_STATED_PLACE)
-    prior = match.prior * (_NO_TYPE if have_same_type is None else 1.0)
+    prior = match.prior
     if match.rule == "place" and _added_place(around, _shorter_first(around, pair)[1]) not in around.triples_with_key:
         prior /= 2  # what follows the comma may be no place
     score = _score(prior, weights)
@@ -258,18 +236,6 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
     if score >= ASK_FROM and (around.has_fact_between(first, second) or around.contradict(first, second)):
         return None
     return Tie(match.rule, score, loose=loose)
-
-
-def _stated_tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie:
-    stating_documents = around.documents(statement.chunk for statement in statements)
-    shorter = _shorter_first(around, pair)[0]
-    # A name may be so short that it is of other things, too.
-    short_names = [entity for entity in pair if " " not in (key := around.keys[entity])
-                   and (entity == shorter or script_of(key) == "latin")]
-    holds_everywhere = len(stating_documents) >= _STATED_TWICE or all(
-        around.documents(around.support(entity)) <= stating_documents for entity in short_names)
-    score = _score(_STATED_PRIOR, [_STATED if holds_everywhere else _STATED_ELSEWHERE, around.weigh_shared(*pair)])
-    return Tie("stated", score, loose=True, evidence=tuple(statements))
 
 
 def _score(prior: float, weights: Iterable[float]) -> float:

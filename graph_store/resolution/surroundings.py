@@ -15,7 +15,6 @@ from ...schemas.naming import content_id, label_key
 from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
-from .initials import words_of_person
 from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names
 from .pair_candidates import candidate_pairs, is_alias_relation
 
@@ -29,14 +28,16 @@ _CUES_OF_EVENT = {event: tuple(cues.split()) for event, cues in {
 _ORGANISATIONS = frozenset("""organization organisation company corporation institution business firm enterprise bank
     university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
-_RARER = 2
-"""A type counts as rare for a name if at least this many times as many documents have the name under its main type."""
 _SURE_SPELLING = 0.9
 """The prior of two spellings of one name; "The Who" and "WHO" have the same key and a lower one."""
 _SHARED_NAMES = 3
 """The number of other names that the documents of two entities must have in common."""
 _SHARED_WEIGHT = 0.5
 """How much of the doubt a common neighbour removes if only these two entities have it."""
+
+
+def _places(span_in: Mapping[str, Sequence[int]]) -> tuple[NameLink, ...]:
+    return tuple(NameLink(chunk=chunk, start=span[0], end=span[1]) for chunk, span in sorted(span_in.items()))
 
 
 class Surroundings:
@@ -64,21 +65,13 @@ class Surroundings:
         return fold(self.names[entity])
 
     @cached_property
-    def _keys_and_candidates(self) -> tuple[dict[str, str], set[Pair]]:
-        """`keys` and `candidates`, made together so that names are folded once: kept, they would take much memory."""
-        folded_names = {entity: fold(name) for entity, name in self.names.items()}
-        keys = {entity: folded.key for entity, folded in folded_names.items()}
-        return keys, candidate_pairs(folded_names.items())
-
-    @property
     def keys(self) -> dict[str, str]:
         """The key of each entity's folded name, by its id."""
-        return self._keys_and_candidates[0]
+        return {entity: fold(name).key for entity, name in self.names.items()}
 
-    @property
     def candidates(self) -> set[Pair]:
-        """The pairs of entities to compare because of their names."""
-        return self._keys_and_candidates[1]
+        """Return the pairs of entities to compare because of their names."""
+        return candidate_pairs((entity, fold(name)) for entity, name in self.names.items())
 
     def match(self, first: str, second: str) -> NameMatch | None:
         """Return the match between the names of two entities, given their types, or None (see `match_names`)."""
@@ -103,9 +96,7 @@ class Surroundings:
 
     def mention(self, entity: str) -> NameLink:
         """Return the place of an entity's most used name in the first chunk, by id, that has this name."""
-        spans = self._graph.spellings(entity)[self.names[entity]]
-        chunk = min(spans)
-        return NameLink(chunk=chunk, start=spans[chunk][0], end=spans[chunk][1])
+        return _places(self._graph.spellings(entity)[self.names[entity]])[0]
 
     def entities_by_name(self, chunk: str) -> Mapping[str, Sequence[str]]:
         """Return the entities that a chunk mentions, by the names it uses."""
@@ -128,15 +119,13 @@ class Surroundings:
 
     def same_type(self, first: str, second: str) -> bool | None:
         """Return True if one thing can have the types of both entities, False if not, None if a type says nothing."""
-        types = self.type(first), self.type(second)
-        known = self._results["same_type"]
-        if types not in known:
-            one, other = types
-            agree = label_key(one) == label_key(other) or one in self._chain(other) or other in self._chain(one)
-            says_nothing = not agree and self._schema.open and 0 in map(self._depth, types)
-            known[types] = None if says_nothing else agree
-        agrees: bool | None = known[types]
-        return agrees
+        return self._agree(self.type(first), self.type(second))
+
+    @cachedmethod(lambda self: self._results["agree"], methodkey)
+    def _agree(self, one: str, other: str) -> bool | None:
+        if label_key(one) == label_key(other) or one in self._chain(other) or other in self._chain(one):
+            return True
+        return None if self._schema.open and not (self._depth(one) and self._depth(other)) else False
 
     @cachedmethod(lambda self: self._results["have_name_in"], methodkey)
     def _have_name_in(self, types: Iterable[str], names: frozenset[str]) -> bool:
@@ -176,51 +165,29 @@ class Surroundings:
         """Yield the pairs of entities that a fact says to be the same, with each place that states the fact."""
         for head, relation, tail in self._graph.iterate_edges(filter(is_alias_relation, self._graph.relations())):
             if head != tail:
-                for chunk, span in self._graph.support((head, relation, tail)).items():
-                    yield head, tail, NameLink(chunk=chunk, start=span[0], end=span[1])
+                for place in _places(self._graph.support((head, relation, tail))):
+                    yield head, tail, place
 
-    def _stated_names(self) -> Iterator[tuple[str, str, list[NameLink]]]:
-        """Yield the values of alias attributes: the entity, its other name, and the places that state it."""
+    @cached_property
+    def _key_holders(self) -> dict[str, list[tuple[str, tuple[NameLink, ...]]]]:
+        """By folded key ("EIP-20"): the documents named by it ("EIP-20: Token"), with the places that state it."""
+        holders: dict[str, list[tuple[str, tuple[NameLink, ...]]]] = defaultdict(list)
         alias_attributes = [name for name in self._graph.attribute_names() if is_alias_relation(name)]
         for entity, values in self._graph.values_of(alias_attributes):
             for value, span_in in values:
-                yield entity, value, [NameLink(chunk=chunk, start=span[0], end=span[1])
-                                      for chunk, span in sorted(span_in.items())]
-
-    def shared_contacts(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield the pairs of entities with the same handle or mail address, and where it is stated for one of them.
-
-        An address that one document gives for two entities is an office's, and is left out.
-        """
-        entities_by_address: dict[str, dict[str, list[NameLink]]] = {}
-        for entity, value, places in self._stated_names():
-            if "@" in value:
-                entities_by_address.setdefault(value.casefold(), {})[entity] = places
-        for places_of in entities_by_address.values():
-            documents = [self.documents(place.chunk for place in places) for places in places_of.values()]
-            if sum(map(len, documents)) == len(frozenset().union(*documents)):
-                for first, second in combinations(sorted(places_of), 2):
-                    fewer = min((places_of[first], places_of[second]), key=len)
-                    yield (first, second), tuple(fewer)
-
-    @cached_property
-    def key_holders(self) -> dict[str, list[tuple[str, tuple[NameLink, ...]]]]:
-        """By folded key ("EIP-20"): the documents named by it ("EIP-20: Token"), with the places that state it."""
-        holders: dict[str, list[tuple[str, tuple[NameLink, ...]]]] = {}
-        for entity, value, places in self._stated_names():
-            if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
-                holders.setdefault(fold(value).key, []).append((entity, tuple(places)))
+                if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
+                    holders[fold(value).key].append((entity, _places(span_in)))
         return holders
 
     @cached_property
     def keyed_documents(self) -> frozenset[str]:
         """The documents whose names begin with a key."""
-        return frozenset(entity for holders in self.key_holders.values() for entity, _ in holders)
+        return frozenset(entity for holders in self._key_holders.values() for entity, _ in holders)
 
     def document_keys(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield each document named by a key with each entity of that name, and where the key is stated."""
-        for entity, key in sorted(self.keys.items()) if self.key_holders else ():
-            holders = self.key_holders.get(key, ())
+        for entity, key in sorted(self.keys.items()) if self._key_holders else ():
+            holders = self._key_holders.get(key, ())
             if len(holders) == 1 and holders[0][0] != entity:
                 document, places = holders[0]
                 yield pair_of(document, entity), places
@@ -228,25 +195,21 @@ class Surroundings:
     def same_names(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield pairs of entities of one name and several types that are the same thing, with a mention of either.
 
-        They are the same in one of these cases, unless their values or a fact between them say otherwise:
+        They are the same in one of these cases, unless their dates or a fact between them say otherwise:
         - Documents have both, at least half of those with the rarer one: chunks of one text gave it several types.
         - The type of one says nothing, as that of a table's row, and only one other type of the name says something.
-        - The type of one is a guess (see `_is_guess`).
+        - One has no facts, and its documents share several names with those of the other: its type is a wrong guess.
         """
         for entities in (group for group in self._by_key.values() if len(group) > 1):
             typed = [entity for entity in entities if self.depth(entity)]
-            facts = {entity: len(self.documents_with_facts(entity)) for entity in entities}
-            ordered = sorted(entities, key=lambda entity: (-facts[entity], -len(self.support(entity)), entity))
-            for main, other in combinations(ordered, 2):
-                match = self.match(main, other)
-                if self.type(main) == self.type(other) or match is None or match.prior < _SURE_SPELLING:
+            for pair in combinations(sorted(entities), 2):
+                match = self.match(*pair)
+                if self.type(pair[0]) == self.type(pair[1]) or match is None or match.prior < _SURE_SPELLING:
                     continue
-                is_guess = main == ordered[0] and not facts[other] and self._is_guess(
-                    main, other, main_has_facts=bool(facts[main]))
-                is_typed_by_other = len(typed) == 1 and typed[0] in {main, other}
-                if is_guess or ((is_typed_by_other or self.share_documents(main, other))
-                                and not self._differ(main, other)):
-                    yield pair_of(main, other), (self.mention(other), self.mention(main))
+                is_typed_by_other = len(typed) == 1 and typed[0] in pair
+                if ((is_typed_by_other or self.share_documents(*pair) or self._is_guess(*pair))
+                        and not self.has_fact_between(*pair) and not self.contradict(*pair)):
+                    yield pair, (self.mention(pair[0]), self.mention(pair[1]))
 
     @cached_property
     def _by_key(self) -> dict[str, list[str]]:
@@ -255,35 +218,12 @@ class Surroundings:
             entities.setdefault(key, []).append(entity)
         return entities
 
-    def qualified_names(self) -> Iterator[tuple[Pair, bool, tuple[NameLink, ...]]]:
-        """Yield pairs of a name and the only longer one of its type that ends in it, whether they are sure, and places.
-
-        Sure is a name without its folder ("execution-specs", "ethereum/execution-specs"). The name of another thing
-        before it ("Mainnet", "Ethereum Mainnet") may be left out because the documents are about that thing.
-        """
-        longer: dict[str, list[str]] = defaultdict(list)
-        for entity, key in self.keys.items():
-            words = key.split()
-            for begin in range(1, len(words)):
-                longer[" ".join(words[begin:])].append(entity)
-        for key in sorted(longer.keys() & self._by_key.keys()):
-            short, *homonyms = self._by_key[key]
-            alike = [long for long in longer[key] if self.same_type(short, long)]
-            if homonyms or len(alike) != 1 or not self.may_be_one(short, alike[0]):
-                continue
-            name, long_name = self.names[short], self.names[alike[0]]
-            is_sure = name.islower() and long_name.endswith(f"/{name}")
-            words_before = self.keys[alike[0]].removesuffix(f" {key}")
-            if is_sure or (name[0].isupper() and " " not in key and words_before in self._by_key):
-                yield pair_of(short, alike[0]), is_sure, (self.mention(alike[0]), self.mention(short))
-
     def family_names(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield pairs of a person's family name and full name, if documents name one person of the family in full."""
         persons = [entity for entity in sorted(self.keys) if self._have_name_in((self.type(entity),), _PERSONS)]
         families: dict[str, list[str]] = defaultdict(list)
         for entity in persons:
-            folded = self.folded_name(entity)
-            *given, family = words_of_person(folded.name, folded.words) or ("",)
+            *given, family = self.folded_name(entity).words or ("",)
             if given:
                 families[family].append(entity)
         for entity in persons:
@@ -297,27 +237,15 @@ class Surroundings:
         documents, other_documents = (self.documents(self.support(entity)) for entity in (first, second))
         return len(documents & other_documents) * 2 >= min(len(documents), len(other_documents))
 
-    def _differ(self, first: str, second: str) -> bool:
-        """Return True if two entities of one name are homonyms: a fact ties them, or their values contradict."""
-        if self.has_fact_between(first, second) or self.contradict(first, second):
-            return True
-        values, other_values = self._graph.values(first), self._graph.values(second)
-        timed = self._graph.value_times(first).keys() | self._graph.value_times(second).keys()
-        # A value that holds at a time or with a qualifier may have another one beside it.
-        single = self._schema.one_at_a_time()[1] - timed
-        return any(values[name].keys().isdisjoint(other_values[name])
-                   for name in single & values.keys() & other_values.keys())
-
-    def _is_guess(self, main: str, other: str, *, main_has_facts: bool) -> bool:
-        """Return True if the type of an entity without facts is a wrong guess for another one of its name."""
+    def _is_guess(self, *pair: str) -> bool:
+        """Return True if one of two entities has no facts and a type that is a wrong guess for the other."""
+        main, other = sorted(pair, key=lambda entity: not self.documents_with_facts(entity))
         # "Paris" beside London and Oslo is the city; "Paris" beside Ada may be a person.
-        if self.depth(other) > self.depth(main) > 0:
+        is_one_with_facts = self.documents_with_facts(main) and not self.documents_with_facts(other)
+        if not is_one_with_facts or self.depth(other) > self.depth(main):
             return False
-        documents, main_documents = (self.documents(self.support(entity)) for entity in (other, main))
-        if not main_has_facts and len(documents) * _RARER > len(main_documents):
-            return False
-        names, main_names = ({name for document in of_entity for name in self._names_in_document[document]}
-                             for of_entity in (documents, main_documents))
+        names, main_names = ({name for document in self.documents(self.support(entity))
+                              for name in self._names_in_document[document]} for entity in (other, main))
         return len((names & main_names) - {self.names[main], self.names[other]}) >= _SHARED_NAMES
 
     @cached_property
