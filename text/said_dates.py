@@ -10,6 +10,8 @@ Unit = Literal["day", "week", "weekend", "month", "quarter", "year"]
 
 DAYS_A_WEEK, MONTHS_A_YEAR, MONTHS_A_QUARTER = 7, 12, 3
 _SATURDAY = 5
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
+"""The first month of each season."""
 _LOOKED_BACK = 30
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？；;\n]")
@@ -95,9 +97,13 @@ def around(unit: Unit, day: date) -> str:
         first = monday + timedelta(_SATURDAY if unit == "weekend" else 0)
         return f"{first}/{monday + timedelta(DAYS_A_WEEK - 1)}"
     if unit == "quarter":
-        first_month = (day.month - 1) // MONTHS_A_QUARTER * MONTHS_A_QUARTER + 1
-        return f"{day.year}-{first_month:02d}/{day.year}-{first_month + MONTHS_A_QUARTER - 1:02d}"
+        return quarter(day.year, (day.month - 1) // MONTHS_A_QUARTER + 1)
     return day.isoformat()[:len("2024-03" if unit == "month" else "2024")]
+
+
+def quarter(year: int, number: int, months: int = MONTHS_A_QUARTER) -> str:
+    """Return the quarter of a year by its number; with six months, the half."""
+    return f"{year}-{(number - 1) * months + 1:02d}/{year}-{number * months:02d}"
 
 
 def shift(unit: Unit, day: date, count: int) -> date:
@@ -107,6 +113,15 @@ def shift(unit: Unit, day: date, count: int) -> date:
     months = count * {"month": 1, "quarter": MONTHS_A_QUARTER, "year": MONTHS_A_YEAR}[unit]
     year, month = divmod(day.year * MONTHS_A_YEAR + day.month - 1 + months, MONTHS_A_YEAR)
     return date(year, month + 1, min(day.day, last_day(year, month + 1)))
+
+
+def edge(unit: str, day: date, *, is_end: bool) -> str:
+    """Return the first or last day of a month, quarter or year around a day."""
+    if unit == "year":
+        return f"{day.year}-12-31" if is_end else f"{day.year}-01-01"
+    first, _, last = around("quarter" if unit == "quarter" else "month", day).partition("/")
+    year, month = map(int, (last or first if is_end else first).split("-"))
+    return f"{year}-{month:02d}-{last_day(year, month) if is_end else 1:02d}"
 
 
 def last_day(year: int, month: int) -> int:
@@ -119,6 +134,12 @@ def dated(year: int, month: int, day: int = 0) -> str:
     if not 1 <= month <= MONTHS_A_YEAR or day > last_day(year, month):
         return ""
     return f"{year}-{month:02d}" + (f"-{day:02d}" if day else "")
+
+
+def season(year: int, name: str) -> str:
+    """Return a meteorological season of the northern half of the world; the winter that begins in a year."""
+    first = _SEASONS[name]
+    return f"{year}-12/{year + 1}-02" if first == MONTHS_A_YEAR else f"{year}-{first:02d}/{year}-{first + 2:02d}"
 
 
 def past_tense_before(said: Said) -> bool:
