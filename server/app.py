@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse, RedirectResponse
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
@@ -82,9 +83,13 @@ def _mcp_app(service: Service) -> Starlette:
         share=lambda request, changes: service.shares.take_thread(request, changes=changes, is_read=True))
     # `stateless_http`: without sessions, any worker can answer any request. The MCP library's own check of host names
     # is off, because the gate checks host and origin of every request.
-    return server.streamable_http_app(
+    app = server.streamable_http_app(
         stateless_http=True, max_request_body_size=MAX_BODY,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
+    for route in app.routes:
+        if isinstance(route, Route):
+            route.app = service.shares.limit_calls(route.app)
+    return app
 
 
 def _add_langserve(app: FastAPI, service: Service) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from aiolimiter import AsyncLimiter
 from cachetools import LRUCache
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -32,6 +33,7 @@ _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 SAFE = {"GET", "HEAD", "OPTIONS"}
 _MOST_CLIENTS = 10_000  # clients whose rates are cached; dropped ones count as new
 _MINUTE = 60.0
+_LONGEST_END = 1_000  # bytes at the end of an upload in which its last boundary is looked for
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS = {
     "content-security-policy": "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; "
@@ -249,7 +251,10 @@ class Gate:
         await limiter.acquire()
 
     def _limit_body(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """Refuse a request that declares too long a body; return a function to receive one up to the limit."""
+        """Refuse a request that declares too long a body; return a function to receive one up to the limit.
+
+        That function also refuses an upload that is cut off, of which parsers would read the parts that have arrived.
+        """
         if re.fullmatch(self.uploads, scope["path"]):
             setting, most = "BANYAN_MAX_UPLOAD_MB", self.settings.max_upload_mb * 1024 * 1024
         else:
@@ -259,15 +264,21 @@ class Gate:
         # Cut, because `int` refuses thousands of digits; 20 digits are more than any limit.
         if declared_length.isdecimal() and int(declared_length[:20]) > most:
             raise responses.TooLargeError(message)
-        received_bytes = 0
+        boundary = parse_options_header(headers.get("content-type"))[1].get(b"boundary", b"")
+        received_bytes, last_bytes = 0, b""
 
         async def receive_on() -> Message:
-            nonlocal received_bytes
+            nonlocal received_bytes, last_bytes
             part = await receive()
-            received_bytes += len(part.get("body", b""))
+            body = part.get("body", b"")
+            received_bytes += len(body)
             if received_bytes > most:
                 # Starlette's parsers of bodies pass on only this type of exception.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
+            last_bytes = (last_bytes + body)[-_LONGEST_END:]
+            is_last = part["type"] == "http.request" and not part.get("more_body")
+            if boundary and is_last and b"--%s--" % boundary not in last_bytes:
+                raise HTTPException(HTTPStatus.BAD_REQUEST, "the upload ends before its last boundary: send it again")
             return part
 
         return receive_on

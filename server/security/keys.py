@@ -187,15 +187,28 @@ class Keys:
         if all(record.get("name") != name for record in self._stored()):
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._store_key(name, None)
-        audit.record(self._path.parent, "revoke key", what=name)
+        try:
+            audit.record(self._path.parent, "revoke key", what=name)
+        except OSError as error:  # not raised, because the key is revoked nevertheless
+            _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
 
     def _store_key(self, name: str, stored: dict[str, Any] | None) -> None:
         """Store a client's key in place of its earlier one; with None, remove that."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
             records = [record for record in self._stored() if record.get("name") != name]
-            with whole_file(self._path) as whole:
-                whole.write(json.dumps({"keys": records + ([stored] if stored else [])}, indent=2).encode())
+            data = json.dumps({"keys": records + ([stored] if stored else [])}, indent=2)
+            try:
+                with whole_file(self._path) as whole:
+                    whole.write(data.encode())
+            except OSError:
+                if stored is not None:
+                    raise
+                # A full disk has no room for a second file, and a key must be revocable there too. So the file itself
+                # is overwritten. If this is interrupted, the file is invalid, and no request is accepted.
+                with self._path.open("r+", encoding="utf-8") as file:
+                    file.write(data)
+                    file.truncate()
 
 
 def _digest_secret(secret: str) -> str:

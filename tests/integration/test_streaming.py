@@ -1,8 +1,11 @@
 """A model whose replies wait before their end: claims reach clients of `banyan serve` and of LangGraph before that."""
 
 import json
+import shutil
+import subprocess
 from functools import reduce
 from operator import add
+from pathlib import Path
 
 import httpx
 import pytest
@@ -111,6 +114,7 @@ def test_the_page_shows_each_claim_where_the_answer_will_stand(web_browser, serv
         browsing.shoot(page, "answered")
 
 
+PAGE = Path(__file__).parent.parent / "use_stream"
 QUESTION = {"messages": [{"role": "user", "content": "Where was Marie Curie born?"}]}
 LOOK = json.dumps({"thought": "", "lookups": [{"tool": "entity_search", "entity": "Warsaw"}], "answerable": False,
                    "claims": [], "short": "", "confidence": 0.0})
@@ -175,3 +179,41 @@ def test_by_the_sdk_lookups_are_tool_calls_and_the_answer_grows_in_one_message(u
     assert [message["id"] for message in state[1:]] == [*seen]
     assert joined(answer).text == "".join(block["text"] for block in state[-1]["content"])
     assert joined(answer).text.startswith(ANSWER.replace("\n", "  \n") + "\n\nSources:  \n[1] curie.md, ")
+
+
+@pytest.fixture(scope="module")
+def chat_page(tmp_path_factory):
+    """The script of a page around the real `useStream`, of npm."""
+    folder = tmp_path_factory.mktemp("npm") / "page"
+    shutil.copytree(PAGE, folder)
+    commands = (["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"],
+                ["node_modules/.bin/esbuild", "page.jsx", "--bundle", "--jsx=automatic", "--outfile=page.js"])
+    for command in commands:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode and command[0] == "npm":
+            pytest.skip(f"npm cannot install what the page is made of: {done.stderr[-300:]}")
+        assert done.returncode == 0, done.stderr
+    return (folder / "page.js").read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("npm"), reason="there is no npm")
+@web.needs_chromium
+def test_on_a_page_of_use_stream_the_same_is_shown(url, chat_page, web_browser, reply_may_end):
+    page = web_browser.new_page()
+    html = "<!doctype html><body><script src='/chat/page.js'></script>"
+    page.route(f"{url}/chat/", lambda route: route.fulfill(body=html, content_type="text/html"))
+    page.route(f"{url}/chat/page.js", lambda route: route.fulfill(body=chat_page, content_type="text/javascript"))
+    page.goto(f"{url}/chat/")
+    page.get_by_label("Question").fill("In which town was Marie Curie born?")  # another one, as replies are cached
+    page.keyboard.press("Enter")
+    answer = page.locator("article.ai").nth(1)
+    expect(answer).to_contain_text("Warsaw lies in Poland. [2]")
+    expect(page.locator("main")).to_have_attribute("aria-busy", "true")
+    expect(page.locator("article.ai code")).to_have_text('entity_search {"entity":"Warsaw"}')
+    expect(page.locator("article.tool")).to_have_text("<- born in: Marie Curie (curie.md)")
+    reply_may_end.set()
+    expect(page.locator("main")).to_have_attribute("aria-busy", "false")
+    expect(answer).to_contain_text("Sources: [1] curie.md, characters 0-31")
+    expect(page.locator("article")).to_have_count(4)
+    page.close()

@@ -1,5 +1,6 @@
 """What every request passes, without a socket: hosts, origins, keys, rates, sizes, ids and headers."""
 
+import errno
 import json
 import os
 
@@ -174,3 +175,31 @@ async def test_a_chunked_request_with_a_length_is_refused(tmp_path):
     async with behind(tmp_path) as client:
         told = await client.post("/x", content=b"body", headers={"Transfer-Encoding": "chunked", "Content-Length": "4"})
     assert (told.status_code, "send one of both" in told.text) == (400, True)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("end", "status"), [(b"--", 200), (b"--\r\nepilogue", 200), (b"", 400), (b"\r\n", 400)])
+async def test_an_upload_that_ends_before_its_last_boundary_is_refused(tmp_path, end, status):
+    part = b'--b0\r\nContent-Disposition: form-data; name="files"; filename="a.md"\r\n\r\ntext\r\n'
+    async with behind(tmp_path) as client:
+        told = await client.post("/x", content=part * 2 + b"--b0" + end,
+                                 headers={"Content-Type": 'multipart/form-data; boundary="b0"'})
+    assert told.status_code == status
+
+
+def test_a_key_is_revoked_where_nothing_more_can_be_written(tmp_path, monkeypatch):
+    keys = Keys(tmp_path / KEYS_FILE)
+    secret = keys.make("ann", ["read"])
+    other = keys.make("bob", ["read"])
+
+    def full(*_given, **_named):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("banyan.server.security.keys.whole_file", full)
+    monkeypatch.setattr("banyan.runtime.audit.record", full)
+    with pytest.raises(OSError, match="No space"):
+        keys.make("eve", ["read"])
+    keys.revoke("ann")
+    for known in (keys, Keys(tmp_path / KEYS_FILE)):
+        assert known.find(secret) is None
+        assert known.find(other).name == "bob"
