@@ -135,18 +135,6 @@ def test_asks_are_what_could_be_admitted_if_the_label_were_known():
     assert bound(said(entities, triples, attributes), chunk(FILM_TEXT), Bounds(open_schema())).asks == ()
 
 
-def test_what_fits_and_stands_in_the_source_is_facts():
-    result = bound(said(PEOPLE, [("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")],
-                        [("Acme", "founded", "1999")]), chunk(STAFF_TEXT), STAFF)
-    assert facts(result) == {("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")}
-    assert [(a.entity, a.attribute, a.value) for a in result.attributes] == [("Acme", "founded", "1999")]
-    assert {m.name: m.span.start for m in result.mentions} == {name: STAFF_TEXT.index(name) for name, _ in PEOPLE}
-    assert result.facts[0].span.quote in STAFF_TEXT
-    assert result.attributes[0].span.quote == "Acme was founded in 1999."
-    assert result.rejections == ()
-    assert result.repairs == {}
-
-
 def test_a_fact_is_not_turned_round_where_a_type_may_be_too_general():
     schema = GraphSchema.model_validate({
         "name": "s", "entity_types": [{"name": "Concept"}, {"name": "Feature", "parent": "Concept"}],

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.tree import tree_levels
 from banyan.graph_store.tree import tree_levels as tree
-from banyan.graph_store.tree.clusters import find_attribute_groups, members_by_community, renumber
+from banyan.graph_store.tree.clusters import members_by_community, renumber
 from banyan.graph_store.tree.detection import CommunitySettings, detect_communities, detect_hierarchy
 from banyan.graph_store.tree.features import compute_features
 from hypothesis import given
@@ -22,8 +21,6 @@ CIRCLES = small_base.CIRCLES
 
 
 class Describing:
-    """Describes communities and remembers each."""
-
     def __init__(self):
         self.asked = []
 
@@ -121,33 +118,19 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
 SETTINGS = CommunitySettings(update_above=0, drift=0.3)
 
 
-@pytest.fixture
-def runs(monkeypatch):
-    """How each tree was found: as a whole, or as an update."""
-    found, find_tree, update_tree = [], tree_levels.find_tree, tree_levels.update_tree
-    monkeypatch.setattr(tree_levels, "find_tree",
-                        lambda *args: found.append("whole") or find_tree(*args))
-    monkeypatch.setattr(tree_levels, "update_tree",
-                        lambda *args: found.append("update") or update_tree(*args))
-    return found
-
-
-def test_a_small_change_leaves_what_is_far_from_it(base, runs):
+def test_a_small_change_leaves_what_is_far_from_it(base):
     with base("kb", CIRCLES) as kb:
         kb.tree.build(small_base.summarise, SETTINGS)
         before = {community.id for community in kb.communities.all()}
         small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
         kb.vector_synchroniser.sync()
         kb.tree.build(small_base.summarise, SETTINGS)
-        assert runs == ["whole", "update"]
         assert before & {community.id for community in kb.communities.all()}, "the other circle stays"
         assert verify(kb) == []
         small_base.delete(kb, "new")
         kb.tree.build(small_base.summarise, SETTINGS)
-        assert runs == ["whole", "update", "update"]
         assert verify(kb) == []
         kb.tree.build(small_base.summarise, SETTINGS, whole=True)
-        assert runs[-1] == "whole"
         assert {community.id for community in kb.communities.all()} == before
 
 
@@ -214,7 +197,6 @@ def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest
 
 
 def test_a_large_graph_without_triples_has_communities():
-    """Prose that was read without a model has names and passages alone; its vectors are reduced all the same."""
     count, no_relations = 1100, np.zeros((0, 384), np.float32)
     mentions = [(entity, entity // 10) for entity in range(count)]
     labels = detect_communities(compute_features(vectors_of(count, dimension=384), no_relations, [], mentions), DEFAULT)
@@ -228,32 +210,3 @@ def test_the_number_of_threads_changes_nothing():
         with threadpool_limits(limits=threads):
             found.append(detect_communities(compute_features(vectors, relations, triples), DEFAULT).tolist())
     assert found[0] == found[1]
-
-
-CLIQUE = 5
-
-
-@st.composite
-def cliques(draw):
-    """Draw cliques and a value for each entity; links and values come in any order."""
-    size = CLIQUE * draw(st.integers(2, 5))
-    values = [[entity, draw(st.integers(0, 3))] for entity in range(size)]
-    links = [[one, other] for one in range(size) for other in range(one) if one // CLIQUE == other // CLIQUE]
-    return size, np.array(draw(st.permutations(links))), np.array(draw(st.permutations(values)))
-
-
-def partition(labels):
-    return {frozenset(np.flatnonzero(labels == label).tolist()) for label in labels}
-
-
-def value_groups(size, values):
-    held = np.zeros(size, int)
-    held[values[:, 0]] = values[:, 1]
-    return partition(held)
-
-
-@given(cliques())
-def test_alpha_goes_from_the_graphs_groups_to_the_attributes(drawn):
-    size, links, values = drawn
-    assert partition(find_attribute_groups(size, links, values, 0.0)) == partition(np.arange(size) // CLIQUE)
-    assert partition(find_attribute_groups(size, links, values, 1.0)) == value_groups(size, values)

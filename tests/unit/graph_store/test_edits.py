@@ -71,10 +71,6 @@ def values(kb: KnowledgeBase) -> list[str]:
     return [value for node in kb.graph.entity_ids() for given in kb.graph.values(node).values() for value in given]
 
 
-def names(kb: KnowledgeBase) -> set[str]:
-    return set(kb.graph.all_names().values())
-
-
 def test_what_each_edit_does(kb: KnowledgeBase) -> None:
     assert facts(kb) == {"Orchard based in Ulm"}, "fruit is not founded"
     BY_HAND["retype"](kb)

@@ -6,7 +6,6 @@ from pathlib import Path
 import banyan
 import pytest
 from banyan.agents.resources import Resources
-from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.bounding.grounding import SourceText
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
@@ -81,18 +80,6 @@ def kb(home, hashed_embedder):
     resources = banyan.Resources(banyan.Settings(home=home), embedder=hashed_embedder)
     with resources:
         yield banyan.open("firms", resources=resources)
-
-
-def test_a_time_has_to_be_in_the_source(hashed_embedder):
-    text, *_ = DOCUMENTS["old"]
-    (chunk,) = chunk_document(Document(id="d", title="", text=text, source="t"), max_tokens=1000, overlap_tokens=0)
-    said = [("Ben", "leads", "Orio", "SINCE  2015"), ("Ben", "leads", "Orio", "since 2016"),
-            ("P7", "produced_by", "Vex", "is produced by")]
-    found = bound(extraction(said), chunk, Bounds(SCHEMA))
-    assert [(fact.relation, fact.time) for fact in found.facts] == [
-        ("leads", ""), ("leads", "since 2015"), ("produced_by", "")]
-    assert found.repairs["dropped_time"] == 2
-    assert not found.rejections
 
 
 HALL = "Hall 4 is planned to open in 2027. Vex has been the supplier since early 2018."

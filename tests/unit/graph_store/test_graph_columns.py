@@ -34,7 +34,6 @@ times = st.sampled_from(["", "in 2018", "since 2015"])
 
 
 def statements(names):
-    """Draw what chunks state: their facts and values."""
     named = st.tuples(st.sampled_from(names), st.sampled_from(TYPES))
     facts = st.tuples(named, st.sampled_from(["knows", "in"]), named, times, spans, st.sampled_from([0.5, 1.0]))
     values = st.tuples(named, st.sampled_from(["age", "role"]), st.sampled_from(["1", "2"]), times, spans)
@@ -127,7 +126,6 @@ def test_a_fact_about_an_entity_that_nothing_mentions_is_damage():
 
 
 def made(drawn, same, size):
-    """A graph, the communities of `size` of its entities each, and the view of their index."""
     graph = ResolvedGraph(graph_of((f"chunk{number}", admitted(*one)) for number, one in enumerate(drawn)),
                           aliases_of(same))
     chunks = [Chunk(id=f"chunk{number}", document_id=f"doc{number}", title="", text="text of a chunk", start=0, end=15,

@@ -58,7 +58,6 @@ chunks = st.dictionaries(st.sampled_from("abcdef"), contributions, min_size=1)
 @given(chunks, st.randoms(use_true_random=False),
        st.lists(st.tuples(st.sampled_from("abcdefgh"), contributions | st.none()), max_size=8))
 def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, random, history):
-    """The graph of a random history of writing and deleting is that of its end at once."""
     with closing(Database(Path(":memory:"))) as database:
         database.execute("PRAGMA foreign_keys=OFF")  # these chunks are of no document
         table, places = Extractions(database), {chunk: Chunk(
@@ -112,7 +111,6 @@ def test_a_file_that_was_cut_anywhere_is_noticed(saved, data):
 
 @pytest.fixture
 def home(tmp_path, hashed_embedder):
-    """Opens the knowledge base `kb`, with an open schema."""
     return lambda: small_base.create(tmp_path, "kb", hashed_embedder)
 
 
@@ -128,33 +126,6 @@ def test_other_tables_take_another_format():
     columns = [(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns]
     assert (FORMAT, content_id(*sorted(map(".".join, columns)))) == (5, "27859fc76fcb49a8d547"), \
         "raise the number with the tables"
-
-
-COUNTED = [
-    "INSERT INTO documents VALUES ('d', '', 'text', '', '{}', '[]', '[]', '')", "UPDATE documents SET title = 'x'",
-    "INSERT INTO chunks (id, document, ordinal, start, \"end\", heading) VALUES ('c', 'd', 0, 0, 4, '')",
-    "UPDATE chunks SET status = 'done'", "UPDATE chunks SET ordinal = 1",
-    "INSERT INTO mentions VALUES ('c', 0, 'Ada', 'Person', 0, 3)", "DELETE FROM mentions",
-    "INSERT INTO facts VALUES ('c', 0, 'Ada', 'A', 'r', 'Bob', 'A', '', 0, 3, 1)",
-    "INSERT INTO declined VALUES ('link', 'owner', 'me', '', '')", "DELETE FROM documents"]
-UNCOUNTED = ["INSERT INTO calls VALUES ('k', 'extract', '', '[]', 1, 1)", "UPDATE chunks SET status = 'failed'",
-             "INSERT INTO declined VALUES ('relation', 'owner', 'me', '', '')",
-             "UPDATE mentions SET name = 'Eva' WHERE 1 = 0"]
-
-
-def test_the_ledger_itself_counts_every_change_of_what_is_derived_from():
-    with closing(Database(Path(":memory:"))) as database:
-        for statement in COUNTED:
-            before = ledger_state(database).position
-            database.execute(statement)
-            assert ledger_state(database).position > before, statement
-    with closing(Database(Path(":memory:"))) as database:
-        for statement in (COUNTED[0], COUNTED[2]):
-            database.execute(statement)
-        before = ledger_state(database).position
-        for statement in UNCOUNTED:
-            database.execute(statement)
-        assert ledger_state(database).position == before
 
 
 @pytest.fixture

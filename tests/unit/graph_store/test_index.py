@@ -1,6 +1,5 @@
 """What retrieval reads, in files: mapped as it was written, never as it was damaged, and made again when it is old."""
 
-import shutil
 
 import numpy as np
 import pytest
@@ -48,7 +47,6 @@ def opened(home, hashed_embedder):
 
 
 def found(kb):
-    """What is retrieved for a question, in full."""
     retriever = Retriever(kb)
     query = retriever.compare(QUESTION)
     near = [(retriever.index.edge(row), query.triples[row]) for row in best_rows(query.triples, 10).tolist()]
@@ -57,28 +55,12 @@ def found(kb):
 
 
 def grown(kb):
-    """The same base with a document more and one less, and its index written."""
     with kb.writing():
         kb.documents.delete("carl")
         small_base.put(kb, "eve", "Eve Byron was born in Ulm.", entities={"Eve Byron": "Person", "Ulm": "City"},
                        triples=[("Eve Byron", "born_in", "Ulm")], attributes=[("Eve Byron", "name", "Eve")])
         small_base.finish(kb)
         kb.save_index()
-
-
-def test_a_question_needs_neither_the_graph_nor_chroma(opened):
-    with opened() as kb:
-        first = found(kb)
-    with opened() as kb:
-        kb.freeze()
-        kb.layout.graph.unlink()
-        shutil.rmtree(kb.layout.vectors)
-        assert found(kb) == first
-        assert kb.counts().triples == 4
-        assert kb.ledger_graph._mentions is None
-        assert not kb.layout.graph.exists()
-        assert not kb.layout.vectors.exists()
-        assert kb.counts() == (kb.graph.count_entities(), 4, 0)
 
 
 def test_an_index_that_followed_the_changes_is_that_of_a_new_one(opened, home):

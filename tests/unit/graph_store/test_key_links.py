@@ -19,7 +19,6 @@ def put(kb, name, fields, document=""):
 
 @pytest.fixture
 def make(tmp_path, hashed_embedder):
-    """Makes a knowledge base with a document for each record, open for writing."""
     opened = []
 
     def made(records):

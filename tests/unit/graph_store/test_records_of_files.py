@@ -21,8 +21,6 @@ Rows = Sequence[Sequence[str]]
 
 
 class Style:
-    """How the files of a base write numbers and dates: in a random way, but all in the same one."""
-
     def __init__(self, chance: random.Random) -> None:
         self.decimal, self.group = chance.choice([(".", ","), (".", ""), (",", "."), (",", " "), (",", ""), (".", "'")])
         self.places = chance.choice([0, 1, 2, 3])
@@ -45,7 +43,6 @@ class Style:
 
 
 def rows_of(chance: random.Random, style: Style) -> tuple[Rows, pandas.DataFrame]:
-    """Return the rows of a file as it writes them, and what they mean; some are repeated and some cells are empty."""
     written, meant = [], []
     for _ in range(chance.randrange(12, 40)):
         amounts = [None if chance.random() < .15 else round(chance.uniform(-5_000, 5_000_000), style.places)
@@ -99,7 +96,6 @@ WRITERS: Mapping[str, Callable[[Path, Rows], None]] = {
 
 
 def store(kb: KnowledgeBase, *paths: Path) -> None:
-    """Put the documents of files into the knowledge base; nothing is said of them but their tables."""
     failures: list[str] = []
     for document in load_documents(paths, on_failure=lambda failure: failures.append(str(failure))):
         chunks = chunk_document(document, max_tokens=400, overlap_tokens=0)
@@ -148,7 +144,6 @@ def kb(tmp_path: Path, hashed_embedder) -> Iterator[KnowledgeBase]:
 @pytest.mark.usefixtures("shared_reading")
 @pytest.mark.parametrize("seed", range(2))
 def test_numbers_over_records_equal_those_over_the_files(kb: KnowledgeBase, tmp_path: Path, seed: int) -> None:
-    """The tables of files of all formats are one; each file may be added, changed and deleted."""
     chance = random.Random(seed)
     style = Style(chance)
     meant = {}

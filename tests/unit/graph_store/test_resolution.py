@@ -27,7 +27,6 @@ NOWHERE = Span(start=0, end=0, quote="")
 
 
 def facts(*triples: tuple[str, str, str], names: tuple[str, ...] = (), kind: str = "Thing") -> BoundedExtraction:
-    """A contribution whose entities are all of one type."""
     every = dict.fromkeys([*names, *(end for head, _, tail in triples for end in (head, tail))])
     return BoundedExtraction(mentions=tuple(EntityMention(name=name, type=kind, span=NOWHERE) for name in every),
                         facts=tuple(RelationFact(head=h, head_type=kind, relation=r, tail=t, tail_type=kind,
@@ -40,7 +39,6 @@ def graph_of(**chunks: BoundedExtraction) -> KnowledgeGraph:
 
 def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: GraphSchema | None = None,
            **texts: str) -> list[set[str]]:
-    """The names that became one thing."""
     around = Surroundings(graph, schema or open_schema(), {})
     said = {chunk: statements(text, around.entities_by_name(chunk)) for chunk, text in texts.items()}
     found = resolve(around, said, judgements or Judgements()).aliases

@@ -47,7 +47,6 @@ RELATIONS = ["born_in", "knows", "sails on", "member of", "painted"]
 
 def said(*triples: tuple[str, str, str], types: dict[str, str], sure: float = 0.9,
          attributes: tuple[tuple[str, str, str], ...] = ()) -> tuple[str, Extraction]:
-    """A text that has everything in it, and the extraction."""
     text = " ".join(f"{head} {relation} {tail}." for head, relation, tail in (*triples, *attributes))
     text += " ".join(f" {name} is there." for name in types)
     return text, Extraction(
@@ -63,8 +62,6 @@ PAINTED = {
 
 
 class LedgerOnly:
-    """A ledger with a schema, without vectors or graph; documents are given with what is said of them."""
-
     def __init__(self, path: Path, schema: GraphSchema) -> None:
         self.database = Database(path)
         self.documents = Documents(self.database)
@@ -74,7 +71,6 @@ class LedgerOnly:
         self.history.append(schema, (), "seed")
 
     def put(self, said: Mapping[str, tuple[str, Extraction]], *, at_once: int = 100) -> None:
-        """Store documents of one chunk each, by id: (text, what is said of it); written in batches, as a build does."""
         names = list(said)
         for start in range(0, len(names), at_once):
             batch = []
@@ -90,17 +86,14 @@ class LedgerOnly:
             self.control.write(batch)
 
     def grow(self, thresholds: Thresholds = THRESHOLDS) -> GraphSchema:
-        """Let the schema grow; returns the one in force."""
         self.control.grow(thresholds)
         return self.history.current()
 
     def facts(self) -> dict[str, BoundedExtraction]:
-        """What each chunk contributes."""
         return {chunk.id: admitted(self.extractions, chunk)
                 for chunk in self.documents.chunks(self.documents.done())}
 
     def edges(self) -> set[tuple[str, str, str]]:
-        """All admitted triples, by names."""
         return {(f.head, f.relation, f.tail) for c in self.facts().values() for f in c.facts}
 
     def close(self) -> None:
@@ -109,7 +102,6 @@ class LedgerOnly:
 
 @pytest.fixture
 def make(tmp_path):
-    """Makes ledgers, and closes them at the end."""
     made = []
 
     def new(schema: GraphSchema = SCHEMA) -> Any:
@@ -123,7 +115,6 @@ def make(tmp_path):
 
 @contextmanager
 def fresh(factory, schema: GraphSchema = SCHEMA) -> Iterator:
-    """A ledger for one example of a property test."""
     ledger = LedgerOnly(factory.mktemp("ledger") / "l.sqlite", schema)
     try:
         yield ledger

@@ -75,7 +75,6 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
 
 @pytest.fixture
 def shop(original: Workshop, tmp_path: Path) -> Workshop:
-    """A copy of the knowledge base, with a reasoner that remembers what was asked for it."""
     shop = Workshop(tmp_path, HashedEmbedder(), schema_support=None)
     shutil.copytree(original.settings.home, shop.settings.home)
     shop.scripted.extracted.update(original.scripted.extracted)
@@ -106,8 +105,6 @@ def test_what_names_no_document_is_an_error_that_says_what_there_is(shop, docume
 
 
 class CountingEmbedder(HashedEmbedder):
-    """Notes every text that is encoded."""
-
     def __init__(self) -> None:
         self.encoded: list[str] = []
 

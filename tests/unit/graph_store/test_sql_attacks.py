@@ -95,5 +95,4 @@ def test_nested_subqueries_are_traced_once(engine):
 
 
 def peak_mb() -> float:
-    """The most memory that this process has had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)

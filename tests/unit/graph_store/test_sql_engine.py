@@ -213,7 +213,6 @@ FORMATS: dict[str, Callable[[float], str]] = {
 
 
 def random_rows(chance: random.Random, write: Callable[[float], str]) -> tuple[list[tuple[str, ...]], pd.DataFrame]:
-    """Rows as cells, with empty ones and repeated rows, and the same as numbers."""
     kept: list[tuple[str, float, float]] = [
         (chance.choice(KINDS), math.nan if chance.random() < 0.1 else chance.randint(-5, 40),
          math.nan if chance.random() < 0.1 else round(chance.uniform(-2000, 90000), 2))

@@ -35,7 +35,6 @@ def packed(*entries, compression=zipfile.ZIP_DEFLATED):
 
 
 def described(manifest, ledger, **changes):
-    """A zip whose manifest fits its ledger, but for some changes."""
     about = manifest | {"size": len(ledger), "sha256": hashlib.sha256(ledger).hexdigest()} | changes
     return packed(("manifest.json", json.dumps(about)), ("ledger.sqlite", ledger))
 

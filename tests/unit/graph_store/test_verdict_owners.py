@@ -31,8 +31,6 @@ from ...waited import Waited
 
 
 class Grouper:
-    """Says of each label what it is told to, and counts how often it is asked."""
-
     def __init__(self, means) -> None:
         self.means, self.asked = means, []
 
@@ -43,8 +41,6 @@ class Grouper:
 
 
 class GroupingResources(ScriptedResources):
-    """Scripted resources with a model that groups labels."""
-
     grouper: Grouper
 
     def schema_writer(self, name):
@@ -52,8 +48,6 @@ class GroupingResources(ScriptedResources):
 
 
 class GroupingShop(Workshop):
-    """Builds whose labels a model groups; by default one document suffices."""
-
     def __init__(self, folder, embedder, means, **settings) -> None:
         super().__init__(folder, embedder, **{"schema_support": None, **settings})
         self.settings = self.settings.model_copy(update={"llm_base_url": "http://127.0.0.1:9/v1"})
@@ -75,8 +69,6 @@ HOSTILE = {"h.txt": "Eve:Person --advises means employer--> Acme:Organization (0
 
 
 class Obedient:
-    """Calls one label the same as another if a label in the prompt says so."""
-
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
 
@@ -144,8 +136,6 @@ def test_opposites_and_what_ends_a_relation_are_never_the_same(label: str, other
 
 
 class ObedientEndpoint(ScriptedEndpoint):
-    """Judges each pair by what it is told in the prompt: "same" if any name in it says so, else different."""
-
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
         self.sent.append(messages)
         text = messages[1][1]
@@ -232,7 +222,6 @@ LEADERS = {"a.txt": "Ada:Person --chairs--> Acme:Organization (0.9).",
 
 @pytest.fixture
 def small(tmp_path, hashed_embedder):
-    """A workshop without a model, in whose small corpora one document supports an element."""
     return Workshop(tmp_path, hashed_embedder, schema_support=None)
 
 
@@ -253,8 +242,6 @@ def test_synonyms_and_inverse_labels_become_one_relation(grouping):
 
 
 class Linguist(Grouper):
-    """Knows which labels mean the same, and whether they say it from tail to head, whichever comes first."""
-
     async def group(self, labels, schema):
         known = [name for r in schema.relation_types for name in r.all_names() if name in self.means]
         names = [*known, *(label.name for label in labels)]

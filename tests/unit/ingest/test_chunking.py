@@ -33,7 +33,6 @@ def sentences(text: str) -> list[str]:
 
 
 def uncovered(text: str, spans: list[tuple[int, int]]) -> str:
-    """What is in none of the spans, without white space."""
     left, at = [], 0
     for start, end in sorted(spans):
         left.append(text[at:max(at, start)])
@@ -65,7 +64,6 @@ def test_a_part_never_costs_more_than_the_whole_nor_the_whole_than_its_parts(lef
     ["1. Introduction", "A line of a text that is wrapped at some column\ngoes on.", "New.", "- item one",
      "- item two"]])
 def test_sentences(expected):
-    """Joined as they would be written, the sentences are found again."""
     cjk = any("\u3000" <= c <= "\u9fff" for c in expected[0])
     lines = {"1. Introduction", "New.", "- item one", "- item two", "# Head", "Body without a stop", "| a | b |",
              "| 1 | 2 |", "短行"}

@@ -64,7 +64,6 @@ def test_a_field_that_is_repeated_is_a_list_however_long(name, indent, closing, 
 
 
 def test_lines_with_an_address_each_are_items(tmp_path):
-    """As in the proposals of many projects; a title or sentence that goes on below stays one text."""
     document = only(write(tmp_path / "a.mediawiki", (
         "<pre>\n  Title: Fees of\n         blocks\n  Authors: Ada Blum <a@x.org>\n           Bo Ek <b@x.org>\n"
         "  Links: https://x.org/1\n         https://x.org/2\n  Status: Draft\n</pre>\n\n"

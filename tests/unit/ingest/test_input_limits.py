@@ -122,7 +122,6 @@ def test_a_pdf_that_shows_one_page_thousands_of_times_is_read_soon_and_says_it_o
                                   "<div>a<sup><a href='#x'>" * 10_000, "<i class=noprint>" * 10_000],
                          ids=lambda page: page[:4])
 def test_markup_that_never_ends_takes_no_longer_than_other_text(tmp_path, page):
-    """The parser alone takes minutes for the first."""
     _, failures = load(write(tmp_path / "page.html", page + "the end"), limits=Limits(seconds=30))
     assert not [failure.reason for failure in failures if "not read within" in failure.reason]
 

@@ -12,15 +12,6 @@ def read(tmp_path, text, name="a.md"):
     return only(write(tmp_path / name, text))
 
 
-def test_front_matter_in_toml(tmp_path):
-    document = read(tmp_path, '+++\ntitle = "Alder site"\ndate = 2024-05-02\ndraft = false\n'
-                    'tags = ["bells", "doors"]\n[extra]\nowner = "Ida Lang"\n+++\n\n# Alder\n\nIt opened in 2011.\n')
-    assert document.title == "Alder site"
-    assert document.metadata == {"date": "2024-05-02", "draft": "false", "tags": "bells; doors", "owner": "Ida Lang"}
-    assert document.text.endswith("|\n\n\n# Alder\n\nIt opened in 2011.\n")
-    assert "+++" not in document.text
-
-
 def test_a_head_in_json_is_metadata(tmp_path):
     document = read(tmp_path, '{\n  "title": "Alder",\n  "draft": false,\n  "hosts": ["ida", "bo"],\n  "length": 7,\n'
                               '  "guest": null,\n  "file": {"bytes": 25}\n}\n\nIt opened in 2011.\n')

@@ -81,8 +81,6 @@ def test_a_table_over_pages_keeps_its_header_and_its_rows_stand_on_their_pages(t
 
 
 class Numbered(FPDF):
-    """Has a header and a footer on each page."""
-
     def header(self) -> None:
         self.set_font("helvetica", size=9)
         self.cell(text="Yearly report")
@@ -138,7 +136,6 @@ MEASURED = [("Group", "Mean age (years)", "Women"), ("Control", "41.2", "12"), (
 
 
 def between_rules(file: FPDF, rows: Sequence[Sequence[str]], top: float, caption: str = "") -> None:
-    """Draw a table as papers do: lines above, below and under the header."""
     if caption:
         file.text(20, top - 7, caption)
     rules(file, top - 5, top + 2, top + 6 * len(rows) - 3, left=18, right=120)

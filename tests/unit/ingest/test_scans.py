@@ -20,7 +20,6 @@ OFF = DEFAULT_LIMITS.model_copy(update={"ocr": "off"})
 
 
 def scan(lines, font="DejaVuSans.ttf"):
-    """A small page as a scanner sees it: black letters on white, 100 dots an inch."""
     page = Image.new("L", (700, 80 + 28 * len(lines)), 255)
     for number, line in enumerate(lines):
         ImageDraw.Draw(page).text((50, 40 + 28 * number), line, font=ImageFont.truetype(font, 22), fill=0)
@@ -71,7 +70,6 @@ def test_what_is_not_read_is_said_and_the_rest_is_read(tmp_path):
 
 
 def draw(texts, size, angle=0.0):
-    """A picture with texts at their places."""
     page = Image.new("L", size, 255)
     for (left, top), text in texts.items():
         font = ImageFont.truetype("DejaVuSans.ttf", 36)

@@ -32,7 +32,6 @@ def quotes(document: Document) -> list[list[str]]:
 
 @st.composite
 def made_tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
-    """A header, and rows that may repeat; the first cell of a row is never empty, so that no row is blank."""
     width = draw(st.integers(3, 5))
     header = [f"column {letter}" for letter in "abcde"[:width]]
     first = st.sampled_from(["Porites", "Fungia", "Acropora b", "7", "8"])

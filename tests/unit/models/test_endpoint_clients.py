@@ -38,7 +38,6 @@ def process():
 
 @pytest.fixture
 def serve(monkeypatch):
-    """Serves each request by a function, without a socket."""
     def serve(answer):
         monkeypatch.setattr(http_client.openai, "DefaultAsyncHttpxClient", lambda **options: httpx2.AsyncClient(
             transport=httpx2.MockTransport(answer), **options))
@@ -126,7 +125,6 @@ def spans(monkeypatch) -> InMemorySpanExporter:
 
 
 def ask(*answers: Any) -> None:
-    """One extraction, answered so; errors are left to the log."""
     left = list(answers)
 
     async def send(*_: Any) -> Reply:

@@ -26,7 +26,6 @@ TWO = [CommunityDigest(keywords=(name,), facts=(f"{name} is one.",)) for name in
 
 @pytest.fixture(autouse=True)
 def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Another process, as far as endpoints are known, whose retries do not wait."""
     monkeypatch.setattr(BaseClient, "_calculate_retry_timeout", lambda *_: 0.0)
     process_endpoints.cache_clear()
     yield
@@ -35,7 +34,6 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[[Case], list[dict[str, Any]]]:
-    """Serves a case, and returns the bodies of the requests as they come."""
     def serve(case: Case) -> list[dict[str, Any]]:
         bodies: list[dict[str, Any]] = []
         left = None if callable(case.answers) else list(case.answers)
@@ -53,7 +51,6 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[[Case], list[dict[str, Any
 
 
 def ask(case: Case, llm: LlmReasoner, number: int = 0) -> Any:
-    """Ask what a case asks; another number is another question."""
     if case.asks == "summarise":
         return run(llm.summarise, TWO)
 

@@ -11,20 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 PARSER = Parser()
-HUT = """# The hut
-
-Marta has run it since 2017. She lives there all year.
-
-## Repairs
-
-Leonhard signs for repairs. Reto looks after the turbine. He is not paid.
-
-Please bring:
-
-- a sleeping bag
-- slippers
-- cash
-"""
 BOATS = """| Boat: Heron | Built: 2021 | Passengers: 420 | Drive: battery | Captain: Jonas Wiebe |
 | Boat: Teal | Built: 2009 | Passengers: 60 | Drive: diesel | Captain: Ann Lee |
 | Boat: Ottilie | Built: 1924 | Passengers: 90 | Drive: steam | Captain: Bo Karlsen |"""
@@ -69,25 +55,9 @@ def test_the_ending_of_a_possessive_is_no_word_of_the_question():
     assert first("Why did Bo's term end?", "Bo's term was good.", ended, "The board's end. The boards of Bo.") == ended
 
 
-def test_a_sentence_that_begins_with_another_name_is_not_about_its_heading():
-    story = "Harding died in August 1923. Ann Lee had known President Harding for long."
-    assert ask("When did Ann Lee die?", passage(f"# Ann Lee\n\n{story}")).short == ""
-    assert ask("When did Harding die?", passage(f"# Ann Lee\n\n{story}")).short == "August 1923"
-    assert ask("When did Ann Lee die?", passage("# Ann Lee\n\nShe died in August 1923.")).short == "August 1923"
-
-
-def test_he_is_no_woman_of_the_same_last_name():
-    story = passage("# The Schumanns\n\nRobert Schumann lived in Bonn. He composed two sonatas.")
-    assert ask("How many sonatas did Robert Schumann compose?", story).short == "two sonatas"
-    assert ask("How many sonatas did Clara Schumann compose?", story).short == ""
-
-
-def test_quotes_do_not_overlap():
-    finder = Finder([passage(HUT), passage(HUT)], PARSER)
-    chosen = finder.quotes(finder.search(analyse("Who looks after the turbine?")))
-    places = [(item.unit.quote, item.unit.passage) for item in chosen]
-    assert len(places) == len(set(places))
-    assert len({quote for quote, _ in places}) == len(places), "both passages are of one document"
+HARDING = "Harding died in August 1923. Ann Lee had known President Harding for long."
+EPISODE = "| Document: Bunk beds (9.md) | Title: Bunk beds | Episode: 9 | Description: The longest ever outtake. |"
+SCHUMANNS = "# The Schumanns\n\nRobert Schumann lived in Bonn. He composed two sonatas."
 
 
 @pytest.mark.parametrize(("question", "text", "expected"), [
@@ -103,6 +73,24 @@ def test_quotes_do_not_overlap():
     ("What is the phone number of the mill?", "The phone number of the mill is +49 7311 4455.", "+49 7311 4455"),
     ("商学院有几个本科专业？", "商学院拥有7个本科专业和3个专科专业。计算机学院有6个本科专业。", "7个"),
     ("Wie hoch waren die Einnahmen im Jahr 2024?", "Die Einnahmen im Jahr 2024 waren 8.447,24 €.", "8.447,24 €"),
+    # A sentence that begins with another name is not about its heading, and a namesake is another person.
+    ("When did Ann Lee die?", f"# Ann Lee\n\n{HARDING}", ""), ("When did Harding die?", f"# Ann Lee\n\n{HARDING}",
+                                                             "August 1923"),
+    ("When did Ann Lee die?", "# Ann Lee\n\nShe died in August 1923.", "August 1923"),
+    ("How many sonatas did Robert Schumann compose?", SCHUMANNS, "two sonatas"),
+    ("How many sonatas did Clara Schumann compose?", SCHUMANNS, ""),
+    ("How many sonatas did Clara Schumann compose?",
+     "# Schumann and Brahms\n\nNow that was not the way in which he composed his two sonatas.", ""),
+    # A numbered row is one of many that nothing names: its cell would answer for all of them.
+    ("What percentage of the biopics subjects are female?",
+     "| row: biopics row 7 | Title: The Countess | Subjects: 1 | Subject: Ada Byron | Sex of subject: Female |", ""),
+    ("What is the longest episode?", EPISODE, ""), ("What is the episode of Bunk beds?", EPISODE, "9"),
+    ("Does the club lend skis?", "The club does not lend skis.", "No"),
+    ("Does the club lend skis?", "The club lends skis.", ""),
+    ("Does the club lend skis?", "The club does not lend skis before May.", ""),
+    ("Does the club lend skis?", "The club does not own the hut where it lends skis.", ""),
+    ("访客可以携带宠物吗？", "访客不得携带宠物。", "不得携带宠物"), ("访客可以携带宠物吗？", "访客可以携带宠物。", ""),
+    ("访客可以携带宠物吗？", "访客不得携带食品，宠物除外。", ""),
 ])
 def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
     assert short(question, text) == expected
@@ -161,19 +149,6 @@ def test_a_listed_question_answers_with_its_answer(question, expected):
     said = ask(question, passage(FAQ))
     assert said.short == expected
     assert not said.claims[0].text.rstrip("*").endswith("?"), "a question is not quoted without its answer"
-
-
-@pytest.mark.parametrize(("question", "text", "expected"), [
-    ("Does the club lend skis?", "The club does not lend skis.", "No"),
-    ("Does the club lend skis?", "The club lends skis.", ""),
-    ("Does the club lend skis?", "The club does not lend skis before May.", ""),
-    ("Does the club lend skis?", "The club does not own the hut where it lends skis.", ""),
-    ("访客可以携带宠物吗？", "访客不得携带宠物。", "不得携带宠物"),
-    ("访客可以携带宠物吗？", "访客可以携带宠物。", ""),
-    ("访客可以携带宠物吗？", "访客不得携带食品，宠物除外。", ""),
-])
-def test_no_is_said_where_a_sentence_denies_what_is_asked(question, text, expected):
-    assert short(question, text) == expected
 
 
 STEPS = """# Mill
@@ -238,20 +213,3 @@ def test_a_list_answers_if_it_says_what_it_lists():
     subjects = passage("## 专业\n\n- 飞行器动力工程\n- 飞行器制造工程\n", "航空学院")
     assert ask("航空学院有哪些专业？", contacts).short == ""
     assert ask("航空学院有哪些专业？", subjects).short == "飞行器动力工程；飞行器制造工程"
-
-
-def test_a_numbered_row_answers_no_question_alone():
-    """It is one of many that nothing names, so its cell would answer for all of them."""
-    row = "| row: biopics row 7 | Title: The Countess | Subjects: 1 | Subject: Ada Byron | Sex of subject: Female |"
-    assert short("What percentage of the biopics subjects are female?", row) == ""
-
-
-def test_no_single_row_says_which_is_the_longest():
-    row = "| Document: Bunk beds (9.md) | Title: Bunk beds | Episode: 9 | Description: The longest ever outtake. |"
-    assert short("What is the longest episode?", row) == ""
-    assert short("What is the episode of Bunk beds?", row) == "9"
-
-
-def test_a_last_name_in_a_heading_does_not_make_a_sentence_about_a_namesake():
-    text = "# Schumann and Brahms\n\nNow that was not the way in which he composed his two sonatas."
-    assert ask("How many sonatas did Clara Schumann compose?", passage(text, "The Sonata")).short == ""

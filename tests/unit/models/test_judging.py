@@ -37,7 +37,6 @@ def inquiry(question: str = "Where was she born?", *rounds: Round, **more) -> In
 
 
 def prompts(*inquiries: Inquiry, **changes) -> list[tuple[str, str]]:
-    """The system and user message of each call."""
     endpoint = ScriptedEndpoint([NOTHING] * len(inquiries))
     asked = reasoner(endpoint, **changes)
     for one in inquiries:

@@ -35,7 +35,6 @@ def settings(**changes: Any) -> Settings:
 
 @pytest.fixture(autouse=True)
 def fresh_limits() -> Iterator[None]:
-    """Another process, as far as limits go."""
     process_endpoints.cache_clear()
     yield
     process_endpoints.cache_clear()
@@ -46,7 +45,6 @@ def limited(send: Any, **changes: Any) -> LimitedEndpoint:
 
 
 def replying(*tokens: int) -> Any:
-    """What sends calls that take so many tokens, the last number for all that follow; tells when they were sent."""
     left = list(tokens)
 
     async def send(*_: Any) -> Reply:
@@ -60,7 +58,6 @@ def send(endpoint: LimitedEndpoint, permit: Any = lambda: None) -> Reply:
 
 
 def seconds_of(calls: int, endpoint: LimitedEndpoint) -> float:
-    """How long calls side by side take."""
     async def all_of_them() -> None:
         await asyncio.gather(*(endpoint.send(MESSAGES, {}, lambda: None) for _ in range(calls)))
 

@@ -12,13 +12,11 @@ NAME = "Ferry plan (plans/ferry.md)"
 
 
 def read(schema=GENERAL, **metadata):
-    """The facts of a document with some front matter."""
     text = with_metadata("The text.", "plans/ferry.md", "Ferry plan", clean_metadata(metadata))
     return read_rows(text, "Ferry plan", "", schema)[0]
 
 
 def people(field, value):
-    """The people of a field, with the other names of each."""
     found = read(**{field: value})
     assert {triple.head for triple in found.triples} <= {NAME}
     return {triple.tail: {fact.value for fact in found.attributes if fact.entity == triple.tail}

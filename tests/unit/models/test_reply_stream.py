@@ -43,7 +43,6 @@ def in_pieces(text=SAID):
 
 @pytest.fixture
 def ask(monkeypatch):
-    """Asks an endpoint that answers with these responses, and returns the reply, the claims heard and the requests."""
     def ask(*responses, times=1, **settings):
         left, sent, heard = list(responses), [], []
 

@@ -1,10 +1,8 @@
 """Reading without a model: entities with whole names, facts of sure forms and key-value lines, and no junk."""
 
-import time
 
 import pytest
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules.likeness import may_be
 from banyan.models.rules.question import analyse
 from banyan.models.rules.reader import RulesReader
 from banyan.models.rules.recognition.spans import find_spans
@@ -44,22 +42,19 @@ def test_entities_have_the_types_of_the_schema(reader: RulesReader) -> None:
     ("We met Sir Henry on the moor.", "Sir Henry"), ("They called on Mr. Darcy.", "Mr. Darcy"),
     ("Miss Bennet said nothing.", "Miss Bennet"), ("Then Lady Catherine left.", "Lady Catherine"),
     ("It was Dr. Ada Keller who came.", "Ada Keller"), ("We asked Lydia.", "Lydia"),
-    ("王先生昨天到了北京。", "王先生")])
-def test_a_form_of_address_or_a_first_name_makes_a_person(reader: RulesReader, text: str, name: str) -> None:
-    assert entities(read(reader, text, schema="general")).get(name) == "Person"
-
-
-@pytest.mark.parametrize(("text", "name"), [
+    ("王先生昨天到了北京。", "王先生"),
     ("The music was printed by S. Hutton in London.", "S. Hutton"),
     ("He dedicated it to the Duchess of Pembroke.", "Duchess of Pembroke"),
-    ("Bach played for Frederick the Great. Frederick the Great liked it.", "Frederick the Great")])
-def test_initials_ranks_and_epithets_make_a_person(reader: RulesReader, text: str, name: str) -> None:
+    ("Bach played for Frederick the Great. Frederick the Great liked it.", "Frederick the Great"),
+    ("It was sent to Hans Georg Benda by the court.", "Hans Georg Benda")])
+def test_an_address_a_first_name_initials_and_ranks_make_a_person(reader: RulesReader, text: str, name: str) -> None:
     assert entities(read(reader, text, schema="general")).get(name) == "Person"
 
 
 def test_a_bank_of_a_country_and_a_demonstrative_make_none(reader: RulesReader) -> None:
-    found = entities(read(reader, "The U.S. Government paid. This Steering Committee met.", schema="general"))
-    assert found["U.S. Government"] == "Organization"
+    found = entities(read(reader, "The U.S. Government paid. This Steering Committee met. They met in Lisbon. "
+                                  "She works at Microsoft Research.", schema="general"))
+    assert found["U.S. Government"] == found["Microsoft Research"] == "Organization"
     assert "This Steering Committee" not in found
 
 
@@ -68,8 +63,8 @@ def test_a_bank_of_a_country_and_a_demonstrative_make_none(reader: RulesReader) 
     "Cohen SR, Horowitz B (1998) J Nat Prod. Curie M, Blum K, Hagen P (2001) Nature 61: 123.",
     "Faces show it (Essa and\nPentland, 1997; Lanitis et al., 1997;\nHong and Pentland, 2000).",
     "It suits vectorised languages (R Core Team 2014).", "Write to us:\n35 Olden Street, Room 4\n",
-    "We thank A.B. and P.L. for help.", "The band of ψErv and S7/S11 is shown."])
-def test_citations_initials_and_codes_are_no_names(reader: RulesReader, text: str) -> None:
+    "We thank A.B. and P.L. for help.", "The band of ψErv and S7/S11 is shown.", "# 原则\n社区遵循以下原则："])
+def test_citations_initials_codes_and_general_headings_are_no_names(reader: RulesReader, text: str) -> None:
     assert entities(read(reader, text, schema="general")) == {}
 
 
@@ -86,14 +81,14 @@ def test_a_sentence_that_defines_a_title_gives_its_type(reader: RulesReader, tit
     assert entities(read(reader, text, title))[title] == kind
 
 
-def test_a_quoted_title_beside_a_word_for_works_is_a_work(reader: RulesReader) -> None:
-    found = read(reader, 'She wrote two novels: "The Salt Road" (1948), about a journey, and "Harbour Bells".')
-    assert entities(found) == {"The Salt Road": "Work", "Harbour Bells": "Work"}
-
-
-def test_a_nickname_is_within_the_name(reader: RulesReader) -> None:
-    found = read(reader, 'Ronald ("Ron") Owen Keller (born May 31, 1938) was a race walker.')
-    assert entities(found) == {'Ronald ("Ron") Owen Keller': "Person"}
+@pytest.mark.parametrize(("text", "found"), [
+    ('She wrote two novels: "The Salt Road" (1948), about a journey, and "Harbour Bells".',
+     {"The Salt Road": "Work", "Harbour Bells": "Work"}),
+    ('Ronald ("Ron") Owen Keller (born May 31, 1938) was a race walker.', {'Ronald ("Ron") Owen Keller': "Person"}),
+    ("Harbour Open Pump Foundation (BPE) \nPump Guidelines\n\nA guide to the pumps.",
+     {"Harbour Open Pump Foundation": "Organization", "BPE": "Organization"})])
+def test_quoted_titles_nicknames_and_short_forms(reader: RulesReader, text: str, found: dict[str, str]) -> None:
+    assert entities(read(reader, text, schema="general")) == found
 
 
 @pytest.mark.parametrize(("name", "kind"), [
@@ -185,23 +180,14 @@ def test_lines_that_are_no_keys_and_values(reader: RulesReader, text: str) -> No
     ("Home | Pump Catalogue | Harbour News | Contact\n\nThe pump was checked by Anna Keller.\n", "Pump Catalogue"),
     ("| Pump: Nile Queen | Price: 40 |\n\nThe pump was checked by Anna Keller.\n", "Nile Queen"),
     ("The pumps were checked by Anna Keller. Delivered on Monday: two Valves.\n", "Valves"),
+    ("The Executive Director met Anna Keller. The Executive Director spoke.", "Executive Director"),
+    ("The Platinum Representatives of the fund met Anna Keller.", "Platinum Representatives"),
+    ("CHALLENGES:\nThe pump was checked by Anna Keller.", "CHALLENGES"),
 ])
-def test_headings_closings_navigation_and_markup_give_no_entities(reader: RulesReader, text: str, junk: str) -> None:
-    found = entities(read(reader, text))
+def test_headings_closings_posts_and_markup_give_no_entities(reader: RulesReader, text: str, junk: str) -> None:
+    found = entities(read(reader, text, schema="general"))
     assert "Anna Keller" in found
     assert not [name for name in found if junk in name or "\n" in name or "|" in name or "<" in name]
-
-
-@pytest.mark.parametrize("part", ["Ada Blum (born 3 May 1901) ", "\"Ada\" ", "Key: value\n", "北方公司的", "| "])
-def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
-    def seconds(characters: int) -> float:
-        began = time.process_time()
-        read(reader, (part * characters)[:characters])
-        return time.process_time() - began
-
-    seconds(1000)
-    # A collection of all that other tests left may fall into one of them.
-    assert any(seconds(8000) < 12 * max(0.05, seconds(2000)) for _ in range(3))
 
 
 def test_the_title_after_a_key_is_the_documents_and_its_lines_describe_the_document(reader: RulesReader) -> None:
@@ -230,28 +216,6 @@ def test_a_chunk_is_read_alike_whatever_is_read_with_it(reader: RulesReader) -> 
         assert RulesReader().extract(together, schema) == expected
 
 
-def test_a_heading_that_any_document_has_is_nothing_that_it_is_about(reader: RulesReader) -> None:
-    assert read(reader, "# 原则\n社区遵循以下原则：", schema="general", title="原则").entities == ()
-
-
-def test_the_short_form_beside_a_bodys_name_is_the_bodys(reader: RulesReader) -> None:
-    text = "Harbour Open Pump Foundation (BPE) \nPump Guidelines\n\nA guide to the pumps."
-    found = read(reader, text, schema="general")
-    assert entities(found) == {"Harbour Open Pump Foundation": "Organization", "BPE": "Organization"}
-
-
-@pytest.mark.parametrize(("text", "junk"), [
-    ("The Executive Director met Anna Keller. The Executive Director spoke.", "Executive Director"),
-    ("The Platinum Representatives of the fund met Anna Keller.", "Platinum Representatives"),
-    ("CHALLENGES:\nThe pump was checked by Anna Keller.", "CHALLENGES"),
-])
-def test_posts_defined_terms_and_headings_are_no_entities(reader: RulesReader, text: str, junk: str) -> None:
-    (read,) = reader.extract([ExtractionRequest(text=text)], load_schema("general"))
-    found = {entity.name for entity in read.entities}
-    assert "Anna Keller" in found
-    assert junk not in found
-
-
 @pytest.mark.parametrize(("text", "junk"), [
     ("Hereupon David rushed at the giant. David won.", "Hereupon David"),
     ("We heard the Allegro Finale, and the Allegro Finale again.", "Allegro Finale"),
@@ -265,20 +229,6 @@ def test_what_nothing_confirms_is_no_entity(reader: RulesReader, text: str, junk
     assert junk not in entities(read(reader, text, schema="general"))
 
 
-@pytest.mark.parametrize(("text", "name", "kind"), [
-    ("It was sent to Hans Georg Benda by the court.", "Hans Georg Benda", "Person"),
-    ("They met in Lisbon. She works at Microsoft Research.", "Microsoft Research", "Organization"),
-])
-def test_what_words_confirm_is_an_entity_of_its_type(reader: RulesReader, text: str, name: str, kind: str) -> None:
-    assert entities(read(reader, text, schema="general")).get(name) == kind
-
-
-def test_a_title_that_nothing_confirms_has_the_most_general_type(reader: RulesReader) -> None:
-    (found,) = reader.extract([ExtractionRequest(text="Mix the flour and bake it.", title="Keto Coconut Bread",
-                                                 document="recipes/keto.md")], load_schema("general"))
-    assert entities(found).get("Keto Coconut Bread", "Concept") == "Concept"
-
-
 def test_fields_of_a_numbered_part_say_of_which(reader: RulesReader) -> None:
     text = "Motion 3\nPresenter: Ann Lee\nDecided: 2024-05-02\nResolution: Postponed.\nDetails: ???\n"
     (found,) = reader.extract([ExtractionRequest(text=text, title="Minutes", document="m/minutes.md")],
@@ -288,18 +238,14 @@ def test_fields_of_a_numbered_part_say_of_which(reader: RulesReader) -> None:
     assert "Details" not in {fact.attribute for fact in found.attributes}
 
 
-def test_a_file_name_is_not_the_subject_of_its_document(reader: RulesReader) -> None:
-    request = ExtractionRequest(text="Anna Keller checked the pump.", title="Pump-Guidelines",
-                                document="a/Pump-Guidelines.pdf")
-    assert {entity.name for entity in reader.extract([request], load_schema("general"))[0].entities} == {"Anna Keller"}
-
-
-@pytest.mark.parametrize(("kind", "names", "things"), [
-    ("person", ["Ada Blum", "Sundar Pichai", "J. J. Thomson"], ["Hard Copy", "Purchase Order", "Standards Project"]),
-    ("location", ["Nairobi", "U.S."], ["Trademarks", "Software Projects"]),
-    ("organization", ["Oracle", "OpenChain", "3M"], ["Public Comments", "Related Companies"])])
-def test_words_that_are_used_like_names_may_be_one(kind: str, names: list[str], things: list[str]) -> None:
-    assert [may_be(kind, name) for name in (*names, *things)] == [True] * len(names) + [False] * len(things)
+def test_a_title_that_nothing_confirms_has_the_most_general_type_and_a_file_name_is_no_subject(
+        reader: RulesReader) -> None:
+    bread, pump = reader.extract([
+        ExtractionRequest(text="Mix the flour and bake it.", title="Keto Coconut Bread", document="recipes/keto.md"),
+        ExtractionRequest(text="Anna Keller checked the pump.", title="Pump-Guidelines",
+                          document="a/Pump-Guidelines.pdf")], load_schema("general"))
+    assert entities(bread).get("Keto Coconut Bread", "Concept") == "Concept"
+    assert entities(pump).keys() == {"Anna Keller"}
 
 
 @pytest.fixture(scope="module")
@@ -314,11 +260,8 @@ def parser() -> Parser:
 ])
 def test_languages_without_a_pipeline_have_dates_and_no_guessed_names(text: str, parser: Parser) -> None:
     assert [span.kind for span in find_spans([text], parser)[0]] == ["date"]
-
-
-def test_names_in_latin_script_are_found_in_any_language(parser: Parser) -> None:
-    text = "La abogada vive en Bogotá y estudió con Mercedes Barcha."
-    assert "Mercedes Barcha" in {text[span.start : span.end] for span in find_spans([text], parser)[0]}
+    latin = "La abogada vive en Bogotá y estudió con Mercedes Barcha."
+    assert "Mercedes Barcha" in {latin[span.start : span.end] for span in find_spans([latin], parser)[0]}
 
 
 @pytest.mark.parametrize(("question", "language", "expected"), [

@@ -27,14 +27,10 @@ STATED = ["{} is the director of Radio Thun.", "The director of Radio Thun is {}
           "{}, the director of Radio Thun, plays chess.", "The director of Radio Thun, {}, plays chess."]
 
 
-@pytest.mark.parametrize("sentence", DENIED)
-def test_a_sentence_that_does_not_assert_an_answer_gives_none(sentence):
-    assert short("Who is the director of Radio Thun?", sentence.format("Ida Roth")) == ""
-
-
-@pytest.mark.parametrize("sentence", STATED)
-def test_a_sentence_that_asserts_an_answer_gives_it(sentence):
-    assert short("Who is the director of Radio Thun?", sentence.format("Ida Roth")) == "Ida Roth"
+@pytest.mark.parametrize("sentence", [*DENIED, *STATED])
+def test_only_a_sentence_that_asserts_an_answer_gives_it(sentence):
+    answer = "Ida Roth" if sentence in STATED else ""
+    assert short("Who is the director of Radio Thun?", sentence.format("Ida Roth")) == answer
 
 
 @pytest.mark.parametrize(("question", "text", "expected"), [
@@ -111,11 +107,8 @@ def test_rows_of_what_a_question_names_are_no_answer_to_it(cell, expected):
     assert (said.short, said.confidence > 0.8) == (expected, bool(expected))
 
 
-def test_a_number_of_months_is_never_without_its_unit():
+def test_a_number_of_months_is_never_without_its_unit_and_that_of_a_heading_is_no_answer():
     assert short("加班后的调休须在几个月内用完？", "加班后的调休须在三个月内用完。") in {"", "三个月"}
-
-
-def test_the_number_of_a_heading_is_no_answer():
     text = "# Minutes\n\n## 3. Canteen subsidy\n\nAll were in favour of it.\n"
     assert short("How much is the canteen subsidy?", text) == ""
 

@@ -15,7 +15,6 @@ GENERAL = load_schema("general")
 
 
 def values(rows, heading="", title="Ferry plan", document="Ferry plan (ferry.md)"):
-    """What is stated of the things in rows, as (name, field, value): when and with what."""
     found, _ = read_rows(rows, title, heading, open_schema(), document)
     return {(value.entity, value.attribute, value.value): value.time for value in found.attributes}
 

@@ -21,7 +21,6 @@ LOOKS = 3
 
 
 def seconds(pattern: "re.Pattern[Any]", method: str, attack: tuple[str, str, str], length: int) -> float:
-    """The processor's time that a pattern takes for an attack: what else the machine does is not in it."""
     text: Any = pattern_attacks.text_of(attack, length)
     if isinstance(pattern.pattern, bytes):
         text = text.encode("utf-8", "replace")
@@ -35,7 +34,6 @@ def seconds(pattern: "re.Pattern[Any]", method: str, attack: tuple[str, str, str
 
 
 def noticed_at(pattern: "re.Pattern[Any]", method: str, attack: tuple[str, str, str]) -> int | None:
-    """The length from which an attack is felt."""
     return next((length for length in LENGTHS if seconds(pattern, method, attack, length) > NOTICED), None)
 
 

@@ -188,7 +188,6 @@ DECLINED = {
 
 
 def put(kb, document):
-    """Store a document of which nothing is said but its tables and metadata."""
     chunks = chunk_document(document, max_tokens=400, overlap_tokens=0)
     kb.documents.put(document, chunks)
     for chunk in chunks:
@@ -198,7 +197,6 @@ def put(kb, document):
 
 
 def made(home, files, embedder):
-    """Return the index of a knowledge base of some files."""
     folder = home / "files"
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,6 @@ SCHEMA = GraphSchema.model_validate({
 
 
 def status(*proposals):
-    """A document's words on proposals, and what they state."""
     return {"text": " ".join(f"{name} is Final." for name in proposals),
             "entities": dict.fromkeys(proposals, "Proposal"),
             "attributes": [(name, "status", "Final") for name in proposals]}
@@ -45,7 +44,6 @@ def retriever(tmp_path_factory, hashed_embedder):
 
 
 def members(retriever, relation, lead):
-    """The members of the only line of a table, as they are written."""
     (block,) = look_up(retriever, TripleLookup(relation=relation))
     (line,) = block.items
     assert line.statement.startswith(lead)

@@ -1,7 +1,6 @@
 """What a question begins with: passages, and for a model the chain between two things that it asks to connect."""
 
 import pytest
-from banyan.agents.retrieval.evidence import terms_text
 from banyan.ingest.chunking import chunk_document
 from banyan.ingest.loaders import load_documents
 from banyan.schemas.graph_schema import open_schema
@@ -21,7 +20,6 @@ def retriever(tmp_path_factory, hashed_embedder):
 
 
 def looked_up(retriever, question, tools=("dfs_search",), tokens=2000):
-    """The titles and lines of what a question begins with."""
     return [(block.title, *(item.statement for item in block.items))
             for block in first_look(retriever, open_schema(), question, tokens, tools)]
 
@@ -47,22 +45,6 @@ def test_without_a_model_nothing_is_looked_up_that_is_not_quoted(retriever, ques
                                                          reasons=reasons) for item in block.items]
              for reasons in (True, False)}
     assert (set(found[True]), found[False]) == ({"fact"}, [])
-
-
-def test_the_names_of_thousands_of_relations_are_embedded_by_the_build(tmp_path, hashed_embedder, monkeypatch):
-    relations = [f"relation_{number}" for number in range(1100)]
-    with base.create(tmp_path, "wide", hashed_embedder) as kb:
-        with kb.writing():
-            base.put(kb, "ada", "Ada Byron, 3 feet high, was in Ulm.", entities={"Ada Byron": "Person", "Ulm": "City"},
-                     triples=[("Ada Byron", relation, "Ulm") for relation in relations],
-                     attributes=[("Ada Byron", "height", "3")])
-            base.finish(kb)
-        retriever, encode, embedded = Retriever(kb), hashed_embedder.encode, []
-        monkeypatch.setattr(hashed_embedder, "encode", lambda texts: embedded.extend(texts) or encode(texts))
-        questions = ["Where did Ada Byron live?", "What height has Ada Byron?"]
-        shown = [terms_text(retriever, open_schema(), question, are_tables_shown=False) for question in questions]
-    assert set(embedded) <= set(questions)
-    assert shown[1].startswith("height, ")
 
 
 @pytest.fixture(scope="module")

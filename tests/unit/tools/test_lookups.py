@@ -58,7 +58,6 @@ def retriever(tmp_path_factory, hashed_embedder):
 
 
 def found(retriever, lookup, **more):
-    """The blocks of a lookup; whatever it is, every place of every item is cited as it stands."""
     blocks = look_up(retriever, lookup, **more)
     documents = retriever.index.store.documents
     for item in (item for block in blocks for item in block.items):
@@ -202,7 +201,6 @@ ROWS = [f"| Lot {number} | {number * 7} crowns |" for number in range(60)]
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory, hashed_embedder):
-    """Documents of several chunks, without a graph."""
     with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder) as kb, kb.writing():
         table = "\n".join(["| Lot | Price |", "|---|---|", *ROWS])
         base.put_plain(kb, "auction", f"# Auction\n\n{table}\n", title="Auction", max_tokens=120)
@@ -246,14 +244,6 @@ class TestPassages:
         assert len(cut.text) < len(whole)
         assert "goes on" in block.note
         assert whole in [item.text for item in again.items]
-
-    def test_what_is_far_from_the_query_is_left_out(self, texts):
-        query = "madder bought by the dyer"
-        (block,) = found(texts, PassageLookup(query=query), tokens=4000)
-        weights = dict(texts.rank_passages(query, 60))
-        assert 0 < min(weights.values()) < max(weights.values()) / 20
-        assert block.items
-        assert all(weights[item.chunk_id] >= max(weights.values()) / 20 for item in block.items)
 
     def test_documents_that_are_named_are_read_to_their_end(self, texts):
         (block,) = found(texts, PassageLookup(query="zyx", documents=("auction",)), tokens=9000)

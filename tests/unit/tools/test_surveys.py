@@ -100,7 +100,6 @@ def test_what_does_not_fit_is_counted_in_the_last_line(retriever):
 
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory, hashed_embedder):
-    """Ten parts, each of which needs the next one."""
     links = [(f"Part{number}", f"Part{number + 1}") for number in range(9)]
     with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
         for one, other in links:
@@ -122,7 +121,6 @@ def test_a_path_that_repeats_its_relation_goes_on_to_the_end_of_a_long_chain(cha
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory, hashed_embedder):
-    """Yield a base of notes with metadata, more than fit one by one, and one with a table that has the same field."""
     schema = GraphSchema.model_validate({
         "name": "notes", "entity_types": [{"name": "Note"}, {"name": "Job"}],
         "attribute_types": [{"name": "state", "owners": ["Note", "Job"], "kind": "text"},
