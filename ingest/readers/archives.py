@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from collections.abc import Mapping
 from io import BytesIO
 from xml.etree import ElementTree as ET  # expat limits entity expansion, and the reading process is bounded
 
@@ -58,6 +59,15 @@ def properties(archive: zipfile.ZipFile) -> dict[str, str]:
 def parse_xml(archive: zipfile.ZipFile, name: str) -> ET.Element:
     """Parse a part of an archive as XML; raise KeyError or ParseError if that fails."""
     return ET.fromstring(archive.read(name))  # noqa: S314
+
+
+def replace_parts(archive: zipfile.ZipFile, parts: Mapping[str, ET.Element]) -> bytes:
+    """Return an archive as bytes, with other XML in the parts of some names."""
+    replaced = BytesIO()
+    with zipfile.ZipFile(replaced, "w", zipfile.ZIP_DEFLATED) as copy:
+        for name in archive.namelist():
+            copy.writestr(name, ET.tostring(parts[name], "utf-8") if name in parts else archive.read(name))
+    return replaced.getvalue()
 
 
 def local_name(element: ET.Element) -> str:

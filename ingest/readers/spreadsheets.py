@@ -29,7 +29,8 @@ _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
 _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet\d*+\.xml")
-_PLACE = re.compile(r"(?P<column>[A-Z]{1,3})(?P<row>[0-9]{1,7})")
+_REFERENCE = re.compile(rb'<(?:x:)?c r="([A-Z]{1,3}[0-9]{1,7})"')
+_PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")  # a formula that no spreadsheet has calculated
 _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
 _MOST_COLUMNS = 16_384  # of a sheet
@@ -54,6 +55,10 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
 def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Content:
     problems = list[str]()
+    data, far = _without_far_cells(data, archive, limits.table_columns)
+    if far:
+        problems.append(f"{list_counts({'cell': far})} beyond {limits.table_columns:,} columns and {_MOST_CELLS:,} "
+                        "places of a sheet: move what is there, or split it")
     try:
         workbook = CalamineWorkbook.from_filelike(BytesIO(data))
     except CalamineError as error:
@@ -83,6 +88,25 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Conte
     omitted = ["" if _WORKBOOK in archive.namelist() else "number formats, such as per cent", list_counts(left_out)]
     return Content(text if len(texts) > 1 else "".join(texts.values()), title, about, unread="; ".join(problems),
                    omitted=", ".join(filter(None, omitted)))
+
+
+def _without_far_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int) -> tuple[bytes, int]:
+    """Return a workbook without the cells beyond the columns and rows that are read of a sheet, and their number."""
+    sheets: dict[str, ET.Element] = {}
+    left_out = 0
+    for name in filter(_SHEET.fullmatch, archive.namelist()):
+        places = [_read_place(reference.decode()) for reference in set(_REFERENCE.findall(archive.read(name)))]
+        last_row = _MOST_CELLS // max((column for _, column in places if column <= most_columns), default=1)
+        if all(row <= last_row and column <= most_columns for row, column in places):
+            continue
+        sheets[name] = parse_xml(archive, name)
+        for row_of_cells in sheets[name].iterfind(".//{*}row"):
+            for cell in list(row_of_cells):
+                row, column = _read_place(cell.get("r", ""))
+                if row > last_row or column > most_columns:
+                    row_of_cells.remove(cell)
+                    left_out += 1
+    return (archives.replace_parts(archive, sheets), left_out) if left_out else (data, 0)
 
 
 def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -116,8 +140,7 @@ def _lines(sheet: CalamineSheet, layout: "_Layout", raised: Mapping[str, str], t
     height, width = (last + 1 for last in sheet.end or (-1, -1))
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
-                              f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it, or "
-                              "delete what stands far from the rest")
+                              f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
     values = sheet.to_python(skip_empty_area=False)
     rows = [[raised.get(value, value) if isinstance(value, str) else _text(value) for value in row] for row in values]
     for (at, column), number_format in layout.formats.items():
@@ -238,10 +261,10 @@ def _read_layout(archive: zipfile.ZipFile, part: str, formats: Mapping[str, Numb
         return layout
     for name, about in _begun_elements(archive, part, {"c", "row", "col"}):
         is_hidden = about.get("hidden") in {"1", "true"}
-        place = _PLACE.fullmatch(about.get("r", "")) if name == "c" and about.get("s", "0") in formats else None
-        if place:
-            column = reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), place["column"], 0)
-            layout.formats[int(place["row"]) - 1, column - 1] = formats[about.get("s", "0")]
+        is_formatted = name == "c" and about.get("s", "0") in formats
+        row, column = _read_place(about.get("r", "")) if is_formatted else (0, 0)
+        if row:
+            layout.formats[row - 1, column - 1] = formats[about.get("s", "0")]
         elif name == "row" and is_hidden and about.get("r"):
             layout.hidden_rows.add(int(about["r"]) - 1)
         elif name == "col" and is_hidden:
@@ -275,6 +298,13 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
         target = targets.get(next((value for name, value in sheet.attrib.items() if name.endswith("}id")), ""), "")
         parts[sheet.get("name", "")] = target[1:] if target.startswith("/") else f"xl/{target}"
     return parts
+
+
+def _read_place(reference: str) -> tuple[int, int]:
+    """Return the row and the column, from 1, of a place such as "AB12"; (0, 0) for any other text."""
+    place = _PLACE.fullmatch(reference)
+    letters, row = place.groups() if place else ("", "0")
+    return int(row), reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), letters, 0)
 
 
 def _begun_elements(archive: zipfile.ZipFile, part: str, wanted: set[str]) -> Iterator[tuple[str, dict[str, str]]]:

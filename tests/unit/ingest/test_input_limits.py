@@ -7,6 +7,7 @@ import time
 import zipfile
 from pathlib import Path
 
+import openpyxl
 import pytest
 from banyan.graph_store.layout import check_name
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
@@ -153,3 +154,31 @@ def test_front_matter_has_a_limit_of_keys_that_is_said(tmp_path, keys, read, why
      "64:ff9b:1::a00:1 2002:7f00:1:: 2002:a00:1::1 2001:0:7f00:1:: ::ffff:0:10.0.0.1"), False)])
 def test_addresses_of_this_network_or_that_stand_for_another_one_are_not_public(addresses, are_public):
     assert {is_public(address) for address in addresses.split()} == {are_public}
+
+
+@pytest.mark.parametrize("stray", ["XFD1048576", "XFD3", "AA1048576"])
+def test_a_stray_cell_at_a_sheets_end_does_not_keep_the_workbook_from_being_read(tmp_path, stray):
+    book = openpyxl.Workbook()
+    for row in (("Name", "Age"), ("Ada", 36), ("Bob", 41)):
+        book.active.append(row)
+    book.active[stray] = "stray"
+    book.create_sheet("Second").append(("Only", "text"))
+    book.save(tmp_path / "book.xlsx")
+    (document,), failures = load(tmp_path / "book.xlsx")
+    assert "Age: 36" in document.text
+    assert "Only" in document.text
+    assert "stray" not in document.text
+    assert any("1 cell beyond 1,000 columns" in failure.reason for failure in failures)
+
+
+def test_a_sheet_that_is_too_wide_is_read_as_far_as_it_goes(tmp_path):
+    book = openpyxl.Workbook()
+    for row in range(3):
+        book.active.append([f"{row}-{column}" for column in range(1_200)])
+    book.create_sheet("Second").append(("Only", "text"))
+    book.save(tmp_path / "book.xlsx")
+    (document,), failures = load(tmp_path / "book.xlsx")
+    assert "Only" in document.text
+    assert "2-999" in document.text
+    assert "2-1000" not in document.text
+    assert any("600 cells beyond 1,000 columns" in failure.reason for failure in failures)
