@@ -134,7 +134,7 @@ def _find_works(paths: Sequence[Path | Address], process: ReadingProcess, limits
     """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
     folders = [path for path in paths if isinstance(path, Path)]
     files = sorted(file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
-                   if file.path.suffix.lower() == ".bib")
+                   if file.path.suffix.lower() in {".bib", ".ris"})
     tables: list[SourceTable] = []
     for file in files:
         with suppress(UnreadableError, OSError):

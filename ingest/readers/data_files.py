@@ -1,9 +1,10 @@
-"""Read XML files as text, and JSON files and bibliographies (BibTeX) as records."""
+"""Read XML files as text, and JSON files and bibliographies (BibTeX, RIS, CSL-JSON) as records."""
 
 import html.entities
 import re
 from collections.abc import Iterator
 from itertools import chain
+from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
 
 from pybtex.database import Entry, parse_string
@@ -32,9 +33,14 @@ _PARAGRAPHS = frozenset({"p", "para", "description", "summary", "content", "text
 _DEEPEST_HEADING = 6
 _VENUES = ("journal", "journaltitle", "booktitle", "publisher", "school", "institution", "howpublished")
 _FURTHER_FIELDS = ("volume", "number", "pages", "keywords", "abstract", "url")
+_RIS = re.compile(r"^(?P<tag>[A-Z][A-Z0-9])  - ?(?P<value>[^\n]*)$", re.MULTILINE)
+_RIS_FIELDS = {"TI": "title", "T1": "title", "PY": "year", "Y1": "year", "JO": "venue", "JF": "venue", "T2": "venue",
+               "PB": "venue", "DO": "doi", "VL": "volume", "IS": "number", "AB": "abstract", "UR": "url",
+               "AU": "author", "A1": "author", "KW": "keywords"}
 _COMMENT = re.compile(r"^[ \t]*+%[^\n]*+", re.MULTILINE)  # for BibTeX it is no comment if it has an "@"
 _STYLE = re.compile(r"\\(?:text[a-z]{2}|emph|underline)\{([^{}]{0,300})\}")  # such as of one's own name
 _DOI_ADDRESS = re.compile(r"https?://(?:dx\.)?doi\.org/")
+_YEAR = re.compile(r"\d{4}")
 
 
 def read_xml(data: bytes, _: Limits) -> Content:
@@ -166,7 +172,9 @@ def read_json(data: bytes, limits: Limits) -> Content:
         names = (value.get(name) for name in ("title", "name"))  # of the thing that the file is about
         title = next((name for name in names if isinstance(name, str) and len(name) <= limits.title), "")
     else:
-        table = record_lines([read_fields(record) for record in records if isinstance(record, dict)], "", limits)
+        rows = [record for record in records if isinstance(record, dict)]
+        are_works = all({"title", "type"} <= row.keys() and {"issued", "author"} & row.keys() for row in rows)
+        table = record_lines(list(map(_csl_work if are_works else read_fields, rows)), "", limits)
     return Content(table, one_line(title))
 
 
@@ -205,3 +213,31 @@ def _bibtex_work(key: str, entry: Entry) -> Fields:
             "venue": next((fields[name] for name in _VENUES if fields.get(name)), ""), "type": entry.type, "key": key,
             "doi": _DOI_ADDRESS.sub("", fields.get("doi", "")),
             **{name: fields.get(name, "") for name in _FURTHER_FIELDS}}
+
+
+def read_ris(data: bytes, limits: Limits) -> Content:
+    """Read a RIS file, as EndNote and Zotero write it; UnreadableError if it has no entry."""
+    works: list[dict[str, str]] = []
+    for line in _RIS.finditer(decode(data).replace("\r\n", "\n")):
+        name, value = _RIS_FIELDS.get(line["tag"], ""), one_line(line["value"])
+        if line["tag"] == "TY":  # the first line of a work
+            works.append({"title": "", "author": "", "year": "", "venue": "", "doi": "", "type": value})
+        elif works and name in {"author", "keywords"}:  # which have a line for each of them
+            if name == "author":  # "Blum, Ada"
+                value = " ".join(reversed([part.strip() for part in value.split(",", 1)]))
+            works[-1][name] = "; ".join(filter(None, [works[-1].get(name, ""), value]))
+        elif works and name and not works[-1].get(name):
+            works[-1][name] = value[:4] if name == "year" else _DOI_ADDRESS.sub("", value) if name == "doi" else value
+    if not works:
+        raise UnreadableError("no entry of a bibliography in it (TY  - ...): export it again")
+    return Content(record_lines(works, "", limits))
+
+
+def _csl_work(record: dict[str, Any]) -> Fields:
+    """Return a work of a CSL-JSON file, as Zotero writes it, with the names that its fields have in other formats."""
+    people = [person.get("literal") or f"{person.get('given', '')} {person.get('family', '')}"
+              for person in record.get("author") or () if isinstance(person, dict)]
+    year = _YEAR.search(str(record.get("issued") or ""))
+    return read_fields({"title": record["title"], "author": people, "year": year and year[0],
+                        "venue": record.get("container-title"), "type": record["type"], "doi": record.get("DOI"),
+                        "abstract": record.get("abstract")})

@@ -1,5 +1,7 @@
 """Bibliographies as records, with the fields that they give to papers; reference lists, which name no one."""
 
+import json
+
 import pytest
 from banyan.ingest.reference_lists import reference_tables
 
@@ -14,9 +16,33 @@ BIB = r"""@string{jq = "Journal of Quays"}
 @inproceedings{lang, author = "Ida Lang", title = "Bells", booktitle = "Proceedings of the Alder Meeting",
   date = {2014-05-01}}
 """
+RIS = """TY  - JOUR
+AU  - Poe, Ann
+AU  - Groß, Jürgen
+TI  - Boats that lie at the quay
+JO  - Journal of Quays
+PY  - 2001/04/01
+DO  - 10.1016/j.jq.2001.04.001
+ER  -
 
-def test_a_bibliography_is_a_table_of_works(tmp_path):
-    (table,) = only(write(tmp_path / "a.bib", BIB)).tables
+TY  - CONF
+AU  - Lang, Ida
+TI  - Bells
+T2  - Proceedings of the Alder Meeting
+PY  - 2014
+ER  -
+""".replace("\n", "\r\n")
+CSL = json.dumps([
+    {"id": "a", "type": "article-journal", "title": "Boats that lie at the quay", "container-title": "Journal of Quays",
+     "author": [{"family": "Poe", "given": "Ann"}, {"family": "Groß", "given": "Jürgen"}],
+     "issued": {"date-parts": [[2001, 4]]}, "DOI": "10.1016/j.jq.2001.04.001"},
+    {"id": "b", "type": "paper-conference", "title": "Bells", "container-title": "Proceedings of the Alder Meeting",
+     "author": [{"family": "Lang", "given": "Ida"}], "issued": {"raw": "2014-05-01"}}])
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.bib", BIB), ("a.ris", RIS), ("a.json", CSL)])
+def test_a_bibliography_is_a_table_of_works(tmp_path, name, text):
+    (table,) = only(write(tmp_path / name, text)).tables
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert [(row["title"], row["author"], row["year"], row["venue"]) for row in rows] == [
         ("Boats that lie at the quay", "Ann Poe; Jürgen Groß", "2001", "Journal of Quays"),
@@ -27,6 +53,7 @@ def test_a_bibliography_is_a_table_of_works(tmp_path):
 def test_what_is_no_bibliography_is_said(tmp_path):
     for text in ("@article{x, title = {open", "Some words."):
         assert "not BibTeX" in failure(write(tmp_path / "a.bib", text))
+    assert "no entry of a bibliography" in failure(write(tmp_path / "a.ris", "Some words."))
 
 
 def test_other_entries_of_a_bibliography_are_read_beside_one_that_is_broken(tmp_path):
