@@ -60,13 +60,18 @@ def store(kb: KnowledgeBase, document: Document, max_tokens: int = 400, overlap_
 
 def put_plain(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", max_tokens: int = 400) -> None:
     """Store a document that nothing is said of, in chunks, and write it."""
-    document = Document(id=document_id, title=title, text=text, source="test")
+    put_document(kb, Document(id=document_id, title=title, text=text, source="test"), max_tokens)
+    kb.refresh()
+
+
+def put_document(kb: KnowledgeBase, document: Document, max_tokens: int = 400) -> None:
+    """Store a document that nothing is said of but its tables and metadata."""
     chunks = chunk_document(document, max_tokens=max_tokens, overlap_tokens=0)
     kb.documents.put(document, chunks)
     for chunk in chunks:
         kb.extractions.save(chunk.id, "test", said())
+    kb.schema_control.put_revisions_in_service()
     kb.schema_control.write([chunk.id for chunk in chunks])
-    kb.refresh()
 
 
 def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", entities: Mapping[str, str] | None = None,

@@ -1,23 +1,21 @@
 """Records from files to SQL: as many as the files have rows, and every number equal to that of pandas over the rows."""
 
-import html
-import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
-import openpyxl
 import pandas
 import pytest
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.sql.engine import SqlEngine
-from banyan.ingest.chunking import chunk_document
 from banyan.ingest.loaders import load_documents
 
-from ...small_base import create, said
+from ...small_base import create, put_document
+from ..ingest.test_source_tables import Cells, as_csv, as_html, as_jsonl, as_markdown, as_tsv, as_xlsx
 
 HEADER = ("Batch", "Site", "Yield", "Loss (kg)", "Day", "Sold")
-Rows = Sequence[Sequence[str]]
+Rows = Sequence[Cells]
 
 
 class Style:
@@ -60,50 +58,15 @@ def rows_of(chance: random.Random, style: Style) -> tuple[Rows, pandas.DataFrame
     return written, frame.assign(**{"yield": frame["yield"] * style.scale})
 
 
-def write_delimited(path: Path, rows: Rows, delimiter: str) -> None:
-    quoted = [[f'"{cell}"' if delimiter in cell else cell for cell in row] for row in (HEADER, *rows)]
-    path.write_text("\n".join(delimiter.join(row) for row in quoted) + "\n", "utf-8")
-
-
-def write_jsonl(path: Path, rows: Rows) -> None:
-    path.write_text("".join(json.dumps(dict(zip(HEADER, row, strict=True))) + "\n" for row in rows), "utf-8")
-
-
-def write_markdown(path: Path, rows: Rows) -> None:
-    lines = [f"| {' | '.join(row)} |" for row in (HEADER, ["---"] * len(HEADER), *rows)]
-    path.write_text("# Harvest\n\nWhat was cut.\n\n" + "\n".join(lines) + "\n", "utf-8")
-
-
-def write_html(path: Path, rows: Rows) -> None:
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    head = "".join(f"<th>{name}</th>" for name in HEADER)
-    path.write_text(f"<html><body><h1>Harvest</h1><table><tr>{head}</tr>{body}</table></body></html>", "utf-8")
-
-
-def write_sheet(path: Path, rows: Rows) -> None:
-    book = openpyxl.Workbook()
-    assert book.active is not None
-    for row in (HEADER, *rows):
-        book.active.append(row)
-    book.save(path)
-
-
-WRITERS: Mapping[str, Callable[[Path, Rows], None]] = {
-    "a.csv": lambda path, rows: write_delimited(path, rows, ","),
-    "b.csv": lambda path, rows: write_delimited(path, rows, ";"),
-    "c.tsv": lambda path, rows: write_delimited(path, rows, "\t"), "d.jsonl": write_jsonl, "e.md": write_markdown,
-    "f.html": write_html, "g.xlsx": write_sheet}
+WRITERS: Mapping[str, Callable[[Cells, Rows, Path], None]] = {
+    "a.csv": as_csv, "b.csv": partial(as_csv, delimiter=";"), "c.tsv": as_tsv, "d.jsonl": as_jsonl,
+    "e.md": as_markdown, "f.html": as_html, "g.xlsx": as_xlsx}
 
 
 def store(kb: KnowledgeBase, *paths: Path) -> None:
     failures: list[str] = []
     for document in load_documents(paths, on_failure=lambda failure: failures.append(str(failure))):
-        chunks = chunk_document(document, max_tokens=400, overlap_tokens=0)
-        kb.documents.put(document, chunks)
-        for chunk in chunks:
-            kb.extractions.save(chunk.id, "test", said())
-        kb.schema_control.put_revisions_in_service()
-        kb.schema_control.write([chunk.id for chunk in chunks])
+        put_document(kb, document)
     assert failures == []
     kb.refresh()
 
@@ -149,13 +112,13 @@ def test_numbers_over_records_equal_those_over_the_files(kb: KnowledgeBase, tmp_
     meant = {}
     for name, write in WRITERS.items():
         rows, meant[name] = rows_of(chance, style)
-        write(tmp_path / name, rows)
+        write(HEADER, rows, tmp_path / name)
     first, later = chance.sample(list(WRITERS), 2)
     store(kb, *(tmp_path / name for name in WRITERS if name != later))
     check(kb.open_tables(kb.graph), truth_of({name: meant[name] for name in WRITERS if name != later}))
 
     rows, meant[first] = rows_of(chance, style)
-    WRITERS[first](tmp_path / first, rows)
+    WRITERS[first](HEADER, rows, tmp_path / first)
     store(kb, tmp_path / first, tmp_path / later)
     check(kb.open_tables(kb.graph), truth_of(meant))
 

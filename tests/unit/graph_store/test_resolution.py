@@ -88,10 +88,9 @@ def test_names_that_contradict_or_differ_are_never_tied(first: str, second: str)
     assert match_names(fold(second), fold(first), organisation=True) is None
 
 
-@pytest.mark.parametrize(("first", "second"), [
-    ("John Adam", "John Adams"), ("Analysi", "Analysis"), ("Glas", "Glass")])
-def test_an_s_that_is_part_of_a_name_is_no_plural(first: str, second: str) -> None:
-    assert match_names(fold(first), fold(second), person=True) is None
+def test_an_s_that_is_part_of_a_name_is_no_plural() -> None:
+    for names in (("John Adam", "John Adams"), ("Analysi", "Analysis"), ("Glas", "Glass")):
+        assert match_names(*map(fold, names), person=True) is None
 
 
 def test_what_a_text_states_ties_names_that_have_nothing_in_common() -> None:

@@ -104,23 +104,11 @@ def test_what_names_no_document_is_an_error_that_says_what_there_is(shop, docume
     assert said in str(raised.value)
 
 
-class CountingEmbedder(HashedEmbedder):
-    def __init__(self) -> None:
-        self.encoded: list[str] = []
-
-    def encode(self, texts: Sequence[str]) -> Any:
-        self.encoded += texts
-        return super().encode(texts)
-
-
 def test_a_scope_is_made_once_by_what_is_there_already(shop) -> None:
     extracted, summarised = shop.scripted.extracted.copy(), shop.scripted.summarised.copy()
-    shop.embedder = CountingEmbedder()
     with shop.resources() as resources:
         first = newest(resources, "kb", Scope.of("a*.txt"))
         assert newest(resources, "kb", Scope.of("a*.txt")) is first
-    # Labels of the schema, names of relations and sampled sentences have no vector in the index; all else has.
-    assert not {"ada", "acme", "bonn", "ada employer acme"} & set(shop.embedder.encoded)
     assert (shop.scripted.extracted, shop.scripted.summarised) == (extracted, summarised)
     assert [entry.name for entry in shop.settings.home.iterdir() if entry.is_dir()] == ["kb"], "it left nothing behind"
 

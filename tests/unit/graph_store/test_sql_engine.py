@@ -54,14 +54,11 @@ def test_a_result_says_how_many_records_it_rests_on(engine, sql, rows, records):
     assert found.records == records
 
 
-def test_the_records_of_a_result_are_cited_in_their_order(engine):
+def test_the_records_of_a_result_are_cited_in_their_order_that_of_an_extreme_first(engine):
     found = engine.run("SELECT study, sample_size FROM corals ORDER BY sample_size DESC LIMIT 2")
     assert [one.quote for one in found.citations] == ["A | Acropora | 1.2 | 30", "C | Porites | 1.2 | 21"]
     assert all(CORALS.text[one.start:one.end] == one.quote for one in found.citations)
     assert found.citations[0].metadata == {"author": "Ann Lee"}
-
-
-def test_the_record_of_an_extreme_comes_first(engine):
     assert engine.run("SELECT max(sample_size) FROM corals").citations[0].quote == "A | Acropora | 1.2 | 30"
     assert engine.run("SELECT min(sample_size) AS least FROM corals").citations[0].quote == "A | Porites | 0.5 | 12"
 
@@ -73,13 +70,11 @@ def test_a_statement_that_cannot_be_traced_says_so(engine):
     assert "recursive" in found.notes[0]
 
 
-def test_numbers_are_shown_with_their_unit(engine):
+def test_a_result_has_units_kinds_names_and_the_number_of_all_rows(engine):
     found = engine.run("SELECT species, max(growth_cm) AS most, count(*) FROM corals GROUP BY species")
-    assert found.units == ("", "cm", "")
-    assert found.kinds == ("text", "number", "number")
-
-
-def test_the_first_rows_come_with_the_number_of_all(engine):
+    assert (found.units, found.kinds) == (("", "cm", ""), ("text", "number", "number"))
+    assert engine.run("SELECT COUNT(*), Max(growth_cm) - 1, species AS s FROM corals GROUP BY ALL").columns == (
+        "count(*)", "max(growth_cm) - 1", "s")
     found = engine.run("SELECT study FROM corals ORDER BY sample_size", most_rows=2)
     assert (len(found.rows), found.total) == (2, 5)
 
@@ -97,11 +92,6 @@ def test_a_limit_that_chooses_among_equal_rows_says_so(engine):
     assert not engine.run("SELECT species, sum(growth_cm) FROM corals GROUP BY 1 ORDER BY sum(growth_cm) LIMIT 1").notes
     assert engine.run("SELECT study, growth_cm FROM corals ORDER BY growth_cm DESC LIMIT 1").notes
     assert not engine.run("SELECT study, growth_cm FROM corals ORDER BY growth_cm DESC LIMIT 2").notes
-
-
-def test_computed_columns_are_named_as_they_are_written(engine):
-    assert engine.run("SELECT COUNT(*), Max(growth_cm) - 1, species AS s FROM corals GROUP BY ALL").columns == (
-        "count(*)", "max(growth_cm) - 1", "s")
 
 
 def test_cells_without_a_value_are_counted():
@@ -147,13 +137,10 @@ def test_tables_with_the_same_header_are_one_table(first, second, name):
     assert engine.run(f"FROM {name}").rows == (("Ann", 3, first), ("Bo", 5, second))
 
 
-def test_tables_of_one_document_have_its_name_and_their_title():
+def test_tables_of_one_document_have_its_name_and_their_title_or_a_column_for_it():
     engine = engine_of(document_of_tables("birds.xlsx", [
         ("Birds", ("species", "mass"), [("a", "1")]), ("Islands", ("island", "size"), [("x", "2")])]))
     assert [table.name for table in engine.tables()[:2]] == ["birds_birds", "birds_islands"]
-
-
-def test_sections_of_a_document_with_the_same_header_have_a_column_for_their_title():
     engine = engine_of(document_of_tables("s.md", [
         ("May", ("a", "b"), [("1", "2")]), ("June", ("a", "b"), [("3", "4")])]))
     assert engine.run("SELECT section, a FROM s").rows == (("May", 1), ("June", 3))

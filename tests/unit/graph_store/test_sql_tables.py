@@ -38,17 +38,14 @@ def rows(kb: KnowledgeBase, sql: str) -> tuple[tuple[object, ...], ...]:
     return GraphIndex(kb).sql.run(sql).rows
 
 
-def test_facts_are_rows_with_their_time_and_documents(opened):
+def test_facts_relations_attributes_and_documents_are_tables(opened):
     with opened() as kb:
         assert rows(kb, "SELECT head, relation, tail, since, until, documents FROM facts ORDER BY head") == (
             ("Ana Ruiz", "leads", "Orio", "2019", None, ["a.md", "b.md"]),
             ("Bo Li", "leads", "Nuvo", None, None, ["b.md"]))
-
-
-def test_a_relation_and_an_attribute_are_tables(opened):
-    with opened() as kb:
         assert rows(kb, "SELECT count(*) FROM leads") == ((2,),)
         assert rows(kb, "SELECT e.number, e.since FROM employees e ORDER BY e.number") == ((90, "2018"), (120, None))
+        assert rows(kb, "SELECT document FROM documents WHERE date > DATE '2020-12-31'") == (("b.md",),)
 
 
 def test_an_attribute_that_is_named_like_a_table_is_found(tmp_path, hashed_embedder):
@@ -86,11 +83,6 @@ def test_values_of_several_units_are_told_apart(tmp_path, hashed_embedder):
         assert weight.rows == ((3,),)
 
 
-def test_documents_have_their_fields(opened):
-    with opened() as kb:
-        assert rows(kb, "SELECT document FROM documents WHERE date > DATE '2020-12-31'") == (("b.md",),)
-
-
 def test_a_missing_or_damaged_file_is_made_again(opened, home, caplog):
     (file,) = home.glob("kb/tables-*")
     with opened() as kb:
@@ -125,22 +117,6 @@ def test_verify_sees_tables_that_are_not_what_the_documents_give(opened, home):
     with opened() as kb:
         assert [problem.what for problem in verify(kb)] == [
             "the tables for SQL are not what the documents and the graph give"]
-
-
-def test_records_follow_what_is_added_changed_and_deleted(tmp_path, hashed_embedder):
-    parts = {"a": [("x", "1"), ("y", "2")], "b": [("x", "1")], "c": [("z", "5"), ("z", "5")]}
-    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
-        for step, (key, cells) in enumerate([*parts.items(), ("a", [("y", "4")]), ("b", [])]):
-            if cells:
-                parts[key] = cells
-                small_base.store(kb, document_of(f"part_{key}.csv", ("name", "n"), cells))
-            else:
-                kb.documents.delete(f"part_{key}.csv")
-                del parts[key]
-            kb.save_index()
-            there = [row for one in list(parts)[:step + 1] for row in parts[one]]
-            assert rows(kb, f"SELECT name, n FROM {'part_a' if not step else 'part'} ORDER BY document") == tuple(
-                (name, int(number)) for name, number in there)
 
 
 def test_a_reader_keeps_the_tables_of_its_state(opened, home):

@@ -94,14 +94,6 @@ def test_what_is_no_sound_backup_changes_nothing(stored, case):
     assert tables(stored.folder / "home", "kb") == before
 
 
-def test_a_backup_that_is_not_there_or_in_the_wrong_place(stored):
-    for file in ("none.zip", "documents"):
-        result = stored("restore", file, "--kb", "other")
-        assert (result.code, f"there is no backup {file}" in result.err) == (1, True)
-    result = stored("restore", "kb.zip", "--kb", "../kb")
-    assert (result.code, "cannot name a knowledge base" in result.err) == (1, True)
-
-
 EDIT = Rename(entity=EntityRef(name="Ada", type="Person"), name="Countess Ada").model_dump_json()
 
 

@@ -134,9 +134,6 @@ def test_entries_of_several_lines_and_pages_are_whole_and_know_their_place():
 @pytest.mark.parametrize("text", ["- [The quay](https://quay.example)\n- [Bells](https://bells.example)",
                                   "Boats lie at the quay.\nBells ring.",
                                   "[1] Poe A. Boats at the quay. J Quays 2001;1:3."])
-def test_links_and_prose_are_no_list_of_works(text):
+def test_links_prose_and_other_sections_are_no_list_of_works(text):
     assert rows_of(text) == []
-
-
-def test_only_a_section_of_references_is_a_list_of_works():
     assert rows_of(f"{FORMS['Vancouver']}\n{OTHER['[']}", "Methods") == []

@@ -97,10 +97,8 @@ def test_a_bad_line_is_reported_and_the_others_are_read(tmp_path):
 
 
 def test_a_file_of_another_format_and_a_missing_one_are_errors(tmp_path):
-    path = tmp_path / "other.json"
-    path.write_text("[1, 2]")
     with pytest.raises(IngestError, match="HippoRAG"):
-        read(path, "hipporag")
+        read(write(tmp_path / "other.json", "[1, 2]"), "hipporag")
     with pytest.raises(IngestError, match="does not exist"):
         read(tmp_path / "none.json", "triples")
 

@@ -3,6 +3,7 @@
 import csv
 import html
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import docx
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from tests.pdf_sheets import sheet, write_table
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
+Cells = Sequence[str]
 CELLS = st.sampled_from(["", "", "Porites", "Fungia b", "12", "12", "3,5", "1.200,00", "(450)", "12 %", "$1.2M", "n/a",
                          "2020-03-01", "fi ﬁ", "a\xadb", "x | y", "yes", "Müller; Söhne", "10^3", "*"])
 
@@ -40,42 +42,47 @@ def made_tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     return header, [*rows, *draw(st.lists(st.sampled_from(rows), max_size=4))]
 
 
-def as_csv(header: list[str], rows: list[list[str]], path: Path) -> None:
-    with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows([header, *rows])
+def as_csv(header: Cells, rows: Sequence[Cells], path: Path, delimiter: str = ",") -> None:
+    path = path.with_suffix(".tsv" if delimiter == "\t" else ".csv")
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, delimiter=delimiter).writerows([header, *rows])
 
 
-def as_jsonl(header: list[str], rows: list[list[str]], path: Path) -> None:
+def as_tsv(header: Cells, rows: Sequence[Cells], path: Path) -> None:
+    as_csv(header, rows, path, "\t")
+
+
+def as_jsonl(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     lines = (json.dumps(dict(zip(header, row, strict=True))) for row in rows)
     path.with_suffix(".jsonl").write_text("\n".join(lines), "utf-8")
 
 
-def as_json(header: list[str], rows: list[list[str]], path: Path) -> None:
+def as_json(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     path.with_suffix(".json").write_text(json.dumps([dict(zip(header, row, strict=True)) for row in rows]), "utf-8")
 
 
-def as_html(header: list[str], rows: list[list[str]], path: Path) -> None:
-    def line(cells: list[str], tag: str) -> str:
+def as_html(header: Cells, rows: Sequence[Cells], path: Path) -> None:
+    def line(cells: Cells, tag: str) -> str:
         return "".join(["<tr>", *(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells), "</tr>"])
 
     body = "".join([line(header, "th"), *(line(row, "td") for row in rows)])
     path.with_suffix(".html").write_text(f"<h1>Reefs</h1><p>Words.</p><table>{body}</table>", "utf-8")
 
 
-def as_markdown(header: list[str], rows: list[list[str]], path: Path) -> None:
+def as_markdown(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     lines = (f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
     rule = "|---" * len(header) + "|"
     path.with_suffix(".md").write_text("\n".join(["# Reefs", "", f"| {' | '.join(header)} |", rule, *lines]), "utf-8")
 
 
-def as_xlsx(header: list[str], rows: list[list[str]], path: Path) -> None:
+def as_xlsx(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     book = openpyxl.Workbook()
     for row in (header, *rows):
         book.active.append(row)
     book.save(path.with_suffix(".xlsx"))
 
 
-def as_docx(header: list[str], rows: list[list[str]], path: Path) -> None:
+def as_docx(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     document = docx.Document()
     table = document.add_table(0, len(header))
     for row in (header, *rows):
@@ -84,7 +91,7 @@ def as_docx(header: list[str], rows: list[list[str]], path: Path) -> None:
     document.save(path.with_suffix(".docx"))
 
 
-def as_pptx(header: list[str], rows: list[list[str]], path: Path) -> None:
+def as_pptx(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[6])
     table = slide.shapes.add_table(len(rows) + 1, len(header), 0, 0, 9_000_000, 3_000_000).table
@@ -94,18 +101,13 @@ def as_pptx(header: list[str], rows: list[list[str]], path: Path) -> None:
     deck.save(path.with_suffix(".pptx"))
 
 
-def as_rst(header: list[str], rows: list[list[str]], path: Path) -> None:
+def as_rst(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     lines = ["* - " + "\n     - ".join(row) for row in (header, *rows)]
     path.with_suffix(".rst").write_text("Reefs\n=====\n\n.. list-table::\n   :header-rows: 1\n\n"
                                         + "".join(f"   {line}\n" for line in lines), "utf-8")
 
 
-def as_tsv(header: list[str], rows: list[list[str]], path: Path) -> None:
-    with path.with_suffix(".tsv").open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream, delimiter="\t").writerows([header, *rows])
-
-
-def as_pdf(header: list[str], rows: list[list[str]], path: Path) -> None:
+def as_pdf(header: Cells, rows: Sequence[Cells], path: Path) -> None:
     file = sheet()
     write_table(file, [header, *rows])
     file.output(str(path.with_suffix(".pdf")))
@@ -156,11 +158,6 @@ def test_long_lists_of_an_object_are_tables_wherever_they_are(name, tmp_path):
     assert by_column["title"] == (("Archive", "wet; old"),)
 
 
-def test_records_of_documents_are_none_of_a_table(tmp_path):
-    (tmp_path / "notes.csv").write_text("id,title,text\na,A,Words of a.\nb,B,Words of b.\n")
-    assert [document.tables for document in load(tmp_path)] == [(), ()]
-
-
 def test_totals_are_no_records_and_wider_rows_have_columns_without_a_name(tmp_path):
     (tmp_path / "sales.csv").write_text(
         "region,units\nNorth,3\nSouth,4,late\nTotal,7\nEast,5\nTotal,5\nGrand total,12\nAverage,4\n")
@@ -174,10 +171,12 @@ def test_totals_are_no_records_and_wider_rows_have_columns_without_a_name(tmp_pa
     assert [row[1] for row in eclipses.tables[0].rows] == ["1999", "2005", "2006", "2008", "2010"]
 
 
-def test_a_gap_in_a_column_of_two_makes_no_form(tmp_path):
+def test_a_gap_in_a_column_of_two_makes_no_form_and_records_of_documents_no_table(tmp_path):
     (tmp_path / "counts.csv").write_text("animal,count\ncat,12\ndog,n/a\ncow,7\n")
-    (document,) = load(tmp_path)
-    assert document.tables[0].rows == (("cat", "12"), ("dog", "n/a"), ("cow", "7"))
+    (tmp_path / "notes.csv").write_text("id,title,text\na,A,Words of a.\nb,B,Words of b.\n")
+    counts, *notes = load(tmp_path)
+    assert counts.tables[0].rows == (("cat", "12"), ("dog", "n/a"), ("cow", "7"))
+    assert [document.tables for document in notes] == [(), ()]
 
 
 def test_a_form_is_one_record_of_its_fields():

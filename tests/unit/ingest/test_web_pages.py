@@ -42,14 +42,11 @@ def test_parts_that_hold_the_words_of_a_page_stay_whatever_they_are_called(page)
     assert text_of(WORDS) in text_of(page)
 
 
-def test_places_where_a_line_may_break_are_no_text():
+def test_places_where_a_line_may_break_marks_of_footnotes_and_hidden_spans_are_no_text():
     assert text_of("<p>40\ufeff /&#8203; 80</p>") == "40 / 80"
     assert "| Name: Nora | Married: 1900 |" in text_of(
         "<h1>Nora</h1><table><tr><th>Married</th><td><div>&#8203;</div><div>1900</div></td></tr>"
         "<tr><th>Left</th><td>1912</td></tr></table>").replace(" | Left: 1912", "")
-
-
-def test_marks_of_footnotes_and_hidden_spans_are_no_text():
     assert text_of("<p>May 30, 1898<span style='display: none'> (1898-05-30)</span>"
                    "<sup><a href='#cite_note-1'>[1]</a></sup> at 5 m<sup>2</sup></p>") == "May 30, 1898 at 5 m2"
 
@@ -118,34 +115,24 @@ def test_a_head_in_xml_is_metadata_and_entities_of_other_files_are_counted(tmp_p
         "not read": "2 parts that are in other files were not read: add these files"}
 
 
-def test_other_elements_are_lines(tmp_path):
-    document = only(write(tmp_path / "stock.xml", (
-        "<stock><site id='1'><place>Alder</place><tag>bells</tag><tag>doors</tag><head><name>Ida</name></head></site>"
-        "<server host='a' port='80'/><open unit='h' from='9'>8</open></stock>")))
-    assert document.title == "stock"
-    assert document.text == ("place: Alder\ntag: bells\ntag: doors\nname: Ida\nserver: host a, port 80\n"
-                             "open: 8, unit h, from 9")
-
-
-def test_a_feed_has_its_title_and_no_html(tmp_path):
-    long = "<description>&lt;p&gt;It rings.&lt;/p&gt;&lt;p&gt;2 &amp;lt; 3&lt;/p&gt;</description>"
-    document = only(write(tmp_path / "feed.xml", (
-        "<rss version='2.0'><channel><link>https://alder.example</link><title>News of Alder</title>"
-        f"<item><title>Bells</title>{long}</item><item><title>Doors</title><description><![CDATA[<b>Shut</b>.]]>"
-        "</description></item></channel></rss>")))
-    assert document.title == "News of Alder"
-    assert document.text == ("# News of Alder\n\nlink: https://alder.example\n\n## Bells\n\nIt rings.\n\n2 < 3\n\n"
-                             "## Doors\n\nShut.")
+@pytest.mark.parametrize(("content", "title", "text"), [
+    (("<stock><site id='1'><place>Alder</place><tag>bells</tag><tag>doors</tag><head><name>Ida</name></head></site>"
+     "<server host='a' port='80'/><open unit='h' from='9'>8</open></stock>"), "a",
+     "place: Alder\ntag: bells\ntag: doors\nname: Ida\nserver: host a, port 80\nopen: 8, unit h, from 9"),
+    (("<rss version='2.0'><channel><link>https://alder.example</link><title>News of Alder</title><item><title>Bells"
+     "</title><description>&lt;p&gt;It rings.&lt;/p&gt;&lt;p&gt;2 &amp;lt; 3&lt;/p&gt;</description></item><item>"
+     "<title>Doors</title><description><![CDATA[<b>Shut</b>.]]></description></item></channel></rss>"), "News of Alder",
+     "# News of Alder\n\nlink: https://alder.example\n\n## Bells\n\nIt rings.\n\n2 < 3\n\n## Doors\n\nShut.")])
+def test_other_elements_are_lines_and_feeds_have_no_html(tmp_path, content, title, text):
+    document = only(write(tmp_path / "a.xml", content))
+    assert (document.title, document.text) == (title, text)
 
 
 @pytest.mark.parametrize(("steps", "times"), [(8, 20), (1, 400_000)])
-def test_entities_do_not_multiply(tmp_path, steps, times):
+def test_entities_do_not_multiply_and_deep_nesting_is_refused(tmp_path, steps, times):
     entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * times}">' for n in range(1, steps + 1))
     text = f'<!DOCTYPE a [<!ENTITY a0 "{"ha" * 500}">{entities}]><a>&a{steps};</a>'
     assert "amplification factor" in failure(write(tmp_path / "b.xml", text))
-
-
-def test_deep_nesting_is_refused(tmp_path):
     assert "RecursionError" in failure(write(tmp_path / "a.xml", "<a>" * 30_000 + "x" + "</a>" * 30_000))
 
 

@@ -151,5 +151,23 @@ FOLDERS = {"recipes/soup.md": "---\nauthor: Ann\n---\n\nIt helps.\n",
            "recipes/stew.md": "---\ntag: hot\n---\n\nIt helps.\n",
            "notes/2019/one.md": "---\ncreated: 2019-05-01\n---\n\nIt helps.\n",
            "notes/2020/two.md": "---\ncreated: 2019-07-01\n---\n\nIt helps.\n"}
+# The two dates of a tour disagree.
+MOVED_TOURS = {name: text.replace("date: 2019", "date: 2017") for name, text in TOURS.items()}
+OLD_BOOKS = with_fields(("layout", "title", "publish_year"), [
+    (str(year), "book", f"Book {year}", "700 BC" if year == 2000 else str(year)) for year in range(2000, 2021)])
+# A person is one with and without an address.
+SPONSORED = with_fields(("mep", "title", "author", "sponsor"), [
+    (f"mep-{number}", str(number), f"Part {number}", *row) for number, row in enumerate([
+        ("Ann Bell", "Bo Ek"), ("Ann Bell <a@x.org>, Bo Ek", "Ann Bell"), ("Bo Ek, Cy Fox", "Cy Fox <c@x.org>"),
+        ("Cy Fox, Ann Bell <ann@y.org>, Dee Oak", "Bo Ek"), ("Dee Oak", "Bo Ek")], 1)])
+# What all documents are called is not the one with this title.
+STAGES = with_fields(("title", "stage"), [
+    ("0000-one", "RFC (Request for Comments) process", "recommended"), ("0001-one", "Better errors", "accepted"),
+    ("0002-one", "Faster builds", "accepted"), ("0003-one", "Smaller files", "released")], "This RFC helps.")
+# Brackets behind names are no value.
+CARS = {f"{most} cars": {"cars.csv": "\n".join(["name,cylinders", *(
+    f"{'opel' if number % 2 else 'ford'} {number}{' (auto)' * (number > most - 3)},{4 + 4 * (number % 2)}"
+    for number in range(most))])} for most in (40, 120)}
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
-               "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS}
+               "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS,
+               "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, **CARS}

@@ -2,12 +2,11 @@
 
 import pytest
 from banyan.graph_store.graph_index import GraphIndex
-from banyan.ingest.chunking import chunk_document
 from banyan.ingest.loaders import load_documents
 from banyan.tools.asked_query import ask_tables
 
 from ... import small_base
-from .asked_collections import COLLECTIONS, TOURS, with_fields
+from .asked_collections import COLLECTIONS
 
 ANSWERED = {
     "tables": """
@@ -147,6 +146,15 @@ ANSWERED = {
         Which recipes name no author? -> recipes/stew.md: stew
         How many files are there? -> 4
         How many notes were created in 2019? -> 2""",
+    "moved tours": "How many tours were posted in 2019? -> 2",
+    "old books": "How many books were published in 2010? -> 1 (1 without publish_year)",
+    "sponsored": """
+        How many MEPs did Ann Bell write? -> 3
+        How many MEPs did Ann Bell and Bo Ek write together? -> 1
+        How many MEPs did Ann Bell and Cy Fox sponsor? -> 2""",
+    "40 cars": "How many autos have 4 cylinders? -> 20",
+    "120 cars": "How many autos have 4 cylinders? -> 60",
+    "stages": "How many RFCs are accepted? -> 2",
 }
 DECLINED = {
     "tables": """?; the; than; how many; How many corals bleached?; How many people work in Research?
@@ -183,17 +191,9 @@ DECLINED = {
     "proposals": """How many proposals mention blocks?; How many stars does XP-0001 have?
         How many proposals are for a seal?; What share of the proposals are on fees?
         In which year was XP-0001 accepted?""",
-    "folders": "How many recipes and notes are there?",
+    "folders": "How many recipes and notes are there?", "moved tours": "How many tours from 2019?",
+    "old books": "Which is the oldest book?; How many books were published before 2010?",
 }
-
-
-def put(kb, document):
-    chunks = chunk_document(document, max_tokens=400, overlap_tokens=0)
-    kb.documents.put(document, chunks)
-    for chunk in chunks:
-        kb.extractions.save(chunk.id, "test", small_base.said())
-    kb.schema_control.put_revisions_in_service()
-    kb.schema_control.write([chunk.id for chunk in chunks])
 
 
 def made(home, files, embedder):
@@ -204,7 +204,7 @@ def made(home, files, embedder):
     kb = small_base.create(home, "kb", embedder)
     with kb.writing():
         for document in load_documents([folder], on_failure=pytest.fail):
-            put(kb, document)
+            small_base.put_document(kb, document)
         kb.refresh()
     return GraphIndex(kb)
 
@@ -221,6 +221,7 @@ def test_a_question_is_answered_if_each_word_is_accounted_for(indexes, name, lin
     asked = ask_tables(indexes[name], question)
     assert asked is not None
     assert answer in asked.short
+    assert not answer.isdigit() or asked.short.partition(" (")[0] == answer
 
 
 @pytest.mark.parametrize(("name", "question"), [
@@ -235,56 +236,3 @@ def test_an_answer_says_how_the_question_was_understood(indexes):
     assert asked is not None
     assert (asked.understood, asked.table) == ("average of growth where species is Porites", "corals")
     assert asked.result.records == 3
-
-
-def test_two_dates_that_disagree_leave_open_which_is_meant(tmp_path, hashed_embedder):
-    moved = {name: text.replace("date: 2019", "date: 2017") for name, text in TOURS.items()}
-    index = made(tmp_path, moved, hashed_embedder)
-    assert ask_tables(index, "How many tours from 2019?") is None
-    posted = ask_tables(index, "How many tours were posted in 2019?")
-    assert posted is not None
-    assert posted.short == "2"
-
-
-def test_years_that_are_no_numbers_leave_the_oldest_open(tmp_path, hashed_embedder):
-    index = made(tmp_path, with_fields(("layout", "title", "publish_year"), [
-        (str(year), "book", f"Book {year}", "700 BC" if year == 2000 else str(year)) for year in range(2000, 2021)]),
-        hashed_embedder)
-    assert ask_tables(index, "Which is the oldest book?") is None
-    assert ask_tables(index, "How many books were published before 2010?") is None
-    asked = ask_tables(index, "How many books were published in 2010?")
-    assert asked is not None
-    assert asked.short == "1 (1 without publish_year)"
-
-
-@pytest.mark.parametrize(("question", "answer"), [
-    ("How many MEPs did Ann Bell write?", "3"), ("How many MEPs did Ann Bell and Bo Ek write together?", "1"),
-    ("How many MEPs did Ann Bell and Cy Fox sponsor?", "2")])
-def test_a_person_is_one_with_and_without_an_address(tmp_path, hashed_embedder, question, answer):
-    rows = [("Ann Bell", "Bo Ek"), ("Ann Bell <a@x.org>, Bo Ek", "Ann Bell"), ("Bo Ek, Cy Fox", "Cy Fox <c@x.org>"),
-            ("Cy Fox, Ann Bell <ann@y.org>, Dee Oak", "Bo Ek"), ("Dee Oak", "Bo Ek")]
-    index = made(tmp_path, with_fields(("mep", "title", "author", "sponsor"), [
-        (f"mep-{number}", str(number), f"Part {number}", *row) for number, row in enumerate(rows, 1)]), hashed_embedder)
-    asked = ask_tables(index, question)
-    assert (asked.short if asked else None) == answer
-
-
-@pytest.mark.parametrize("most", [40, 120])
-def test_brackets_behind_names_are_no_value(tmp_path, hashed_embedder, most):
-    rows = [f"{'opel' if number % 2 else 'ford'} {number}{' (auto)' * (number > most - 3)},{4 + 4 * (number % 2)}"
-            for number in range(most)]
-    index = made(tmp_path, {"cars.csv": "\n".join(["name,cylinders", *rows])}, hashed_embedder)
-    asked = ask_tables(index, "How many autos have 4 cylinders?")
-    assert asked is not None
-    assert asked.short == str(most // 2)
-
-
-def test_what_all_documents_are_called_is_not_the_one_with_this_title(tmp_path, hashed_embedder):
-    titles = ("RFC (Request for Comments) process", "Better errors", "Faster builds", "Smaller files")
-    stages = ("recommended", "accepted", "accepted", "released")
-    index = made(tmp_path, with_fields(("title", "stage"), [
-        (f"{number:04}-one", title, stage) for number, (title, stage) in enumerate(zip(titles, stages, strict=True))],
-        "This RFC helps."), hashed_embedder)
-    asked = ask_tables(index, "How many RFCs are accepted?")
-    assert asked is not None
-    assert asked.short == "2"

@@ -56,12 +56,9 @@ def test_names_are_near_that_are_spelt_alike_or_share_all_words_of_one(retriever
     assert list(retriever.index.similar_names(name, 5)) == near
 
 
-def test_a_question_names_a_handle_with_and_without_its_sign(retriever):
+def test_a_question_names_entities_by_their_aliases_and_handles_with_and_without_their_sign(retriever):
     for question in ("What did @quill write?", "What did quill write?"):
         assert names(retriever, named_entities(retriever.index, question)) == ["Orlan Petersen"]
-
-
-def test_a_question_names_entities_by_their_aliases(retriever):
     found = named_entities(retriever.index, "Which songs did Feather write before Mina Petersen?")
     assert list(zip(names(retriever, found), found.values(), strict=True)) == [
         ("Orlan Petersen", "Feather"), ("Mina Petersen", "Mina Petersen")]

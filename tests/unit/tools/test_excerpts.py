@@ -43,23 +43,21 @@ def test_a_lookup_shows_the_sentences_that_are_asked_for(retriever):
     assert passage_text(shown) == f"… {shown.text} …"
 
 
-def test_a_first_look_has_its_best_passages_whole(retriever):
-    best, far = cut(retriever, passage(LONG), passage(LONG.replace("hills", "lakes"), .5, start=9000), is_first=True)
-    assert best.text == LONG
-    assert ASKED in far.text and far.is_excerpt
+LIST = "\n".join(f"- picture {number} of Adrian" for number in range(90))
 
 
-@pytest.mark.parametrize("text", [ASKED, "\n".join(f"- picture {number} of Adrian" for number in range(90))])
+@pytest.mark.parametrize(("best", "weight", "far", "weight_of_far", "excerpt"), [
+    (LONG, 1.0, LONG.replace("hills", "lakes"), .5, ASKED), (LIST, .6, LIST.replace("picture", "bust"), .2, "- bust"),
+    (LONG, 1.0, LONG.replace(ASKED, "Nobody slept."), .2, None)])  # few of the question's words
+def test_a_first_look_has_its_best_passages_whole_and_cuts_others(retriever, best, weight, far, weight_of_far, excerpt):
+    whole, shown = cut(retriever, passage(best, weight), passage(far, weight_of_far, start=9000), is_first=True)
+    assert whole.text == best
+    assert shown is None if excerpt is None else shown.is_excerpt and excerpt in shown.text
+
+
+@pytest.mark.parametrize("text", [ASKED, LIST])
 def test_what_is_short_and_lists_stay_whole(retriever, text):
     assert cut(retriever, passage(text)) == [passage(text)]
-
-
-def test_a_first_look_cuts_long_lists_of_little_weight(retriever):
-    items = "\n".join(f"- picture {number} of Adrian" for number in range(90))
-    near, far = cut(retriever, passage(items, .6), passage(items.replace("picture", "bust"), .2, start=9000),
-                    is_first=True)
-    assert near.text == items
-    assert far.is_excerpt and far.text.startswith("- bust")
 
 
 @pytest.mark.parametrize(("question", "is_far_shown"), [
@@ -77,12 +75,6 @@ def test_far_passages_are_in_a_first_look_if_near_ones_lack_words(tmp_path, hash
         monkeypatch.setattr(retriever, "rank_passages", lambda *_, **__: ranking)
         (block,) = look_up_passages(retriever, PassageLookup(query=question), 500, near=False)
     assert [item.document for item in block.items] == [*texts][:2 + is_far_shown]
-
-
-def test_a_first_look_has_no_excerpt_with_few_of_the_questions_words(retriever):
-    beside = LONG.replace(ASKED, "Nobody slept.")
-    near, far = cut(retriever, passage(LONG), passage(beside, .2, start=9000), is_first=True)
-    assert (near.text, far) == (LONG, None)
 
 
 def test_what_neighbours_share_is_shown_once(retriever):

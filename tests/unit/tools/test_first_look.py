@@ -1,7 +1,6 @@
 """What a question begins with: passages, and for a model the chain between two things that it asks to connect."""
 
 import pytest
-from banyan.ingest.chunking import chunk_document
 from banyan.ingest.loaders import load_documents
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.lookups import TOOLS
@@ -88,11 +87,7 @@ def test_rows_of_a_large_table_are_left_to_queries(tmp_path, hashed_embedder):
     (folder / "note.md").write_text("# Harbours\n\nThe harbour of Ulm is old. It was built for salt.\n")
     with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
         for document in load_documents([folder], on_failure=pytest.fail):
-            chunks = chunk_document(document, max_tokens=200, overlap_tokens=0)
-            kb.documents.put(document, chunks)
-            for chunk in chunks:
-                kb.extractions.save(chunk.id, "test", base.said())
-            kb.schema_control.write([chunk.id for chunk in chunks])
+            base.put_document(kb, document, 200)
         kb.refresh()
         retriever, question = Retriever(kb), "Which harbour of Ulm has most berths?"
         shown = {table_query: [item for block in first_look(retriever, open_schema(), question, 1000, (

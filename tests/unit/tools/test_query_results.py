@@ -38,21 +38,19 @@ def test_many_rows_do_not_repeat_the_columns_and_the_rest_is_counted():
     assert block.left == 40 - len(block.items)
 
 
-@pytest.mark.parametrize(("left_out", "note"), [
-    ((LeftOut(column="mass", empty=2),), "from 31 of 33 records; 2 have no mass"),
-    ((LeftOut(column="mass", empty=2, untyped=1),),
+CHOSEN = "SELECT species, mass FROM birds "
+
+
+@pytest.mark.parametrize(("more", "note"), [
+    ({"records": 33, "left_out": (LeftOut(column="mass", empty=2),)}, "from 31 of 33 records; 2 have no mass"),
+    ({"records": 33, "left_out": (LeftOut(column="mass", empty=2, untyped=1),)},
      "from 30 of 33 records; 2 have no mass; 1 have another kind of mass"),
-    ((LeftOut(column="mass", empty=2), LeftOut(column="sex", empty=1)),
-     "from 33 records; 2 have no mass; 1 have no sex"), ((), "from 33 records")])
-def test_the_note_says_over_how_many_records_a_number_is(left_out, note):
-    assert result_block(result(("all", 1.5), records=33, left_out=left_out), 500).note == note
-
-
-@pytest.mark.parametrize("end", [
-    "GROUP BY species HAVING count(*) > 1", "QUALIFY row_number() OVER (ORDER BY mass) < 4"])
-def test_rows_that_a_query_chooses_are_not_all_that_it_looked_at(end):
-    chosen = result(("Adelie", 3750), sql=f"SELECT species, mass FROM birds {end}")
-    assert result_block(chosen, 500).note == "the rows chosen rest on 3 records"
+    ({"records": 33, "left_out": (LeftOut(column="mass", empty=2), LeftOut(column="sex", empty=1))},
+     "from 33 records; 2 have no mass; 1 have no sex"), ({"records": 33}, "from 33 records"),
+    ({"sql": f"{CHOSEN}GROUP BY species HAVING count(*) > 1"}, "the rows chosen rest on 3 records"),
+    ({"sql": f"{CHOSEN}QUALIFY row_number() OVER (ORDER BY mass) < 4"}, "the rows chosen rest on 3 records")])
+def test_the_note_says_over_how_many_records_a_number_is(more, note):
+    assert result_block(result(("all", 1.5), **more), 500).note == note
 
 
 def test_a_question_is_put_in_words_in_english_answers_alone():
@@ -66,9 +64,6 @@ def test_a_result_that_cannot_be_traced_says_so_and_cites_what_the_query_read():
                          find_records=lambda _: RECORDS[:1], notes=["species 'x' read as 'y'"])
     assert block.note == "it has windows; species 'x' read as 'y'"
     assert [place.start for place in block.items[0].places] == [100]
-
-
-def test_no_row_is_said():
     assert "no row" in result_block(result(records=0, citations=()), 500).note
 
 

@@ -65,15 +65,6 @@ def test_the_table_of_documents_is_described_where_it_has_words_of_the_question(
     assert lines([DOCUMENTS], "status") == [], "without fields it is no table"
 
 
-def test_dates_that_are_texts_show_one_in_their_form():
-    days = tuple((f"{day} May 2020, late", 1) for day in range(1, 30))
-    plain = tuple((f"word{number}", 1) for number in range(29))
-    table = BIRDS.model_copy(update={"rows": 29, "columns": (BIRDS.columns[0], column("seen", frequent=days), *(
-        column(f"note_{number}", frequent=plain) for number in range(25)))})
-    (line,) = lines([table], "x", near="birds.csv", tokens=200)
-    assert line.startswith("birds (29 rows): seen: 1 May 2020, late, … of 29; note_0; note_1;")
-
-
 def test_numbers_of_a_table_are_cited_by_its_first_row_and_count_all_rows():
     (block,) = describe_tables(retriever([BIRDS]), "How many Gentoo penguins are there?")
     (item,) = block.items
@@ -87,10 +78,6 @@ def test_numbers_of_a_table_are_cited_by_its_first_row_and_count_all_rows():
     ("die schwersten Tiere", "a.csv", "cars"), ("die schwersten Tiere", "birds.csv", "birds")])
 def test_words_values_and_the_documents_of_near_passages_choose(question, near, first):
     assert lines([BIRDS, CARS], question, near=near)[0].startswith(first)
-
-
-def test_several_documents_and_the_title_are_told():
-    assert lines([CARS], "cars")[0].startswith("cars “Cars of 1983” (406 rows): document: a.csv 400, b.csv 6; origin")
 
 
 def test_without_passages_or_shared_words_the_likeliest_table_is_described_and_the_next_has_its_columns():
