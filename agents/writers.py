@@ -1,18 +1,26 @@
 """The writers of this process: one run at a time writes to a knowledge base, and holds its lock until it ends."""
 
 import threading
+import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.store_errors import WriterBusyError
 from ..runtime.budgets import charge_calls
 from ..runtime.threads import check_cancelled
 
+_PAUSE = 0.05
+"""Seconds between two tries of whoever waits for a build to let others write."""
+_MOST_WAITING_SECONDS = 120.0
+"""The most that they wait: a batch takes seconds with the rules, and minutes with a slow model."""
 _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
 """The runs that a caller has started, as (knowledge base, run); see `Writers.abandoned_on_error`."""
 
@@ -21,7 +29,8 @@ _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
 class Writer:
     """A knowledge base that this process writes to. It holds the lock while a run or a step is active.
 
-    A run is a build, or a change of one step. It stays active between its steps, so nobody else writes meanwhile.
+    A run is a build, or a change of one step. It stays active between its steps, so nobody else writes meanwhile,
+    except where a build gives others their turn.
     """
 
     kb: KnowledgeBase
@@ -52,6 +61,13 @@ class Writer:
             _STARTED_RUNS.get([]).append((self.kb.layout.name, run))
         self.steps[run] += 1
 
+    def end_run(self, run: str) -> None:
+        """End a run if it holds the lock, and release the lock unless steps are still active."""
+        if run and self.run == run:
+            self.run = ""
+            if self.is_idle:
+                self.kb.release()
+
     def end_step(self, run: str) -> None:
         """End a step of a run; release the lock if nothing is active any more."""
         self.steps[run] -= 1
@@ -76,6 +92,7 @@ class Writers:
         """
         self._open, self._on_end, self._most_open, self._on_close = open_writer, on_end, most_open, on_close
         self._writers: dict[str, Writer] = {}
+        self._build_locks: dict[str, FileLock] = {}  # by run
         self._lock = threading.RLock()
 
     def knowledge_base(self, name: str) -> KnowledgeBase | None:
@@ -89,22 +106,20 @@ class Writers:
             return None
 
     @contextmanager
-    def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
+    def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False, waits: bool = False,
+             ) -> Iterator[KnowledgeBase]:
         """Open the knowledge base for a step of a writing run.
 
         The run keeps other writers out until `finish`, until a step interrupts it for a person's decision, or until a
         step raises or is cancelled. Then its other active steps keep the lock until they end, and later ones lock for
-        themselves. `any_embedding` accepts vectors of another embedding model than the settings name.
+        themselves. `any_embedding` accepts vectors of another embedding model than the settings name. With `waits`, the
+        step waits for its turn beside a build.
 
         Raises:
             WriterBusyError: another run or process is writing to it.
         """
-        with self._lock:
-            self.knowledge_base(name)  # closed if another process dropped or renamed it, or its database was lost
-            if name not in self._writers:
-                self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
-            writer = self._writers[name]
-            writer.begin_step(run)
+        writer = (self._begin_step_in_turn(name, run, create=create) if waits
+                  else self._begin_step(name, run, create=create, any_embedding=any_embedding))
         try:
             check_cancelled()  # the run may have been cancelled between two steps
             with charge_calls(account=writer.kb.calls.record_usage):
@@ -121,13 +136,71 @@ class Writers:
                 for oldest in idle[:max(0, len(self._writers) - self._most_open)]:
                     self.forget(oldest)
 
+    def _begin_step(self, name: str, run: str, *, create: bool, any_embedding: bool = False) -> Writer:
+        with self._lock:
+            self.knowledge_base(name)  # closed if another process dropped or renamed it, or its database was lost
+            if name not in self._writers:
+                self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
+            writer = self._writers[name]
+            writer.begin_step(run)
+            return writer
+
+    def _begin_step_in_turn(self, name: str, run: str, *, create: bool) -> Writer:
+        """Begin a step, beside a build when that gives a turn to whoever holds the file `turn_lock`."""
+        deadline, turn_lock = time.monotonic() + _MOST_WAITING_SECONDS, None
+        with ExitStack() as waiting:
+            while True:
+                try:
+                    return self._begin_step(name, run, create=create)
+                except WriterBusyError:
+                    writer = self._writers.get(name)  # another step may have closed it
+                    if writer is None or time.monotonic() > deadline or not _is_held(writer.kb.layout.build_lock):
+                        raise
+                turn_lock = turn_lock or FileLock(writer.kb.layout.turn_lock, timeout=0)
+                if not turn_lock.is_locked:
+                    with suppress(Timeout):  # another one that waits holds it
+                        waiting.enter_context(turn_lock)
+                check_cancelled()
+                time.sleep(_PAUSE)
+
     @contextmanager
     def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
-        """Open the knowledge base for a writing run of one step; the arguments and errors are those of `step`."""
+        """Open the knowledge base for a writing run of one step; the arguments and errors are those of `step`.
+
+        Beside a build in this home folder it waits for the turn that the build gives between two batches. With
+        `any_embedding` it excludes builds, which could not go on with other vectors.
+        """
         run = uuid.uuid4().hex
-        with self.step(name, run, create=create, any_embedding=any_embedding) as kb:
+        with self.step(name, run, create=create, any_embedding=any_embedding, waits=not any_embedding) as kb:
+            if any_embedding:
+                self.exclude_builds(kb, run)
             yield kb
         self.finish(name, run)
+
+    def exclude_builds(self, kb: KnowledgeBase, run: str) -> None:
+        """Keep builds out until a run ends, also while it lets others write; raise WriterBusyError beside a build."""
+        lock = FileLock(kb.layout.build_lock, timeout=1, thread_local=False)  # `_is_held` may have it for a moment
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise WriterBusyError.of(kb.layout.name) from error
+        self._build_locks[run] = lock
+
+    def give_turn(self, name: str, run: str) -> None:
+        """Between two steps of a build, let those write who wait, and take the lock again.
+
+        What they delete or change, the next steps find deleted or changed.
+        """
+        with self._lock:
+            writer = self._writers.get(name)
+            if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):
+                return
+            writer.end_run(run)
+        while True:
+            time.sleep(10 * _PAUSE)  # so whoever waits comes first
+            check_cancelled()
+            with suppress(WriterBusyError), self.step(name, run, create=False):
+                return
 
     def finish(self, name: str, run: str) -> None:
         """Publish to readers what a run wrote, and end it; do nothing if the run does not hold the lock any more."""
@@ -156,19 +229,21 @@ class Writers:
         with self._lock:
             for writer in self._writers.values():
                 writer.kb.close()
+            for lock in self._build_locks.values():
+                lock.release()
             self._writers.clear()
+            self._build_locks.clear()
 
     def end(self, name: str, run: str, *, failed: bool = True) -> None:
         """End a run, incomplete if it failed. Its steps that are still active block other writers until they end."""
         with self._lock:
             self._on_end(run)  # also if the knowledge base is closed already: the run's budget is dropped
+            if run in self._build_locks:
+                self._build_locks.pop(run).release()
             writer = self._writers.get(name)
             if writer is not None:
                 writer.failed = run if failed else writer.failed
-                if run and writer.run == run:
-                    writer.run = ""
-                    if writer.is_idle:
-                        writer.kb.release()
+                writer.end_run(run)
 
     def forget(self, name: str) -> None:
         """Close a knowledge base unless a run is writing to it."""
@@ -176,3 +251,11 @@ class Writers:
             if name in self._writers and self._writers[name].is_idle:
                 self._writers.pop(name).kb.close()
         self._on_close(name)
+
+
+def _is_held(lock: Path) -> bool:
+    try:
+        with FileLock(lock, timeout=0):
+            return False
+    except Timeout:
+        return True

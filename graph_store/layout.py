@@ -76,6 +76,10 @@ class Layout:
     """Copies of the PDF files of documents; only the page shows them, so none has to be there."""
     lock = _File("writer.lock")
     """The writer's lock file."""
+    build_lock = _File("build.lock")
+    """The lock file of a build, which has it to its end, also while it lets others write between its batches."""
+    turn_lock = _File("turn.lock")
+    """The lock file of whoever waits for a build to let others write."""
 
     root: Path
     server: ChromaServer | None = None

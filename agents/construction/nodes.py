@@ -91,6 +91,7 @@ class ConstructionNodes(BuildNodes):
         paths = named_sources(state.get("paths") or ())
         documents, records = self._open_sources(state, paths, notes)
         with self._resources.writers.step(state["knowledge_base"], state["run"]) as kb:
+            self._resources.writers.exclude_builds(kb, state["run"])
             schema, settings = state.get("schema", ""), self._resources.settings
             _set_schema(kb, named_schema(schema),
                         inferred=is_inferred(schema, state.get("recorded"), uses_llm=settings.uses_llm))
@@ -247,6 +248,7 @@ class ConstructionNodes(BuildNodes):
         when `_steers` says so. A model groups labels that mean the same. A person is shown the strongest candidates.
         """
         policy = build_options(state).policy
+        self._resources.writers.give_turn(state["knowledge_base"], state["run"])
         with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
             chunks_to_extract = kb.documents.count_status("pending") + _count_outdated(kb, state["outdated"])
             show_progress("extract", state["total"] - chunks_to_extract, state["total"])
