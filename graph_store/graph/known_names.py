@@ -28,7 +28,6 @@ _OF_MARRIED_WOMEN = frozenset({"mrs", "lady", "madame", "madam", "countess", "ba
 """Forms of address before the name of a husband."""
 _FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]+(?: [^\W\d_][\w.'’-]*){1,3}")
 _KEY = re.compile(r"\w+")
-_PART_OF_NAME = re.compile(r"[^\W\d_][\w'’-]*\.?")
 _SMALL_WORD = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
 _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
 """What stands before or behind a part of a longer word or of an address."""
@@ -36,8 +35,6 @@ _OFTEN = 3
 """In so many chunks of a document a bare first name is somebody's only name."""
 _FAR_MORE = 5  # how many times as often as all others of a name a main character is mentioned
 _MOSTLY = 2  # how many times as many chunks have a common word in small letters
-_COUNTED = re.compile(r"\b(?:[Aa]n?|[Ee]ach|[Ee]very|[Nn]o|[Tt]wo|[Tt]hree|[Ff]our|[Ss]everal|[Mm]any) ([A-Z][a-z]+)\b")
-_OFTEN_COUNTED = 4  # one in so many chunks with a common word has it behind an article or a numeral
 
 
 class _Missed(NamedTuple):
@@ -110,22 +107,19 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[int, int]]]:
 
 
 class _Uses:
-    """How the chunks use names, each chunk counted once: as words in small letters, with an article, within others."""
+    """How the chunks use names, each chunk counted once: as words in small letters, and within others."""
 
     def __init__(self, capitalised: Iterable[str]) -> None:
         """Take the names of one capitalised word, in small letters."""
         self._capitalised = frozenset(capitalised)
         self.small = Counter[str]()
         """The chunks that have such a name in small letters."""
-        self.counted = Counter[str]()
-        """The chunks that have a name behind an article or a numeral: "an Allegro"."""
         self.alone = Counter[str]()
         """The chunks that have a name elsewhere than within a longer one."""
 
     def add(self, text: str, names: Sequence[str]) -> None:
         """Count the uses of the names that a chunk has."""
         self.small.update(self._capitalised.intersection(_SMALL_WORD.findall(text)))
-        self.counted.update(self._capitalised.intersection(word.lower() for word in _COUNTED.findall(text)))
         for name in names:
             longer = [other for other in names if name in other and len(other) > len(name)]
             rest = text
@@ -141,9 +135,8 @@ def _without_false_names(columns: GraphColumns, uses: _Uses) -> GraphColumns:
     for entity, name in enumerate(_entity_names(columns)):
         family = name.partition(" of ")[0]  # "the Ravenels of North Carolina"
         is_family = family.endswith("s") and family[:-1] in all_names
-        is_common = name.istitle() and (
-            _OFTEN_COUNTED * uses.counted[name.lower()] > mention_counts[entity]
-            or (uses.small[name.lower()] > _MOSTLY * mention_counts[entity] and not is_first_name(name)))
+        is_common = (name.istitle() and not is_first_name(name)
+                     and uses.small[name.lower()] > _MOSTLY * mention_counts[entity])
         if entity not in with_facts and (is_common or is_family or not uses.alone[name]):
             false.append(entity)
     return replace(columns, mentions=select_rows(columns.mentions, ~np.isin(columns.mentions.entity, false)))
@@ -203,13 +196,7 @@ class _PersonNames:
                        if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
         first, *others = sorted(persons, key=lambda person: (-self._mention_counts[person], -person)) or [-1]
         is_main = bool(others) and self._mention_counts[first] >= _FAR_MORE * self._mention_counts[others].sum()
-        if is_main or (persons and _may_be_one_person([self._names[person] for person in persons])):
-            return {first}
-        return persons
-
-    def is_lone(self, document: str, name: str) -> bool:
-        """Return True if a document has the name without its form of address for a person, too."""
-        return " " in name and (document, name.partition(" ")[2]) in self._lone
+        return {first} if is_main else persons
 
     def find_bearers(self, document: str, entity: int) -> set[int]:
         """Return the persons of a document whose last name is the name of an entity that was not taken for a person.
@@ -223,19 +210,6 @@ class _PersonNames:
         least = len(self.guessed[document, entity]) if is_known_place(name) else 1  # Jack London is not London
         return {person for person in self.find_full(document, entity)
                 if self._names[person].endswith(f" {name}") and self._mention_counts[person] >= least}
-
-
-def _may_be_one_person(names: Sequence[str]) -> bool:
-    """Return True if full names of one family differ in initials alone: "Schubert F." and "Franz Schubert"."""
-    all_initials, spelled = list[str](), set[str]()
-    for name in names:
-        words = _PART_OF_NAME.findall(name)
-        is_inverted = all(word.endswith(".") for word in words[1:])
-        given = words[1:] if is_inverted else words[:-1]
-        all_initials.append("".join(word[0] for word in given))
-        spelled |= {word for word in given[:1] if not word.endswith(".")}
-    longest = max(all_initials, key=len)
-    return len(spelled) < 2 and all(map(longest.startswith, all_initials))  # noqa: PLR2004
 
 
 def _form_of_address(name: str) -> str:
@@ -260,7 +234,7 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> 
         if len(persons) == 1:
             full_of[document, entity] = persons.pop()
             entities[rows] = full_of[document, entity]
-        elif len(rows) < _OFTEN and (persons or is_first_name(name) or names.is_lone(document, name)):
+        elif len(rows) < _OFTEN and (persons or is_first_name(name)):
             is_kept[rows] = False
     for (document, entity), rows in names.guessed.items():
         bearers = names.find_bearers(document, entity)

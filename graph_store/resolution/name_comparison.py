@@ -229,6 +229,8 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
                  or _match_omitted_parts(first, second, organisation=organisation, person=person)):
         return match
     if stand_for(first, second):
+        if f"({first.name})" in second.name or f"({second.name})" in first.name:  # "WHO" in parentheses behind its name
+            return NameMatch("acronym", prior=0.95)
         written = _WRITTEN.findall(first.name if len(first.words) > 1 else second.name)
         is_capitalised = all(word[0].isupper() or word in _SMALL_WORDS for word in written)
         is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _LEAST_ACRONYM

@@ -15,7 +15,7 @@ from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.schema_rows import SchemaHistory
 from ..store_errors import EntityDecisionError
 from .pair_candidates import statements
-from .same_entities import Judgements, Resolution, by_hand, resolve
+from .same_entities import Groups, Judgements, Resolution, resolve
 from .surroundings import Surroundings
 
 Verdict = Literal["merge", "split"]
@@ -103,7 +103,7 @@ class Resolver:
         mentions = self._graph.mentions
         around = Surroundings(mentions, self._schemas.current(), self._documents.of_chunks())
         if not self._table.active:
-            return by_hand(around, self._read_decisions(mentions))
+            return Groups(around, {}, self._read_decisions(mentions)).aliases()
         stated = {chunk.id: said for chunk in self._documents.chunks()
                   if (said := statements(chunk.text, around.entities_by_name(chunk.id)))}
 

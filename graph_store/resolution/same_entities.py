@@ -11,10 +11,11 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, Rule, pair_of
-from .name_comparison import fold
+from .name_comparison import NameMatch, fold
 from .pair_candidates import Statement
 from .surroundings import Surroundings
 
@@ -27,16 +28,12 @@ ASK_FROM = 0.5
 SURE = 0.8
 """A reasoner's confidence from which its verdict counts: the mu of Youtu-GraphRAG eq. 3."""
 
-_CONTAINED = 0.85
-"""Weight if the shorter name is only in passages that have the longer one, too."""
-_SHORT_TOGETHER = 0.85
-"""Weight if names that differ by a title or by initials are in one document, as "Sir Henry Lee" and "H. Lee"."""
+_SUGGESTED = 0.85
+"""Weight of each piece of evidence that one of two names is short for the other (see `_weigh_short_name`)."""
 _FAMILY_NAME = 0.92
 """The score of the family name of one person alone."""
-_STATED_PLACE = 0.85
-"""Weight if a fact ties the shorter name to the place that the longer one adds, as Austin to Texas."""
-_STATED = 0.95
-"""The score, beside what the two share, of two names of which a text says that they are of the same thing."""
+_STATED, _STATED_ELSEWHERE = 0.95, 0.7
+"""The prior if a text says that two names are of the same thing, and if other texts have the shorter name, too."""
 _STATED_TWICE = 2
 """The number of documents whose statement needs no confirmation."""
 _UNCONFIRMED = ASK_FROM - 0.1
@@ -58,9 +55,8 @@ class Tie(NamedTuple):
 class Groups:
     """The groups of entities that result from ties and people's decisions."""
 
-    def __init__(self, around: Surroundings, ties: Mapping[Pair, Tie], decisions: Sequence[EntityDecision],
-                 least: float) -> None:
-        """Join entities by people's decisions, of which the last on a pair applies, and by ties of at least a score."""
+    def __init__(self, around: Surroundings, ties: Mapping[Pair, Tie], decisions: Sequence[EntityDecision]) -> None:
+        """Join entities by people's decisions, of which the last on a pair applies, and by sure ties."""
         self._around = around
         self._ties = dict(ties)
         self._group: dict[str, list[str]] = {}
@@ -75,7 +71,7 @@ class Groups:
                 self._ties[pair] = Tie("manual", 1.0)
                 self._join(pair)
         for pair in sorted(self._ties, key=lambda pair: (-self._ties[pair].score, pair)):
-            if self._ties[pair].score >= least and self._ties[pair].rule != "manual":
+            if self._ties[pair].score >= MERGE_FROM and self._ties[pair].rule != "manual":
                 self._join(pair)
 
     def _members(self, entity: str) -> list[str]:
@@ -167,26 +163,18 @@ class Resolution:
     doubtful: list[tuple[Pair, float]]
 
 
-Said = Mapping[str, Sequence[Statement]]
-"""By chunk: the statements in its text that two names are of the same thing."""
-
-
-def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[str, AliasRow]:
-    """Return the aliases that follow from people's decisions alone."""
-    return Groups(around, {}, decisions, MERGE_FROM).aliases()
-
-
-def resolve(around: Surroundings, said: Said, judgements: Judgements) -> Resolution:
-    """Find which entities are the same; `said` has the statements of chunks that two names are of the same thing."""
+def resolve(around: Surroundings, said: Mapping[str, Sequence[Statement]], judgements: Judgements) -> Resolution:
+    """Find which entities are the same; `said` has by chunk the statements that two names are of the same thing."""
     statements = _by_entities(around, said)
     ties = {pair: tie for pair in sorted(around.candidates() | statements.keys())
             if (tie := _tie(around, pair, statements.get(pair, ()))) is not None and tie.score >= ASK_FROM}
-    # What documents state outright: one name in one text, the key of a document.
-    ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
+    # What documents state outright: one address, one name in one text, the key of a document.
+    ties |= {pair: Tie("stated", 1.0, evidence=evidence)
+             for pair, evidence in chain(around.shared_contacts(), around.same_names())}
     ties |= {pair: Tie("person", _FAMILY_NAME, evidence=evidence) for pair, evidence in around.family_names()}
     ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
     ties = _confirm(around, _apply_verdicts(around, _weaken_ambiguous(around, ties), judgements.verdicts))
-    groups = Groups(around, ties, judgements.decisions, MERGE_FROM)
+    groups = Groups(around, ties, judgements.decisions)
     return Resolution(groups.aliases(), _doubtful(ties, groups, judgements))
 
 
@@ -213,29 +201,37 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
     if statements:
         # "..., 6 September 1966, also known as ...": a date has no other name.
         is_date = any(around.folded_name(entity).date for entity in pair)
-        return None if is_date or around.contradict(first, second) else Tie(
-            "stated", _score(_STATED, [around.weigh_shared(*pair)]), loose=True, evidence=tuple(statements))
+        return None if is_date or around.contradict(first, second) else _stated_tie(around, pair, statements)
     if (match := around.match(first, second)) is None:
         return None
     loose = match.loose or have_same_type is None
-    weights = [around.weigh_shared(first, second)]
-    if loose:
-        short, long = _shorter_first(around, pair)
-        omits_title = match.rule == "title" or (match.rule == "person" and match.prior < ASK_FROM)
-        if around.support(short) <= around.support(long):
-            weights.append(_CONTAINED)
-        elif omits_title and around.share_documents(first, second):
-            weights.append(_SHORT_TOGETHER)
-        if match.rule == "place" and _added_place(around, long) in around.neighbours(short):
-            weights.append(_STATED_PLACE)
-    prior = match.prior
-    if match.rule == "place" and _added_place(around, _shorter_first(around, pair)[1]) not in around.triples_with_key:
-        prior /= 2  # what follows the comma may be no place
-    score = _score(prior, weights)
+    weights = [around.weigh_shared(first, second), *(_weigh_short_name(around, pair, match) if loose else ())]
+    score = _score(match.prior, weights)
     # Looked for last, because it is slow and most ties are too weak to matter.
     if score >= ASK_FROM and (around.has_fact_between(first, second) or around.contradict(first, second)):
         return None
     return Tie(match.rule, score, loose=loose)
+
+
+def _stated_tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie:
+    stating_documents = around.documents(statement.chunk for statement in statements)
+    short = _shorter_first(around, pair)[0]
+    # A name of one word, such as "Client", may be of other things in other documents.
+    holds_everywhere = (len(stating_documents) >= _STATED_TWICE or " " in around.keys[short]
+                        or around.documents(around.support(short)) <= stating_documents)
+    score = _score(_STATED if holds_everywhere else _STATED_ELSEWHERE, [around.weigh_shared(*pair)])
+    return Tie("stated", score, loose=True, evidence=tuple(statements))
+
+
+def _weigh_short_name(around: Surroundings, pair: Pair, match: NameMatch) -> Iterator[float]:
+    """Yield the weight of each piece of evidence that the shorter of two names is the longer one in short."""
+    short, long = _shorter_first(around, pair)
+    is_form = match.rule == "title" or (match.rule == "person" and match.prior < ASK_FROM)  # "Sir Henry Lee", "H. Lee"
+    if around.support(short) <= around.support(long) or (is_form and around.share_documents(short, long)):
+        yield _SUGGESTED
+    added_place = fold(around.names[long].rpartition(",")[2]).key
+    if match.rule == "place" and added_place in around.neighbours(short):  # a fact ties Austin to Texas
+        yield _SUGGESTED
 
 
 def _score(prior: float, weights: Iterable[float]) -> float:
@@ -251,11 +247,7 @@ def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
     return first, second
 
 
-def _added_place(around: Surroundings, entity: str) -> str:
-    return fold(around.names[entity].rpartition(",")[2]).key
-
-
-def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[NameLink]]:
+def _by_entities(around: Surroundings, said: Mapping[str, Sequence[Statement]]) -> dict[Pair, list[NameLink]]:
     evidence_of: dict[Pair, list[NameLink]] = {}
     for chunk, statements in sorted(said.items()):
         entities_by_name = around.entities_by_name(chunk)

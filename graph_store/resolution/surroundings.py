@@ -168,15 +168,36 @@ class Surroundings:
                 for place in _places(self._graph.support((head, relation, tail))):
                     yield head, tail, place
 
+    def _stated_names(self) -> Iterator[tuple[str, str, tuple[NameLink, ...]]]:
+        """Yield the values of alias attributes: the entity, its other name, and the places that state it."""
+        alias_attributes = [name for name in self._graph.attribute_names() if is_alias_relation(name)]
+        for entity, values in self._graph.values_of(alias_attributes):
+            for value, span_in in values:
+                yield entity, value, _places(span_in)
+
+    def shared_contacts(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
+        """Yield the pairs of entities with the same handle or mail address, and where it is stated for one of them.
+
+        An address that one document gives for two entities is an office's, and is left out.
+        """
+        places_by_address: dict[str, dict[str, tuple[NameLink, ...]]] = defaultdict(dict)
+        for entity, value, places in self._stated_names():
+            if "@" in value:
+                places_by_address[value.casefold()][entity] = places
+        for places_of in places_by_address.values():
+            documents = [self.documents(place.chunk for place in places) for places in places_of.values()]
+            if sum(map(len, documents)) == len(frozenset().union(*documents)):
+                yield from ((pair, min(places_of[pair[0]], places_of[pair[1]], key=len))
+                            for pair in combinations(sorted(places_of), 2)
+                            if self.same_type(*pair) and not self.contradict(*pair))
+
     @cached_property
     def _key_holders(self) -> dict[str, list[tuple[str, tuple[NameLink, ...]]]]:
         """By folded key ("EIP-20"): the documents named by it ("EIP-20: Token"), with the places that state it."""
         holders: dict[str, list[tuple[str, tuple[NameLink, ...]]]] = defaultdict(list)
-        alias_attributes = [name for name in self._graph.attribute_names() if is_alias_relation(name)]
-        for entity, values in self._graph.values_of(alias_attributes):
-            for value, span_in in values:
-                if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
-                    holders[fold(value).key].append((entity, _places(span_in)))
+        for entity, value, places in self._stated_names():
+            if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
+                holders[fold(value).key].append((entity, places))
         return holders
 
     @cached_property
@@ -200,7 +221,10 @@ class Surroundings:
         - The type of one says nothing, as that of a table's row, and only one other type of the name says something.
         - One has no facts, and its documents share several names with those of the other: its type is a wrong guess.
         """
-        for entities in (group for group in self._by_key.values() if len(group) > 1):
+        by_key: dict[str, list[str]] = defaultdict(list)
+        for entity, key in self.keys.items():
+            by_key[key].append(entity)
+        for entities in by_key.values():
             typed = [entity for entity in entities if self.depth(entity)]
             for pair in combinations(sorted(entities), 2):
                 match = self.match(*pair)
@@ -210,13 +234,6 @@ class Surroundings:
                 if ((is_typed_by_other or self.share_documents(*pair) or self._is_guess(*pair))
                         and not self.has_fact_between(*pair) and not self.contradict(*pair)):
                     yield pair, (self.mention(pair[0]), self.mention(pair[1]))
-
-    @cached_property
-    def _by_key(self) -> dict[str, list[str]]:
-        entities: dict[str, list[str]] = {}
-        for entity, key in self.keys.items():
-            entities.setdefault(key, []).append(entity)
-        return entities
 
     def family_names(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield pairs of a person's family name and full name, if documents name one person of the family in full."""

@@ -1,4 +1,5 @@
-"""What fields declare: keys of others become links, and what repeats a name tells nothing."""
+"""What fields declare: keys of others become links, one handle is one person, and what repeats a name tells nothing."""
+
 
 import pytest
 from banyan.graph_store.graph.knowledge_graph import is_descriptive
@@ -84,22 +85,46 @@ class TestOrder:
         assert kb.graph.dump() == make({other: fields for other, fields in RULES.items() if other != name}).graph.dump()
 
 
-SCHEMA = GraphSchema.model_validate({
-    "name": "rules", "entity_types": [{"name": "Person"}, {"name": "Firm"}],
-    "relation_types": [], "attribute_types": [{"name": "alias"}]})
+PEOPLE = GraphSchema.model_validate({
+    "name": "people", "entity_types": [{"name": "Person"}, {"name": "Firm"}],
+    "relation_types": [], "attribute_types": [{"name": "alias"}, {"name": "born", "kind": "date"}]})
+
+
+@pytest.fixture
+def merged(tmp_path, hashed_embedder):
+    """Returns how many entities documents of people with their contacts (or years of birth) are resolved to."""
+    def count(*documents, types=()):
+        with base.create(tmp_path, "kb", hashed_embedder, PEOPLE) as kb, kb.writing():
+            for number, people in enumerate(documents):
+                base.put(kb, f"d{number}", " ".join(f"{name} is {contact}." for name, contact in people),
+                         entities={name: dict(types).get(name, "Person") for name, _ in people},
+                         attributes=[(name, "born" if contact.isdigit() else "alias", contact)
+                                     for name, contact in people])
+            kb.resolution.resolve()
+            count.named = {kb.graph.name(entity): kb.graph.type(entity) for entity in kb.graph.entity_ids()}
+            return len(count.named)
+
+    return count
+
+
+class TestContacts:
+    @pytest.mark.parametrize("contact", ["@ada", "ada@x.org"])
+    def test_two_spellings_with_one_contact_are_one_person(self, merged, contact):
+        assert merged([("Ada Byron", contact)], [("Countess Lovelace", contact)]) == 1
+
+    def test_an_address_that_a_document_gives_for_two_is_an_offices(self, merged):
+        assert merged([("Ada Byron", "office@x.org"), ("Carl Berg", "office@x.org")]) == 2
+
+    def test_a_person_and_a_firm_with_one_address_are_two(self, merged):
+        assert merged([("Ada Byron", "mail@x.org")], [("Byron Works", "mail@x.org")],
+                      types={"Byron Works": "Firm"}) == 2
 
 
 class TestDocumentKeys:
     @pytest.mark.parametrize(("name", "kind", "entities"), [
         ("EIP-20", "Firm", 1), ("eip 20", "Person", 1), ("EIP-2", "Firm", 2), ("Token", "Firm", 2)])
-    def test_what_others_call_by_the_key_of_a_document_is_the_document(
-            self, tmp_path, hashed_embedder, name, kind, entities):
-        with base.create(tmp_path, "kb", hashed_embedder, SCHEMA) as kb, kb.writing():
-            base.put(kb, "rule", "EIP-20: Token is EIP-20.", entities={"EIP-20: Token": "Person"},
-                     attributes=[("EIP-20: Token", "alias", "EIP-20")])
-            base.put(kb, "other", f"{name} is new.", entities={name: kind})
-            kb.resolution.resolve()
-            assert len(kb.graph.entity_ids()) == entities
+    def test_what_others_call_by_the_key_of_a_document_is_the_document(self, merged, name, kind, entities):
+        assert merged([("EIP-20: Token", "EIP-20")], [(name, "1999")], types={name: kind}) == entities
 
 
 PUMPS = "RFC-20: Oslo Pumps"

@@ -82,7 +82,6 @@ def documents_of(tmp_path):
 FAMILY = dict.fromkeys(("Mary Fairlie", "John Fairlie", "Miss Fairlie", "Mrs. Fairlie"), "Person")
 MILLS = {"Open Mill Trust": "Organization", "Mill Trust": "Organization"}
 KUHNAU = {"Johann Kuhnau": "Person"}
-SCHUBERTS = dict.fromkeys(("Franz Schubert", "Schubert F.", "Mr. Schubert"), "Person")
 
 
 @pytest.mark.parametrize(("documents", "found"), [
@@ -95,18 +94,15 @@ SCHUBERTS = dict.fromkeys(("Franz Schubert", "Schubert F.", "Mr. Schubert"), "Pe
      {"Ben Sternthal": {"d0", "d2"}, "Ben Karl": {"d2"}}),
     ([("Mary Fairlie and John Fairlie. Miss Fairlie and Mrs. Fairlie spoke.", FAMILY)],
      {"Mary Fairlie", "John Fairlie", "Mrs. Fairlie"}),
-    # What is mostly written small, or stands behind articles or within a longer name, is no name.
+    # What is mostly written small, or stands within a longer name, is no name.
     ([("Hush! He left for Radom.", {"Hush": "Person", "Radom": "City"}),
       *((f"We hush {word}.", {}) for word in ("one", "two", "three"))], {"Radom": {"d0"}}),
-    ([("An Allegro, then an Allegro from Radom.", {"Allegro": "Event", "Radom": "City"})], {"Radom": {"d0"}}),
     ([("The Open Mill Trust met.", MILLS)], {"Open Mill Trust": {"d0"}}),
     ([("The Open Mill Trust and the Mill Trust met.", MILLS)], {*MILLS}),
     # A last name taken for a place is the person's.
     ([("Johann Kuhnau wrote it.", KUHNAU), ("Johann Kuhnau died. In Kuhnau we see it.",
                                             {**KUHNAU, "Kuhnau": "Location"})], {"Johann Kuhnau": {"d0", "d1"}}),
     ([("Jack London came to London.", {"Jack London": "Person", "London": "Location"}),
-      ("London is far.", {"London": "Location"})], {"Jack London", "London"}),
-    ([("Franz Schubert wrote. Schubert F. 3. Mr. Schubert sang.", SCHUBERTS)],
-     {"Franz Schubert", "Schubert F."})])  # not two persons by initials and a form of address
+      ("London is far.", {"London": "Location"})], {"Jack London", "London"})])
 def test_names_of_documents_stand_for_the_entities_that_are_meant(documents_of, documents, found):
     assert documents_of(*documents) == found if isinstance(found, dict) else set(documents_of(*documents)) == found
