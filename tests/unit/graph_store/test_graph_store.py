@@ -13,7 +13,7 @@ from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.notes import ledger_state
 from banyan.graph_store.ledger.tables import METADATA
-from banyan.graph_store.ledger.token_accounts import Calls, TokenCounts
+from banyan.graph_store.ledger.token_accounts import Calls
 from banyan.graph_store.store_errors import FormatError
 from banyan.runtime.budgets import charge_calls
 from banyan.schemas.documents import Chunk
@@ -138,23 +138,6 @@ def database(tmp_path):
 def record(calls, key, *, step="extract", response="r", prompt=10, completion=5):
     calls.spend("", prompt, completion, 0)
     calls.record(key=key, step=step, response=response, prompt_tokens=prompt, completion_tokens=completion)
-
-
-def test_calls_are_found_again_and_counted_by_step(database, tmp_path):
-    calls = Calls(database)
-    assert calls.lookup("a") is None
-    assert calls.total() == TokenCounts()
-    record(calls, "a", response="答")
-    record(calls, "b", prompt=1, completion=2)
-    record(calls, "c", step="answer", response="")
-    assert (calls.lookup("a"), calls.lookup("c"), calls.lookup("d")) == ("答", "", None)
-    assert [(one.name, one.calls, one.prompt, one.completion) for one in calls.spent("step")] == [
-        ("answer", 1, 10, 5), ("extract", 2, 11, 7)]
-    assert calls.total() == TokenCounts(calls=3, prompt=21, completion=12)
-    again = Database(tmp_path / "ledger.sqlite")
-    assert Calls(again).lookup("a") == "答"
-    assert Calls(again).total() == calls.total()
-    again.close()
 
 
 @pytest.mark.parametrize("build", ["", "run"])

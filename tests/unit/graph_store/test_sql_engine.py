@@ -191,12 +191,10 @@ def test_lists_can_be_worked_on(engine, sql, value):
 
 KINDS = ("reef", "fore reef", "lagoon", "O'Neil's", "中礁")
 FORMATS: dict[str, Callable[[float], str]] = {
-    "plain": lambda number: f"{number:.2f}",
-    "grouped": lambda number: f"{number:,.2f}",
+    "plain": lambda number: f"{number:.2f}", "grouped": lambda number: f"{number:,.2f}",
     "decimal comma": lambda number: f"{number:,.2f}".translate(str.maketrans(",.", ".,")),
     "currency": lambda number: f"€{number:,.2f}" if number >= 0 else f"-€{-number:,.2f}",
-    "brackets": lambda number: f"{number:.2f}" if number >= 0 else f"({-number:.2f})",
-}
+    "brackets": lambda number: f"{number:.2f}" if number >= 0 else f"({-number:.2f})"}
 
 
 def random_rows(chance: random.Random, write: Callable[[float], str]) -> tuple[list[tuple[str, ...]], pd.DataFrame]:

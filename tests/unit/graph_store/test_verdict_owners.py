@@ -241,27 +241,6 @@ def test_synonyms_and_inverse_labels_become_one_relation(grouping):
     assert shop.problems() == []
 
 
-class Linguist(Grouper):
-    async def group(self, labels, schema):
-        known = [name for r in schema.relation_types for name in r.all_names() if name in self.means]
-        names = [*known, *(label.name for label in labels)]
-        return [SameLabel(number, names[0], self.means[label.name] != self.means[names[0]])
-                for number, label in enumerate(labels, 1) if label.name != names[0]]
-
-
-def test_a_then_b_equals_both_at_once(grouping):
-    once, twice = grouping({}, "once"), grouping({}, "twice")
-    for shop in (once, twice):
-        shop.grouper = Linguist({"chairs": False, "heads the board of": False, "chaired by": True, "chaired_by": True})
-    once.build(once.write(LEADERS))
-    for name in sorted(LEADERS, reverse=True):
-        twice.build(twice.write({name: LEADERS[name]}))
-    assert once.triples() == twice.triples()
-    names = [{n for r in shop.schema_in_force().relation_types for n in (*r.all_names(), *r.inverse_aliases)}
-             for shop in (once, twice)]
-    assert names[0] == names[1]
-
-
 def test_one_document_suffices_in_a_small_corpus_and_two_are_needed_in_a_large_one(small, monkeypatch):
     monkeypatch.setattr(derive, "_SMALL_CORPUS", 3)
     text = {"a.txt": "Ada:Person --mentor of--> Bob:Person (0.9)."}

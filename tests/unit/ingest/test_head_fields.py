@@ -1,13 +1,11 @@
 """Fields at the head of a document are its metadata, whole, in each form in which people write them."""
 
-import json
 
 import docx
 import pytest
 from banyan.ingest.metadata import clean_metadata
-from banyan.text.titles import UNREAD
 
-from ...loading import failure, load, only, write
+from ...loading import failure, only, write
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
 FIELDS = {"author": "Ada Blum, Bo Ek", "status": "Draft", "requires": "7, 12"}
@@ -111,15 +109,3 @@ def test_long_lists_names_with_commas_and_inner_fields_are_whole():
         {"name": "Pump", "mass": 3}, {"name": "Seal"}], "open": True, "none": None}) == {
         "authors": "; ".join(names), "lead": "Bo", "lead since": "2001",
         "parts": "Pump; Seal", "parts mass": "Pump: 3", "open": "true"}
-
-
-def test_fields_that_are_left_out_are_counted(tmp_path):
-    fields = {f"field {number}": "x" for number in range(203)} | {"long": "y" * 20_000}
-    cleaned = clean_metadata(fields)
-    assert len(cleaned) == 201
-    assert cleaned[UNREAD].startswith("4 fields of its metadata")
-    assert clean_metadata(cleaned) == cleaned
-    head = "\n".join(f"{name}: {json.dumps(value)}" for name, value in fields.items())
-    (document,), (told,) = load(write(tmp_path / "a.md", f"---\n{head}\n---\n\nText."))
-    assert document.metadata[UNREAD] in told.reason
-    assert "4 fields" in told.reason

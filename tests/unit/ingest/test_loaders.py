@@ -123,14 +123,6 @@ def test_size_limit(tmp_path):
         "11 bytes, larger than 10 bytes: split it into smaller files")
 
 
-def test_markdown_is_kept_and_titled_by_its_first_heading(tmp_path):
-    source = "intro\n```\n# not this\n```\n## The *tree* ##\ntext"
-    document = only(write(tmp_path / "a.md", source))
-    assert document.text == source
-    assert document.title == "The tree"
-    assert only(write(tmp_path / "b.md", "no heading")).title == "b"
-
-
 def test_html(tmp_path):
     page = """<html><head><title> The
       page </title><style>p {color: red}</style><script>var hidden = 1;</script></head><body><!-- note -->
@@ -157,13 +149,6 @@ def test_html(tmp_path):
 def test_html_of_any_form_is_read(tmp_path, page, title, text):
     document = only(write(tmp_path / "a.html", page))
     assert (document.title, document.text) == (title, text)
-
-
-def test_pdf(tmp_path):
-    document = only(pdf(tmp_path / "a.pdf", ["Banyan trees grow.", "They spread."], "On Trees"))
-    assert document.text == "Banyan trees grow.\n\nThey spread."
-    assert document.title == "On Trees"
-    assert document.pages == (0, 20)
 
 
 def test_locked_empty_and_broken_pdf(tmp_path):

@@ -1,6 +1,5 @@
 """Numbers in the cells of spreadsheets: written as the cell shows them, with their currency, unit or per cent sign."""
 
-
 import pytest
 import xlsxwriter
 from banyan.text.quantities import parse_number

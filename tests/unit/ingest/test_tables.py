@@ -1,6 +1,5 @@
 """Tables of every format: rows that stand for themselves, the facts they state, and several where one was assumed."""
 
-
 import pytest
 import xlsxwriter
 from banyan.ingest.chunking import chunk_document

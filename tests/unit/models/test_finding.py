@@ -171,9 +171,7 @@ A visit has these stages:
 @pytest.mark.parametrize(("question", "expected"), [
     ("Which stages does a visit have?", "Arrival; Tour; Tasting"),
     ("What are the three stages of a visit?", "Arrival; Tour; Tasting"),
-    ("Who attended the mill?", "Ann Lee; Bo Karlsen"),
-    ("Which machines does the mill have?", ""),
-])
+    ("Who attended the mill?", "Ann Lee; Bo Karlsen"), ("Which machines does the mill have?", "")])
 def test_several_things_are_the_items_of_the_list_below_what_is_asked(question, expected):
     assert ask(question, passage(STEPS, "Mill")).short == expected
 

@@ -26,13 +26,10 @@ def first(text, names=("a",)):
 
 
 @pytest.mark.parametrize("text", [
-    '{"a": {"b": 1}}',
-    '  {"a": {"b": 1}}\n',
-    '```json\n{"a": {"b": 1}}\n```',
+    '{"a": {"b": 1}}', '  {"a": {"b": 1}}\n', '```json\n{"a": {"b": 1}}\n```',
     'Here {it} is: {"a": {"b": 1}} and {"c": 2}.',
     '<think>maybe {"a": 2, "long": "longer than the answer itself"}</think>{"a": {"b": 1}}',
-    'the start of the block was in the prompt {"a": 2, "long": "aaaaaaaaaa"}</think>\n{"a": {"b": 1}}',
-])
+    'the start of the block was in the prompt {"a": 2, "long": "aaaaaaaaaa"}</think>\n{"a": {"b": 1}}'])
 def test_the_object_is_found_in_what_stands_around_it(text):
     assert first(text) == {"a": {"b": 1}}
 
@@ -86,13 +83,10 @@ def read(answer: Any, **more: Any) -> str:
 
 
 @pytest.mark.parametrize("answer", [
-    ASKED,
-    {"name": "question", "arguments": ASKED},
-    {"name": "question", "parameters": ASKED},
+    ASKED, {"name": "question", "arguments": ASKED}, {"name": "question", "parameters": ASKED},
     {"type": "object", "properties": ASKED},
     '<tool_call>\n{"name": "question", "arguments": {"question": "Where?"}}\n</tool_call>',
-    '```json\n{"question": "Where?"}\n```',
-])
+    '```json\n{"question": "Where?"}\n```'])
 def test_an_answer_is_found_in_what_models_wrap_it_in(answer: Any) -> None:
     assert read(answer) == "Where?"
 

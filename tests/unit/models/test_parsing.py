@@ -98,15 +98,9 @@ def test_names_have_whole_boundaries_and_kinds(text: str, expected: list[tuple[s
 
 
 @pytest.mark.parametrize("text", [
-    "Home > Products > Pumps > Model A\n",
-    "Kind regards,\n",
-    "Yours sincerely,\n",
-    "| Product: Nile Pump | Price: 40 |\n",
-    "    total = Berlin.count(pumps)\n",
-    "if (Oslo == None) {\n",
-    "PUSH2 0x1C2B JUMP LONDON PUSH1 0x1F ADD\n",
-    "The value of `Berlin` is stored in `New York`.\n",
-])
+    "Home > Products > Pumps > Model A\n", "Kind regards,\n", "Yours sincerely,\n",
+    "| Product: Nile Pump | Price: 40 |\n", "    total = Berlin.count(pumps)\n", "if (Oslo == None) {\n",
+    "PUSH2 0x1C2B JUMP LONDON PUSH1 0x1F ADD\n", "The value of `Berlin` is stored in `New York`.\n"])
 def test_lines_that_are_no_sentences_and_code_hold_no_names(text: str, parser: Parser) -> None:
     assert names(f"{text}\nThe pump was sold to Anna Keller in Oslo.\n", parser) == ["Anna Keller", "Oslo"]
 
@@ -137,18 +131,11 @@ def test_spans_ascend_without_overlaps_and_do_not_depend_on_other_texts(parser: 
 
 
 @pytest.mark.parametrize(("sentence", "expected"), [
-    ("他入职某科技公司。", []),
-    ("日本定都于东京。", ["日本", "东京"]),
-    ("每项变更由 SIG组内成员讨论确定。", ["SIG"]),
-    ("SIG的治理实现特定的目标。", ["SIG"]),
-    ("企业“走出去”步伐加快。", []),
-    ("沿运河修建道路。", []),
-    ("国务院能源主管部门制定规划。", ["国务院"]),
-    ("仲裁庭应当先行调解。", ["仲裁庭"]),
-    ("**党/团组织**的材料交到教务处，所在的周**为第一周。", []),
-    ("学生传媒中心活动加的是尽美。", []),
-    ("学院获批四川省教育厅高等学校课程立项。", ["四川省教育厅"]),
-    ("上海市劳动和社会保障局报经市人民政府批准后实施。", []),
-])
+    ("他入职某科技公司。", []), ("日本定都于东京。", ["日本", "东京"]),
+    ("每项变更由 SIG组内成员讨论确定。", ["SIG"]), ("SIG的治理实现特定的目标。", ["SIG"]),
+    ("企业“走出去”步伐加快。", []), ("沿运河修建道路。", []), ("国务院能源主管部门制定规划。", ["国务院"]),
+    ("仲裁庭应当先行调解。", ["仲裁庭"]), ("**党/团组织**的材料交到教务处，所在的周**为第一周。", []),
+    ("学生传媒中心活动加的是尽美。", []), ("学院获批四川省教育厅高等学校课程立项。", ["四川省教育厅"]),
+    ("上海市劳动和社会保障局报经市人民政府批准后实施。", [])])
 def test_pieces_of_words_and_sentences_are_no_chinese_names(sentence: str, expected: list[str], parser: Parser) -> None:
     assert names(sentence, parser) == expected

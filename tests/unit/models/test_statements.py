@@ -123,11 +123,17 @@ PARSER = Parser()
     ("Which company makes it?", "organization"), ("Was it sunk?", "polar"), ("Why did it sink?", "reason"),
     ("What does the boat weigh?", "number"), ("Who is Ada Byron?", "text"), ("Which gemstone is blue?", "name"),
     ("Where does a diver go who has missed a stop?", "location"), ("What happened in 2021?", "text"),
-    ("谁写了它？", "person"), ("哪一年成立？", "date"), ("人口是多少？", "number"),
-    ("在哪座城市？", "location"), ("哪家公司收购了它？", "organization"), ("如何提升业绩？", "text"),
-])
+    ("谁写了它？", "person"), ("哪一年成立？", "date"), ("人口是多少？", "number"), ("在哪座城市？", "location"),
+    ("哪家公司收购了它？", "organization"), ("如何提升业绩？", "text"), ("谁管理图书馆？", "person"),
+    ("¿Quién dirige la biblioteca de Valdearroyo?", "es person"), ("¿Con quién aprendió el fundador?", "es text"),
+    ("Em que ano foi fundada a escola?", "pt date"), ("Quantos sócios tem o clube?", "pt number"),
+    ("Pourquoi la verrerie a-t-elle fermé ?", "fr reason"), ("Wo steht die Brauerei?", "de location"),
+    ("Сколько стоит билет?", "ru number"), ("झरिया नदी का पुल किसने बनाया?", "hi person"),
+    ("সে কবে আসে?", "bn date"), ("كم يبلغ طول جسر الوردة؟", "ar number"), ("من تدير المكتبة؟", "ar person"),
+    ("館長は誰ですか。", "ja person"), ("Who runs the library?", "en person")])
 def test_the_expected_kind_of_answer(question, expected):
-    assert analyse(question).expected == expected
+    analysed = analyse(question)
+    assert f"{analysed.language} {analysed.expected}".endswith(expected)
 
 
 PERSON = [("user", "Who discovered polonium?"), ("assistant", "Marie Curie discovered polonium in 1898.")]

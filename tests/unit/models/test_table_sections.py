@@ -4,12 +4,11 @@ import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.ingest.chunking import chunk_document
 from banyan.ingest.table_lines import with_rows
-from banyan.models.rules.table_facts import read_rows, useful_rows
+from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import Extraction
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
-from banyan.text.table_rows import find_rows
 
 GENERAL = load_schema("general")
 
@@ -41,24 +40,20 @@ def test_a_cell_that_stays_in_the_text_is_no_field_of_the_document():
 
 
 class TestSections:
-    def test_a_value_holds_with_the_section_of_its_row(self):
-        assert values("| Pump: P7 | Cost: 40 |", "Depots > Ferry pumps > Parameters") == {
-            ("P7", "Cost", "40"): "under: Depots > Ferry pumps"}
-        assert values("| 泵: P7 | 价格: 40 |", "第二季度采购表") == {("P7", "价格", "40"): "见于: 第二季度采购表"}
+    @pytest.mark.parametrize(("row", "heading", "stated"), [
+        ("| Pump: P7 | Cost: 40 |", "Depots > Ferry pumps > Parameters",
+         {("P7", "Cost", "40"): "under: Depots > Ferry pumps"}),
+        ("| 泵: P7 | 价格: 40 |", "第二季度采购表", {("P7", "价格", "40"): "见于: 第二季度采购表"}),
+        ("| Pump: P7 | Year: 2021 | Cost: 40 |", "Ferry pumps",
+         {("P7", "Year", "2021"): "under: Ferry pumps", ("P7", "Cost", "40"): "2021; under: Ferry pumps"}),
+        ("| Person: Ada Byron | Cost: 40 |", "", {("Ada Byron", "Cost", "40"): ""}),  # its type is told
+        ("| Pump: P7 | Cost: 40 |", "Ferry pumps > Cost", {("P7", "Cost", "40"): "under: Ferry pumps"})])
+    def test_a_value_holds_with_the_section_of_its_row(self, row, heading, stated):
+        assert values(row, heading) == stated
 
     def test_a_fact_does_too(self):
         found, _ = read_rows("| Model: P7 | Vendor: Vex |", "", "Second quarter", GENERAL)
         assert {(fact.tail, fact.time) for fact in found.triples} == {("Vex", "under: Second quarter")}
-
-    def test_time_and_section_stand_beside_each_other(self):
-        assert values("| Pump: P7 | Year: 2021 | Cost: 40 |", "Ferry pumps") == {
-            ("P7", "Year", "2021"): "under: Ferry pumps", ("P7", "Cost", "40"): "2021; under: Ferry pumps"}
-
-    def test_a_thing_whose_type_is_told_needs_no_document(self):
-        assert values("| Person: Ada Byron | Cost: 40 |")["Ada Byron", "Cost", "40"] == ""
-
-    def test_a_list_item_is_not_said_to_be_under_its_own_field(self):
-        assert values("| Pump: P7 | Cost: 40 |", "Ferry pumps > Cost")["P7", "Cost", "40"] == "under: Ferry pumps"
 
     def test_the_headings_are_those_above_each_row(self):
         text = "# Old pumps\n| Pump: P7 | Cost: 40 |\n# New pumps\n| Pump: P7 | Cost: 50 |"
@@ -128,25 +123,6 @@ class TestParameters:
     def test_below_another_one_they_are_that_ones(self):
         rows = with_rows(self.TEXT.replace("Specification", "Second hall"), "Ferry plan")
         assert {name for name, *_ in values(rows)} == {"Second hall"}
-
-
-def useful(text: str) -> list[tuple[tuple[str, str], ...]]:
-    return [tuple((cell.header, cell.value) for cell in row.cells) for row in useful_rows(list(find_rows(text)))]
-
-
-TITLE = "Remarks at the Opening of the New Mill on the Old Island in the River at Ulm"
-
-
-@pytest.mark.parametrize(("rows", "stated"), [
-    ("| Bore: 256 mm | Price: 20 EUR |", [(("Bore", "Bore: 256 mm"), ("Price", "20 EUR"))]),
-    ("| #: 6 | Price: 20 EUR |", []), ("| Valve: TBD | Price: 20 EUR |\n| Valve: N/A | Price: 3 EUR |", []),
-    (f"| Title: {TITLE} | Year: 1901 |", [(("Title", TITLE), ("Year", "1901"))]),
-    (f"| Purpose: {TITLE} | Year: 1901 |", []), ("| Title: Can pumps think? ____ | Year: 1901 |", []),
-    ("| Title: Can pumps think? | Year: 1901 |", [(("Title", "Can pumps think?"), ("Year", "1901"))]),
-    ("| Param: 0x0D | Result: `depth` |\n| Value: `{name}` | Length: 3 |",
-     [(("Param", "Param: 0x0D"), ("Result", "depth")), (("Value", "name"), ("Length", "3"))])])
-def test_a_row_is_named_by_what_its_first_cell_states(rows, stated):
-    assert useful(rows) == stated
 
 
 def test_a_cell_that_repeats_the_name_of_its_row_states_nothing():

@@ -93,9 +93,7 @@ def test_documents_of_one_title_are_told_apart(tmp_path, hashed_embedder):
 TEXTS = {
     "may.md": "# May\n\nWe met.\n\nNumFOCUS\nanswered at last. The numfocus board met, as NumFOCUS's rules say.",
     "june.md": "| Document: June | Author: Ada Byron |\n\n- Ask NumFOCUSes.\n- Ask NUMFOCUS for a contract.\n",
-    "july.md": "Nobody of NumFO CUS wrote.",
-    "八月.md": "宁波分行开会。会上谈到宁波分行的预算。",
-}
+    "july.md": "Nobody of NumFO CUS wrote.", "八月.md": "宁波分行开会。会上谈到宁波分行的预算。"}
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import (
     LOOKUPS,
     TOOLS,
-    CommunityLookup,
     EntityLookup,
     PassageLookup,
     PathLookup,
@@ -187,13 +186,6 @@ class TestPaths:
         assert "Arno" in notes(found(retriever, PathLookup(start="Ada Byron", end="Arnno")))
         assert "'Nobody'" in notes(found(retriever, PathLookup(start="Nobody", end="Arno")))
         assert "no chain" in notes(found(retriever, PathLookup(start="Ada Byron", end="Arno", along=("lies_on",))))
-
-
-class TestReports:
-    def test_on_a_theme_and_on_the_whole(self, retriever):
-        for lookup in (CommunityLookup(theme="mayors of towns"), CommunityLookup()):
-            blocks = found(retriever, lookup)
-            assert any(item.kind == "report" and item.statement for block in blocks for item in block.items)
 
 
 ROWS = [f"| Lot {number} | {number * 7} crowns |" for number in range(60)]

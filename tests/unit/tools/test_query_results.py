@@ -4,7 +4,7 @@ import pytest
 from banyan.schemas.documents import Citation
 from banyan.schemas.records import Basis, ColumnInfo, LeftOut, SqlResult, TableInfo
 from banyan.tools.sql_repair import parse_query, repair_names
-from banyan.tools.table_query import basis_text, query_of_row, result_block
+from banyan.tools.table_query import basis_text, result_block
 
 
 def record(number: int, quote: str) -> Citation:
@@ -70,17 +70,6 @@ def test_a_result_that_cannot_be_traced_says_so_and_cites_what_the_query_read():
 def test_a_key_keeps_its_digits_where_a_computed_number_is_grouped():
     keys = result((90210, 90210), columns=("zip", "total"), units=("", ""))
     assert statements(result_block(keys, 500, plain={"zip"})) == ["zip: 90210; total: 90,210"]
-
-
-@pytest.mark.parametrize(("sql", "values", "query"), [
-    ("SELECT a, count(*) FROM t WHERE b > 1 GROUP BY a HAVING count(*) > 2 ORDER BY 2 DESC LIMIT 3", ("x", 5),
-     "SELECT * FROM t WHERE b > 1 AND a = 'x'"),
-    ("SELECT year(d) AS y, avg(n) FROM t GROUP BY 1", (2013, 1.5), "SELECT * FROM t WHERE YEAR(d) = 2013"),
-    ("SELECT a, b FROM t", (None, 2.5), "SELECT * FROM t WHERE a IS NULL"),
-    ("SELECT count(*) FROM t", (5,), None), ("SELECT * FROM t", (1, 2), None),
-    ("SELECT a FROM t UNION SELECT a FROM u", ("x",), None)])
-def test_the_records_of_a_row_are_those_with_its_values(sql, values, query):
-    assert query_of_row(sql, values) == query
 
 
 def test_a_row_cites_no_record_of_another_one():

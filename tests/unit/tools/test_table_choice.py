@@ -80,14 +80,6 @@ def test_words_values_and_the_documents_of_near_passages_choose(question, near, 
     assert lines([BIRDS, CARS], question, near=near)[0].startswith(first)
 
 
-def test_without_passages_or_shared_words_the_likeliest_table_is_described_and_the_next_has_its_columns():
-    for question, alone in (("What is the heaviest?", True), ("哪种鸟最重？", False)):
-        first, others = lines([BIRDS, CARS], question, alone=alone)
-        assert first.startswith("cars “Cars of 1983” (406 rows): ")
-        assert others == "other tables: birds 344 (species, body_mass, price, hatched)"
-    assert lines([BIRDS, CARS], "What is the heaviest?") == ["other tables: cars 406, 1 more"]
-
-
 def test_what_does_not_fit_is_counted():
     for tokens in (60, 120, 450):
         shown = lines([*OTHERS, BIRDS, CARS], "horsepower and the species Gentoo", tokens=tokens)
