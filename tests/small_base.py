@@ -87,13 +87,6 @@ def put(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", enti
     return chunk.id
 
 
-def put_meetings(kb: KnowledgeBase, numbers: Iterable[int]) -> None:
-    """Store documents in which one person meets the next."""
-    for number in numbers:
-        one, other = f"P{number}", f"P{number + 1}"
-        put(kb, f"d{number}", f"{one} met {other}.", triples=[(one, "met", other)])
-
-
 # Two circles of friends with different relations.
 CIRCLES = [*((f"A{i}", "plays with", f"A{(i + 1) % 12}") for i in range(12)),
            *((f"B{i}", "works for", f"B{(i + 1) % 12}") for i in range(12))]

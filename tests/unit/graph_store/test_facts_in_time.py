@@ -9,10 +9,7 @@ from banyan.agents.resources import Resources
 from banyan.graph_store.bounding.grounding import SourceText
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.ingest.chunking import chunk_document
 from banyan.schemas.delta import Decision
-from banyan.schemas.documents import Document
-from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 from banyan.schemas.lookups import EntityLookup
 from banyan.tools.langchain_tools import look_up
@@ -45,33 +42,16 @@ DOCUMENTS = {
 }
 
 
-def extraction(triples, attributes=()):
-    named = {end for head, _, tail, _ in triples for end in (head, tail)} | {entity for entity, *_ in attributes}
-    return Extraction(
-        entities=tuple(ExtractedEntity(name=name, type=TYPES[name]) for name in sorted(named)),
-        triples=tuple(ExtractedTriple(head=h, relation=r, tail=t, time=time) for h, r, t, time in triples),
-        attributes=tuple(ExtractedAttribute(entity=e, attribute=a, value=v, time=time) for e, a, v, time in attributes))
-
-
-def write(kb, names):
-    """Store documents with what is said of them, one by one, and derive."""
-    for name in names:
-        text, triples, attributes = DOCUMENTS[name]
-        document = Document(id=name, title="", text=text, source="test")
-        (chunk,) = chunk_document(document, max_tokens=100_000, overlap_tokens=0)
-        kb.documents.put(document, [chunk])
-        kb.extractions.save(chunk.id, "test", extraction(triples, attributes))
-        kb.schema_control.put_revisions_in_service()
-        kb.schema_control.write([chunk.id])
-    base.finish(kb)
-    kb.save_index()
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, hashed_embedder):
     home = tmp_path_factory.mktemp("times")
     with base.create(home, "firms", hashed_embedder, SCHEMA) as kb, kb.writing():
-        write(kb, DOCUMENTS)
+        for name, (text, triples, attributes) in DOCUMENTS.items():
+            named = {end for head, _, tail, _ in triples for end in (head, tail)} | {owner for owner, *_ in attributes}
+            base.put(kb, name, text, entities={one: TYPES[one] for one in sorted(named)}, triples=triples,
+                     attributes=attributes)
+        base.finish(kb)
+        kb.save_index()
     return home
 
 

@@ -1,6 +1,8 @@
 """What fields declare: keys of others become links, one handle is one person, and what repeats a name tells nothing."""
 
 
+from contextlib import ExitStack
+
 import pytest
 from banyan.graph_store.graph.knowledge_graph import is_descriptive
 from banyan.schemas.graph_schema import GraphSchema
@@ -20,20 +22,15 @@ def put(kb, name, fields, document=""):
 
 @pytest.fixture
 def make(tmp_path, hashed_embedder):
-    opened = []
+    with ExitStack() as opened:
+        def made(records):
+            kb = opened.enter_context(base.create(tmp_path, f"kb{len(list(tmp_path.iterdir()))}", hashed_embedder))
+            opened.enter_context(kb.writing())
+            for name, fields in records.items():
+                put(kb, name, fields)
+            return kb
 
-    def made(records):
-        kb = base.create(tmp_path, f"kb{len(opened)}", hashed_embedder)
-        opened.append(kb)
-        kb.acquire()
-        for name, fields in records.items():
-            put(kb, name, fields)
-        return kb
-
-    yield made
-    for kb in opened:
-        kb.release()
-        kb.close()
+        yield made
 
 
 def links(kb):

@@ -1,9 +1,8 @@
 """The schema grows by evidence, and the facts follow it, as they do elements and schemas that a person defines."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from banyan.graph_store.bounding.admission import bound
@@ -102,24 +101,12 @@ class LedgerOnly:
 
 @pytest.fixture
 def make(tmp_path):
-    made = []
-
-    def new(schema: GraphSchema = SCHEMA) -> Any:
-        made.append(LedgerOnly(tmp_path / f"{len(made)}.sqlite", schema))
-        return made[-1]
-
-    yield new
-    for ledger in made:
-        ledger.close()
+    with ExitStack() as opened:
+        yield lambda schema=SCHEMA: opened.enter_context(closing(LedgerOnly(tmp_path / "l.sqlite", schema)))
 
 
-@contextmanager
-def fresh(factory, schema: GraphSchema = SCHEMA) -> Iterator:
-    ledger = LedgerOnly(factory.mktemp("ledger") / "l.sqlite", schema)
-    try:
-        yield ledger
-    finally:
-        ledger.close()
+def fresh(factory) -> closing:
+    return closing(LedgerOnly(factory.mktemp("ledger") / "l.sqlite", SCHEMA))
 
 
 ITEMS = st.tuples(st.sampled_from("ABCD"), st.sampled_from(TYPES), st.sampled_from(RELATIONS),

@@ -44,11 +44,9 @@ def limited(send: Any, **changes: Any) -> LimitedEndpoint:
     return LimitedEndpoint(lambda: send, settings(**changes))
 
 
-def replying(*tokens: int) -> Any:
-    left = list(tokens)
-
+def replying(tokens: int) -> Any:
     async def send(*_: Any) -> Reply:
-        return Reply("{}", left.pop(0) if len(left) > 1 else left[0], 0)
+        return Reply("{}", tokens, 0)
 
     return send
 
@@ -112,32 +110,19 @@ def test_a_call_that_waits_does_not_begin_when_ctrl_c_ends_the_one_before_it():
     assert len(sent) == 1
 
 
-def endpoint_of(outcomes: list[Any], sent: list[int], **changes: Any) -> LimitedEndpoint:
-    async def noted(*_: Any) -> Reply:
-        sent.append(1)
-        outcome = outcomes.pop(0)
-        if isinstance(outcome, Exception):
-            raise outcome
-        return Reply(outcome, 1, 1)
-
-    return limited(noted, **changes)
-
-
-def outcomes_of(endpoint: LimitedEndpoint, calls: int) -> list[str]:
-    found = []
-    for _ in range(calls):
-        try:
-            found.append(send(endpoint).text)
-        except ReasonerError as error:
-            found.append(type(error).__name__)
-    return found
-
-
 def test_failures_in_a_row_open_the_breaker_and_no_further_call_is_sent():
-    sent: list[int] = []
-    endpoint = endpoint_of([EndpointFailed("500")] * 20, sent)
-    assert outcomes_of(endpoint, 9) == ["EndpointFailed"] * (FAILURES_IN_A_ROW - 1) + ["EndpointDown"] * (
-        9 - FAILURES_IN_A_ROW + 1)
+    sent, raised = [], []
+
+    async def fail(*_: Any) -> Reply:
+        sent.append(1)
+        raise EndpointFailed("500")
+
+    endpoint = limited(fail)
+    for _ in range(9):
+        with pytest.raises(ReasonerError) as caught:
+            send(endpoint)
+        raised.append(caught.type)
+    assert raised == [EndpointFailed] * (FAILURES_IN_A_ROW - 1) + [EndpointDown] * (9 - FAILURES_IN_A_ROW + 1)
     assert len(sent) == FAILURES_IN_A_ROW
     with pytest.raises(EndpointDown, match=r"the endpoint is down: 500\..*Run the command again"):
         send(endpoint)
