@@ -24,7 +24,8 @@ from .table_mentions import Reading, read_in_table
 from .table_query import NONE
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
-                     r",? (?:alone or with others|together or alone|inclusive)\b|"
+                     r",? (?:alone or (?:together )?with (?:others|some(?:body|one) else)|together or alone|"
+                     r"inclusive)\b|"
                      r"(?<=[.?!]) (?:give|state|list|show|say)?(?: me)? ?(?:both|the|all|their|its)? ?"
                      r"(?:numbers?|counts?|names?|figures?|titles?)?"
                      r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)

@@ -22,7 +22,7 @@ from .table_mentions import rarely_filled
 
 _AND = frozenset({"and", "und", "with", "和", "与"})
 _BEFORE_MISSING = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "neither",
-                             "nor"})
+                             "nor", "nobody"})
 """First words of what stands before the name of a missing value, not behind it."""
 _FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns", "column"})
 _WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
@@ -79,6 +79,9 @@ class ConditionReader(MeasureReader):
             if not mention.columns:
                 continue
             column = self._value_column(mention)
+            if self._is_of_labels(mention):
+                self._parts.use(mention)
+                continue
             if self._may_name_all(mention, column):
                 raise UnclearError(mention)
             if groups and groups[-1][0] == column and self._is_alternative(groups[-1][1][-1], mention, column):
@@ -86,6 +89,14 @@ class ConditionReader(MeasureReader):
             else:
                 groups.append((column, [mention]))
         return [self._value_condition(self._parts.columns[column], same) for column, same in groups]
+
+    def _is_of_labels(self, value: Mention) -> bool:
+        """Return True for "podcast episodes" where fields of all are called podcast_file and podcast_duration."""
+        behind, keys = self._parts.directly_behind(value), keys_of(self._parts.words(value))
+        labels = [keys_of(column.name) for column in self._parts.table.columns if not column.empty]
+        are_tags = self._parts.are_documents and all(is_list(self._parts.columns[name]) for name in value.columns)
+        return are_tags and behind is not None and self._parts.is_rows(behind) and sum(
+            label[:len(keys)] == keys and len(label) > len(keys) for label in labels) > 1
 
     def _may_name_all(self, value: Mention, column: str) -> bool:
         """Return True if a value before a noun may be what all rows are called: "podcast episodes in this folder"."""
@@ -135,6 +146,7 @@ class ConditionReader(MeasureReader):
             if "document" in names:  # the name of a file is one of a title as well
                 names = ("title",) if "title" in names else ("document",)
         fitting = [self._parts.columns[name] for name in named or names]
+        fitting = _alike(fitting)[:1] or fitting
         column = only(fitting, mention)
         if not named and rarely_filled(self._parts.table, column):
             raise UnclearError(mention)  # the other documents say nothing of it
@@ -176,6 +188,13 @@ class ConditionReader(MeasureReader):
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
         values = self._joined_values(column.name, mentions)
+        only_one = self._parts.preceding(mentions[0], "only", gap=1) if is_text(column) and len(mentions) == 1 else None
+        if only_one is not None:  # "only a low impact" is not "low (high before version 2)"
+            said = keys_of(self._parts.text(mentions[0]))
+            values = tuple(value for value in values if keys_of(value) == said)
+            if not values:
+                raise UnclearError(only_one)
+            self._parts.use(only_one)
         # A document is named whole, or by words that no other's title has.
         is_vague = self._parts.are_documents and column.name in {"title", "document"} and len(values) > len(mentions)
         if is_vague or len(values) > _MOST_VALUES:
@@ -192,8 +211,8 @@ class ConditionReader(MeasureReader):
             shown = [f"…{self._parts.text(mention)}…" for mention in mentions]
         text = f"{column.title} {'has' if is_list(column) else 'is'} {' or '.join(shown)}"
         sql = _value_sql(column, values)
-        return self._condition(column, sql, text, *mentions, *links, values=values,
-                               otherwise=self._other_sense(column, mentions, values, has_or=bool(links)))
+        otherwise = "" if only_one else self._other_sense(column, mentions, values, has_or=bool(links))
+        return self._condition(column, sql, text, *mentions, *links, values=values, otherwise=otherwise)
 
     def _other_sense(self, column: ColumnInfo, mentions: Sequence[Mention], values: Sequence[str], *,
                      has_or: bool) -> str:
@@ -204,7 +223,11 @@ class ConditionReader(MeasureReader):
         is_whole = {*values} == {value for mention in mentions for value in mention.values[column.name]}
         if not is_whole or column.name in {"document", "title"}:
             return ""
-        wider = _wider_sql(column, self._parts.text(mentions[0]), values)
+        senses = [_wider_sql(column, self._parts.text(mentions[0]), values)]
+        if not self._named_beside(mentions[0], mentions):
+            alike = _alike([self._parts.columns[name] for name in mentions[0].columns])
+            senses += [_value_sql(one, self._joined_values(one.name, mentions)) for one in alike if one != column]
+        wider = " OR ".join(filter(None, senses))
         return f"({_value_sql(column, values)} OR {wider})" if wider else ""
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
@@ -254,6 +277,14 @@ class ConditionReader(MeasureReader):
         elif may_be_zero and said in _BEFORE_MISSING and self._parts.following(beside, "reading") is None:
             raise UnclearError(mention)  # "no rain" may be zero or an empty cell
         return self._condition(column, sql, text, mention, beside, values=values)
+
+
+def _alike(columns: Sequence[ColumnInfo]) -> list[ColumnInfo]:
+    """Return the columns that seem to divide all rows alike: a show by its name and by its slug."""
+    whole = [column for column in columns if is_text(column) and not column.empty
+             and 0 < column.distinct == len(column.frequent)]
+    counts = [[count for _, count in column.frequent] for column in whole]
+    return [column for column, own in zip(whole, counts, strict=True) if own == counts[0]] if len(whole) > 1 else []
 
 
 def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:

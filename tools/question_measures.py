@@ -264,6 +264,9 @@ class MeasureReader:
     def _is_of_other_event(self, first: Mention) -> bool:
         """Return True if a date says when something happened that the dates of documents may not tell."""
         # This is so behind a status ("rejected in 2019"), and behind what others than authors do ("reviewed in 2019").
+        said = [word.folded for word in self._parts.reading.words[:first.first]][-2:]
+        if said in (["is", "from"], ["are", "from"], ["was", "from"], ["were", "from"]):
+            return False  # "those that Ada reviewed are from 2019"
         before = [mention for mention in self._parts.before(first)
                   if mention.kind not in {"neutral", "year", *_DATE_SIGNS}][-1:]
         return any(one.kind == "value" or (one.kind == "column" and self._parts.words(one).endswith("ed")

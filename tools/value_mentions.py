@@ -15,6 +15,7 @@ from .question_words import (
     Mention,
     Word,
     bare_name,
+    is_form_of,
     keys_of,
     label_words,
     lexicon,
@@ -59,14 +60,37 @@ class ValueReader:
                                         ("value", self._whole, tuple(sorted(keys))), ("value_word", self._parts, keys)):
                 if wanted not in index or not _may_be_value(self._words, first, last, index[wanted]):
                     continue
-                values = self._fitting(first, last, index[wanted], is_whole=index is self._whole)
+                found = index[wanted] if index is self._parts else {**self._families(keys), **index[wanted]}
+                values = self._fitting(first, last, found, is_whole=index is self._whole)
                 # "died" may be the kind “Death”, but asks for its date.
                 is_spelt = any(self._keys.get((column, value), set()).issuperset(keys)
                                for column, fitting in values.items() for value in fitting)
                 names_column = not is_spelt and not self._label_keys.isdisjoint(lexicon().synonyms.get(keys, ()))
-                if values and not names_column:
+                if values and not names_column and not self._is_label(first, last, values):
                     yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                     break
+
+    def _families(self, keys: Keys) -> dict[str, list[str]]:
+        """Return the values without spaces that begin with some words, of lists that the question names.
+
+        "Sponsored by Acme" means the sponsor "acme.com-offer", whatever tags are called "acme".
+        """
+        return {column: family for column, values in self._parts.get(keys, {}).items()
+                if self._columns[column].kind == "list" and self._is_said(column)
+                and (family := [one for one in values if " " not in one and keys_of(one)[:len(keys)] == keys])}
+
+    def _is_said(self, column: str) -> bool:
+        return any(is_form_of(word.folded, label.folded) for label in words_of(self._columns[column].title)
+                   for word in self._words)
+
+    def _is_label(self, first: int, last: int, values: Mapping[str, Sequence[str]]) -> bool:
+        """Return True for a plural or verb of another column's label that is only a tag: "titles", "hosted"."""
+        word = self._words[first].text
+        if last > first + 1 or not (word.islower() and word.endswith(("ed", "s"))):
+            return False
+        others = [column.title.casefold() for name, column in self._columns.items() if name not in values]
+        return all(self._columns[name].kind == "list" for name in values) and any(
+            word != label and is_form_of(word, label) for label in others)
 
     def _rank(self, first: int, last: int) -> str:
         """Return the rank of words as a whole value: higher if they are written as a value is."""

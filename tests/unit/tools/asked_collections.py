@@ -168,6 +168,17 @@ STAGES = with_fields(("title", "stage"), [
 CARS = {f"{most} cars": {"cars.csv": "\n".join(["name,cylinders", *(
     f"{'opel' if number % 2 else 'ford'} {number}{' (auto)' * (number > most - 3)},{4 + 4 * (number % 2)}"
     for number in range(most))])} for most in (40, 120)}
+EPISODES = with_fields(("type", "title", "show_name", "show_slug", "date", "hosts", "guests", "sponsors", "tags",
+                        "podcast_file", "podcast_bytes", "impact"), [
+    (f"show/{number:02}", "episode", f"Talk {number}", show, slug, day, hosts, guests, sponsors, tags,
+     f"https://x.org/{number}.mp3", str(1000 + number), impact)
+    for number, (show, slug, day, hosts, guests, sponsors, tags, impact) in enumerate([
+        ("The Dawn 🚀", "the-dawn", "2019-03-02", "\nmia-holt bob", "", "\nacme.com-dawn", "\npodcast acme", "Low"),
+        ("The Dawn 🚀", "the-dawn", "2019-05-04", "\nmia-holt", "\nbob", "", "\npodcast hosted", "High"),
+        ("The Dawn 🚀", "the-dawn", "2020-01-05", "\nbob", "", "\nacme.com-dawn zeta.io", "\nmia titles", "Low"),
+        ("Night EXTRAS", "night-extras", "2020-02-01", "\nmia-holt", "\ncyd", "\nacme.com-night zeta.io", "\npodcast",
+         "Low (High before 2.0)"),
+        ("Night EXTRAS", "night-extras", "2020-07-01", "", "\ncyd bob", "", "\npodcast acme", "High")], 1)])
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
                "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS,
-               "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, **CARS}
+               "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS}

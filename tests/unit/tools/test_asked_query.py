@@ -9,6 +9,20 @@ from ... import small_base
 from .asked_collections import COLLECTIONS
 
 ANSWERED = {
+    "episodes": """
+        How many episodes of The Dawn were sponsored by Acme? -> 2
+        How many Night Extras episodes came out in 2020? -> 2
+        How many episodes did Acme sponsor? -> 3
+        How many episodes were paid for by both Acme and Zeta as sponsors? -> 2
+        How many of the episodes that Mia Holt co-hosted are from 2019? -> 2
+        What are the titles of the episodes in which Cyd appeared as a guest? -> Talk 4; Talk 5
+        Which episodes of The Dawn had Bob among the hosts? -> Talk 1; show/03.md: Talk 3
+        How many episodes do not have a single sponsor? -> 2
+        For how many episodes is nobody entered as host? -> 1
+        What is the most recent episode of The Dawn that had a guest? -> Talk 2
+        On how many episodes is Cyd named as a guest, alone or together with somebody else? -> 2
+        How many podcast episodes are in this folder? -> 5
+        How many episodes have only a Low impact? -> 2""",
     "tables": """
         What is the total sample size? -> 93
         What is the average growth of Porites? -> 0.8633
@@ -157,6 +171,8 @@ ANSWERED = {
     "stages": "How many RFCs are accepted? -> 2",
 }
 DECLINED = {
+    "episodes": """How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
+        How many episodes did Mia Holt review?; How many acme episodes are in this folder?""",
     "tables": """?; the; than; how many; How many corals bleached?; How many people work in Research?
         Who is Research?; What is Ben Cole's phone number?; How many lakes in Finland have no outlet?
         How many orders did Alder Ltd place?; How many orders were not shipped?; What is the total revenue of orders?
