@@ -95,7 +95,8 @@ class ConditionReader(MeasureReader):
         behind, keys = self._parts.directly_behind(value), keys_of(self._parts.words(value))
         labels = [keys_of(column.name) for column in self._parts.table.columns if not column.empty]
         are_tags = self._parts.are_documents and all(is_list(self._parts.columns[name]) for name in value.columns)
-        return are_tags and behind is not None and self._parts.is_rows(behind) and sum(
+        is_noun = behind is not None and (behind.kind == "column" or self._parts.is_rows(behind))
+        return are_tags and is_noun and sum(
             label[:len(keys)] == keys and len(label) > len(keys) for label in labels) > 1
 
     def _may_name_all(self, value: Mention, column: str) -> bool:

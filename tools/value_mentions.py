@@ -71,17 +71,10 @@ class ValueReader:
                     break
 
     def _families(self, keys: Keys) -> dict[str, list[str]]:
-        """Return the values without spaces that begin with some words, of lists that the question names.
-
-        "Sponsored by Acme" means the sponsor "acme.com-offer", whatever tags are called "acme".
-        """
+        """Return the values without spaces that begin with some words, of lists: "acme.com-offer" is Acme's."""
         return {column: family for column, values in self._parts.get(keys, {}).items()
-                if self._columns[column].kind == "list" and self._is_said(column)
-                and (family := [one for one in values if " " not in one and keys_of(one)[:len(keys)] == keys])}
-
-    def _is_said(self, column: str) -> bool:
-        return any(is_form_of(word.folded, label.folded) for label in words_of(self._columns[column].title)
-                   for word in self._words)
+                if self._columns[column].kind == "list" and (
+                    family := [one for one in values if " " not in one and keys_of(one)[:len(keys)] == keys])}
 
     def _is_label(self, first: int, last: int, values: Mapping[str, Sequence[str]]) -> bool:
         """Return True for a plural or verb of another column's label that is only a tag: "titles", "hosted"."""

@@ -22,6 +22,8 @@ ANSWERED = {
         What is the most recent episode of The Dawn that had a guest? -> Talk 2
         On how many episodes is Cyd named as a guest, alone or together with somebody else? -> 2
         How many podcast episodes are in this folder? -> 5
+        How many podcast guests are there? -> 2
+        Who hosted the most episodes? -> mia-holt: 3
         How many episodes have only a Low impact? -> 2""",
     "tables": """
         What is the total sample size? -> 93
@@ -172,7 +174,7 @@ ANSWERED = {
 }
 DECLINED = {
     "episodes": """How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
-        How many episodes did Mia Holt review?; How many acme episodes are in this folder?""",
+        How many episodes did Mia Holt review?; How many acme episodes are there?""",
     "tables": """?; the; than; how many; How many corals bleached?; How many people work in Research?
         Who is Research?; What is Ben Cole's phone number?; How many lakes in Finland have no outlet?
         How many orders did Alder Ltd place?; How many orders were not shipped?; What is the total revenue of orders?
