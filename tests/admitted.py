@@ -24,7 +24,6 @@ def _fields(row: Any, chunk: Chunk) -> dict[str, Any]:
 
 
 def graph_of(parts: Iterable[tuple[str, BoundedExtraction]]) -> KnowledgeGraph:
-    """The graph of what is admitted of some chunks, by their ids."""
     tables = zip(*(rows_of(*part) for part in parts), strict=True)
     rows = [[row for own in table for row in own] for table in tables] or [[], [], []]
     return KnowledgeGraph.of_rows(AdmittedRows(*rows))

@@ -54,8 +54,6 @@ class Fake:
 
 
 class FakeResources(Resources):
-    """Resources with that reasoner."""
-
     def __init__(self, home: Path, embedder: Embedder, **settings: Any) -> None:
         super().__init__(Settings(home=home, llm_base_url=None, _env_file=None, **settings), embedder)
         self.fake = Fake()
@@ -80,6 +78,14 @@ def resources(opened):
     return opened
 
 
+@pytest.fixture
+def served(tmp_path, hashed_embedder):
+    """Resources with that reasoner for a server, whose knowledge base is "people"."""
+    people(tmp_path, "people", hashed_embedder)
+    with FakeResources(tmp_path, hashed_embedder) as resources:
+        yield resources
+
+
 QUESTION = "Where was Ada Byron born?"
 
 
@@ -88,7 +94,6 @@ def ask(resources, question=QUESTION, **context):
 
 
 def look(*lookups: Lookup | str, **more: Any) -> Judgement:
-    """Lookups; a text is a search for passages."""
     return Judgement(lookups=[PassageLookup(query=one) if isinstance(one, str) else one for one in lookups], **more)
 
 
@@ -103,7 +108,6 @@ def claim(text: str, *quotes: int | tuple[int, str], unstated="") -> Claim:
 
 
 def passages(inquiry: Inquiry) -> dict[str, int]:
-    """The number of a passage of each document."""
     return {item.document: number for number, item in enumerate(inquiry.items(), 1) if item.kind == "passage"}
 
 

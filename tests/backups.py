@@ -61,5 +61,4 @@ def changed(shell):
 
 
 def left(folder: Path) -> list[str]:
-    """What lies about in a folder, hidden files included, without the audit log."""
     return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(audit.FILE))

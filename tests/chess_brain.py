@@ -31,7 +31,6 @@ def endpoint():
 
 
 def running(client: Any, endpoint: Any, kb: str, documents: dict[str, str] = rest.CHESS, seconds: float = 60.0) -> Any:
-    """A build that waits so long for the endpoint."""
     before, endpoint.seconds = endpoint.stats.requests, seconds
     build = rest.started(client, kb, documents)
     wait_for(lambda: endpoint.stats.requests > before)

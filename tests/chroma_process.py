@@ -46,7 +46,6 @@ class ChromaProcess:
 
 @contextmanager
 def running(folder: Path) -> Iterator[ChromaProcess]:
-    """A server with its data in a folder, ended at the end of the block."""
     server = ChromaProcess(folder / "data")
     server.start()
     try:

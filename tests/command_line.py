@@ -14,18 +14,21 @@ SECONDS = 300  # the machine may be busy: a command takes 2 to 25 s on a quiet o
 
 
 def clean_environment(**changes: str) -> dict[str, str]:
-    """The environment without anything that sets Banyan up, and `changes`."""
     return {**{name: value for name, value in os.environ.items() if not name.startswith("BANYAN_")},
             "COLUMNS": "200", "NO_COLOR": "1", **changes}
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a command ended."""
-
     code: int
     out: str
     err: str
+
+    def refused(self, *words: str) -> "Result":
+        """The command failed, and each of the words is in what it said."""
+        assert self.code == 1, self
+        assert [one for one in words if one not in self.err] == [], self.err
+        return self
 
     @property
     def json(self) -> Any:
@@ -56,7 +59,6 @@ class CommandLine:
 
 
 def check_citations(citations: list[dict[str, Any]], documents: Path) -> None:
-    """Each citation's words stand in its file, at its characters."""
     assert citations
     assert [c["id"] for c in citations] == list(range(1, len(citations) + 1))
     for citation in citations:

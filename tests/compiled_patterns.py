@@ -82,8 +82,6 @@ def _within(value: object, at: str, module: str, depth: int) -> Iterator[tuple[s
 
 
 class _Word(str):
-    """A word with words for attributes."""
-
     def __getattr__(self, _: str) -> "_Word":
         return self
 

@@ -73,7 +73,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def hashed_embedder():
-    """A fast embedder without a model: equal trigrams, similar vectors."""
     from .hashed_embedding import HashedEmbedder  # noqa: PLC0415  (imports wait until a test asks)
 
     return HashedEmbedder()
@@ -81,7 +80,6 @@ def hashed_embedder():
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Any]:
-    """A PostgreSQL server of the tests' own, started by the first to ask."""
     from .postgresql import cluster  # noqa: PLC0415
 
     pytest_socket.enable_socket()
@@ -95,7 +93,6 @@ def postgresql() -> Iterator[Any]:
 
 @pytest.fixture(scope="session", autouse=POSTGRESQL)
 def in_postgresql(postgresql: Any) -> Iterator[None]:
-    """All ledgers of the tests of this process are on that server."""
     from .postgresql import holding_ledgers  # noqa: PLC0415
 
     with holding_ledgers(postgresql):
@@ -104,7 +101,6 @@ def in_postgresql(postgresql: Any) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def reading_processes() -> Iterator[dict[Any, Any]]:
-    """The processes of `shared_reading`, by the limits that they read with."""
     processes: dict[Any, Any] = {}
     yield processes
     for process in processes.values():
@@ -173,5 +169,4 @@ def real_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The measuring data; tests that use it are marked `data` and skip where it is absent."""
     return DATA

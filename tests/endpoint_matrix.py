@@ -24,7 +24,6 @@ _PAGE = "<html><head><title>{}</title></head><body>...</body></html>"
 
 
 def reply(text: Any = FOUND, finish: str = "stop", **message: Any) -> httpx2.Response:
-    """A completion."""
     return _completion({"index": 0, "finish_reason": finish,
                         "message": {"role": "assistant", "content": text, **message}})
 
@@ -35,17 +34,14 @@ def _completion(choice: Body) -> httpx2.Response:
 
 
 def error(status: int, message: str, **more: Any) -> httpx2.Response:
-    """An error as OpenAI sends it."""
     return httpx2.Response(status, json={"error": {"message": message, **more}})
 
 
 def page(status: int, title: str) -> httpx2.Response:
-    """A page of HTML."""
     return httpx2.Response(status, text=_PAGE.format(title), headers={"content-type": "text/html"})
 
 
 def streamed(body: Body) -> httpx2.Response:
-    """A reply as a stream where one is asked for."""
     if not body.get("stream"):
         return reply()
     deltas = ({"role": "assistant", "content": ""}, {"content": FOUND})
@@ -71,7 +67,6 @@ def nested_stream(body: Body) -> httpx2.Response:
 
 def refusing(is_refused: Callable[[Body], Any], refusal: Callable[[], httpx2.Response], answer: Answer = streamed,
              ) -> Answer:
-    """An endpoint that refuses some requests."""
     return lambda body: refusal() if is_refused(body) else answer(body)
 
 
@@ -96,19 +91,10 @@ def _summaries(body: Body) -> httpx2.Response:
 
 @dataclass(frozen=True)
 class Case:
-    """A behaviour of an endpoint.
+    """A behaviour of an endpoint and its outcome, for the documentation, and what a test looks at.
 
-    Args:
-        behaviour: what the endpoint does, for the documentation.
-        outcome: what Banyan does, for the documentation.
-        answers: the responses in order, or a function from the request's body to the response.
-        requests: how many are sent.
-        fails: a pattern of the error; none: the answer is read.
-        says: a pattern of a request's or a log's text, where the outcome is visible there.
-        settings: settings besides the endpoint's.
-        asks: a step; `stream` asks for one reply while something listens to it.
-        again: how many requests another question takes.
-        last: fields of the last request's body; None: the field is absent.
+    `requests` are sent; the error has the pattern `fails`, a request or the log `says`; `again` so many are sent for
+    another question; `last` are fields of the last request's body, None where one is absent.
     """
 
     behaviour: str
@@ -270,13 +256,11 @@ CASES = [*PARAMETERS, *REPLIES, *ERRORS]
 
 
 def table() -> str:
-    """The table, as Markdown."""
     return "\n".join(["| an endpoint | Banyan | requests |", "|---|---|---|", *(
         f"| {case.behaviour} | {case.outcome} | {case.requests} |" for case in CASES), ""])
 
 
 def found() -> str:
-    """The table that the page has."""
     (there,) = _TABLE.findall(PAGE.read_text("utf-8"))
     return str(there)
 

@@ -31,8 +31,6 @@ last. How endpoints fail is in [Endpoints](endpoints.md). `python -m tests.error
 
 
 class Error(NamedTuple):
-    """A class of errors."""
-
     name: str
     says: str
     """The first line of its docstring."""
@@ -61,7 +59,6 @@ def _branches(message: ast.expr) -> list[ast.expr]:
 
 
 def errors() -> list[Error]:
-    """The classes of errors, by name, and the faces' own, with the messages that the code writes."""
     nodes = [node for tree in _trees() for node in ast.walk(tree)]
     classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
 
@@ -80,7 +77,6 @@ def errors() -> list[Error]:
 
 
 def page() -> str:
-    """The page, as Markdown."""
     parts = [_HEAD]
     for error in errors():
         lines = [f"- {message}" for message in sorted({*error.messages})]

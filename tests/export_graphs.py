@@ -16,7 +16,6 @@ texts = st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(exclude_catego
 
 
 def text_graph(said: list[str]) -> "nx.MultiDiGraph[Any]":
-    """A graph as `tree_graph` makes it, with the given texts (seven) where documents' texts stand."""
     name, kind, relation, attribute, value, document, quote = said
     source = {"document": document, "start": 0, "end": 3, "quote": quote}
     graph = nx.MultiDiGraph(name="kb", schema=kind, schema_version=2, documents=1, current=True)

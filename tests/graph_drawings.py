@@ -28,7 +28,6 @@ As LangGraph compiled them. Dashed: taken when it is needed. `python -m tests.gr
 
 
 def picture(drawn: Any, title: str) -> str:
-    """The picture of what `get_graph()` of a compiled graph gives."""
     network = nx.DiGraph()
     network.add_nodes_from(drawn.nodes)
     network.add_edges_from((edge.source, edge.target, {"if": edge.conditional}) for edge in drawn.edges)

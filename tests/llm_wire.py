@@ -25,7 +25,6 @@ class Turn:
 
 
 def form_of(body: dict[str, Any]) -> Form:
-    """How a request asks for structure."""
     if body.get("tools"):
         return "tools"
     kind = body.get("response_format", {}).get("type", "text")
@@ -38,9 +37,8 @@ def completion(body: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str,
 
 
 def message(body: dict[str, Any], text: str, kind: str | None) -> dict[str, Any]:
-    """The assistant's message: in a forced call of a function, the text is its arguments."""
     message: dict[str, Any] = {"role": "assistant", "content": text}
-    if form_of(body) != "tools" or kind in {"fenced", "text", "empty"}:
+    if form_of(body) != "tools" or kind in {"fenced", "empty"}:
         return message
     name = body["tools"][0]["function"]["name"]
     return message | {"content": None, "tool_calls": [
@@ -96,7 +94,6 @@ async def stream(body: dict[str, Any], message: dict[str, Any], finish: str, usa
 
 
 def blanks(megabytes: int, *, packed: bool) -> Response:
-    """A response of blanks alone; packed, they are compressed to a thousandth."""
     packer = zlib.compressobj(wbits=31)
 
     def parts() -> Iterator[bytes]:

@@ -13,7 +13,6 @@ from hypothesis.internal.conjecture.utils import many
 
 
 def _more(elements: Any) -> bool:
-    """Whether another element is to be drawn."""
     if elements._depth is None:
         elements.__enter__()
         elements.steps = iter(elements)

@@ -4,17 +4,25 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
 
+from . import llm_server
 from .command_line import EXAMPLES
 from .newest import contents, newest
 
 FEW = [EXAMPLES / "en" / f"{name}.md" for name in (
     "marie-curie", "niels-bohr", "polonium", "stockholm", "vienna", "warsaw")]
+
+
+@pytest.fixture
+def server():
+    with llm_server.LlmServer() as running:
+        yield running
 
 
 class ModelHome:
@@ -33,7 +41,6 @@ class ModelHome:
                                   llm_model=name or "none", **self.settings | changes), self.embedder)
 
     def build(self, model: str | None = None, paths: Iterable[Path] = FEW, changes: Any = (), **context: Any) -> Any:
-        """The report of a build; `changes` are settings of its own."""
         with self.resources(model, **dict(changes)) as resources:
             return build_graph(resources).invoke(
                 {"knowledge_base": "kb", "paths": [str(path) for path in paths], **self.schema},

@@ -7,7 +7,6 @@ from banyan.graph_store.index.lexical import NameTrie, build_trie
 
 
 def trie_of(names: Iterable[tuple[str, str]]) -> NameTrie:
-    """The trie of (name, entity id) pairs."""
     pairs = list(names)
     ids = sorted({entity for _, entity in pairs})
     return NameTrie(build_trie("names", ((words(name), ids.index(entity)) for name, entity in pairs)), "names",

@@ -10,7 +10,6 @@ from banyan.schemas.documents import EVERYTHING, Scope
 
 
 def newest(resources: Resources, name: str = "kb", scope: Scope = EVERYTHING) -> Snapshot:
-    """Return the newest snapshot, which is open until another one takes its place."""
     with resources.snapshot(name, scope) as snapshot:
         return snapshot
 

@@ -18,25 +18,19 @@ AUDIENCE = "banyan-tests"
 
 
 class SigningKey(NamedTuple):
-    """A private key with the name under which it is published."""
-
     kid: str
     private: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
     @classmethod
     def rsa(cls, kid: str) -> "SigningKey":
-        """A new RSA key."""
         return cls(kid, rsa.generate_private_key(65537, 2048))
 
     def published(self) -> dict[str, Any]:
-        """The public key as an issuer publishes it."""
         shown = jwt.algorithms.RSAAlgorithm.to_jwk(self.private.public_key(), as_dict=True)
         return {**shown, "kid": self.kid, "use": "sig", "alg": "RS256"}
 
 
 class Issuer:
-    """Signs tokens with an RSA key; `published` is what it lets know, by path, and `asked` which paths were read."""
-
     def __init__(self, url: str = "http://127.0.0.1:9") -> None:
         self.url = url
         self.key = SigningKey.rsa("first")
@@ -45,21 +39,17 @@ class Issuer:
         self.publish(self.key)
 
     def publish(self, *keys: SigningKey, **more: Any) -> None:
-        """Let these keys be known, and these values of the discovery document."""
         self.published["/.well-known/openid-configuration"] = {
             "issuer": self.url, "jwks_uri": f"{self.url}/keys", **more}
         self.published["/keys"] = {"keys": [key.published() for key in keys]}
 
     def settings(self) -> dict[str, str]:
-        """What the server has to be set to."""
         return {"oidc_issuer": self.url, "oidc_audience": AUDIENCE, "oidc_bases_claim": "bases"}
 
     def variables(self) -> dict[str, str]:
-        """The same as variables of an environment."""
         return {f"BANYAN_{name.upper()}": value for name, value in self.settings().items()}
 
     def token(self, scopes: str = "", *, key: SigningKey | None = None, algorithm: str = "RS256", **claims: Any) -> str:
-        """A token, right in all but what is given; a claim that is None is left out."""
         key = key or self.key
         now = int(time.time())
         all_claims = {"iss": self.url, "aud": AUDIENCE, "sub": "ann", "iat": now, "exp": now + 600, "bases": "*",

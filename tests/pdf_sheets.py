@@ -25,7 +25,6 @@ def sheet() -> FPDF:
 
 
 def pdf(path: Path, pages: Sequence[Any], title: str = "") -> Path:
-    """Write a PDF file whose pages are texts or pictures at 150 dots an inch, which they fill."""
     file = FPDF(unit="pt")
     file.set_font("helvetica", size=12)
     file.set_title(title)

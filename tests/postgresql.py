@@ -25,11 +25,7 @@ USERS = ("postgres", "nobody")
 
 
 def programs() -> Path:
-    """Where `initdb` and `postgres` are, in Debian's place or by PATH.
-
-    Raises:
-        LookupError: PostgreSQL is not installed.
-    """
+    """Where `initdb` and `postgres` are, in Debian's place or by PATH."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if not found and (other := shutil.which("initdb")):
         found = [Path(other).resolve()]
@@ -39,8 +35,6 @@ def programs() -> Path:
 
 
 class Cluster:
-    """A running server, on a port of the loopback address."""
-
     def __init__(self, folder: Path) -> None:
         self._bin = programs()
         self._data = folder / "data"
@@ -62,7 +56,6 @@ class Cluster:
         assert done.returncode == 0, done.stderr
 
     def start(self) -> None:
-        """Start the server unless it runs, and wait until it answers."""
         if self._server is not None and self._server.poll() is None:
             return
         log = (self._data.parent / "log").open("ab")
@@ -91,17 +84,14 @@ class Cluster:
             self._server = None
 
     def url(self, database: str = "postgres", password: str = PASSWORD) -> str:
-        """The address of one of its databases, as BANYAN_DATABASE_URL takes it."""
         return f"postgresql+psycopg://banyan:{password}@127.0.0.1:{self.port}/{database}"
 
     def run(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
-        """Run a statement; returns its rows."""
         with psycopg.connect(self.url(database).replace("+psycopg", ""), autocommit=True, connect_timeout=5) as session:
             cursor = session.execute(sql.SQL(statement))  # type: ignore[arg-type]
             return cursor.fetchall() if cursor.description else []
 
     def database(self, name: str) -> str:
-        """The address of a database, made if it is not there."""
         if not self.run(f"SELECT 1 FROM pg_database WHERE datname = '{name}'"):
             self.run(f'CREATE DATABASE "{name}" STRATEGY wal_log')
         return self.url(name)
@@ -109,11 +99,7 @@ class Cluster:
 
 @contextmanager
 def cluster() -> Iterator[Cluster]:
-    """A server for a block; in memory where there is room.
-
-    Raises:
-        LookupError: PostgreSQL is not installed.
-    """
+    """A server for a block; in memory where there is room."""
     programs()
     # The folders above it let its user through, unlike those of `tmp_path`.
     memory = Path("/dev/shm")

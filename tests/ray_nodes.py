@@ -28,12 +28,7 @@ _OBJECT_STORE = 80_000_000  # the least that Ray takes
 
 
 class RayCluster:
-    """One head and some worker nodes; a context manager that ends them.
-
-    Args:
-        workers: how many nodes besides the head.
-        head: processors of the head; each of the others has one.
-    """
+    """One head with so many processors and some workers with one each; a context manager that ends them."""
 
     def __init__(self, workers: int = 2, head: int = 1) -> None:
         self.address = f"127.0.0.1:{free_port()}"

@@ -18,13 +18,11 @@ GIVEN = [{"id": name, "text": text} for name, text in DEFEATS.items()]
 
 
 def players(number: int) -> dict[str, str]:
-    """Documents of one chunk each, by their names."""
     return {f"player-{one}.md": f"# Player {one}\n\nPlayer {one} was a chess player. She was born in Warsaw in "
                                 f"{1700 + one}.\n" for one in range(number)}
 
 
 def sent(documents):
-    """Documents as the parts of an upload."""
     return [("files", (name, text, "text/plain")) for name, text in documents.items()]
 
 
@@ -41,14 +39,12 @@ def followed(client, build):
 
 
 def started(client, kb, documents, **fields):
-    """Begin a build of documents; returns its id."""
     answer = client.post(f"{KB}/{kb}/builds", files=sent(documents), data=fields)
     assert answer.status_code == 202, answer.text
     return answer.json()["id"]
 
 
 def built(client, kb, documents, **fields):
-    """The last state of a build of documents."""
     return followed(client, started(client, kb, documents, **fields))[-1]
 
 
@@ -57,7 +53,6 @@ def state(client, build):
 
 
 def mcp(client, method, headers=None, **params):
-    """The result of a call by MCP."""
     call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     response = client.post("/mcp", json=call, headers=(headers or {}) | {
         "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"})

@@ -57,12 +57,10 @@ _ATTRIBUTE = re.compile(r"(\w+):(\w+)\.(\w+) = (\w+)")
 
 
 def schema() -> GraphSchema:
-    """The schema of these tests."""
     return GraphSchema.model_validate(SCHEMA)
 
 
 def read_facts(text: str) -> Extraction:
-    """What is written out in a text."""
     entities: list[ExtractedEntity] = []
     triples: list[ExtractedTriple] = []
     for head, head_type, relation, tail, tail_type, confidence in _TRIPLE.findall(text):
@@ -104,8 +102,6 @@ class ScriptedReasoner(RulesReasoner):
 
 
 class ScriptedResources(Resources):
-    """Resources whose reasoner is scripted."""
-
     def __init__(self, settings: Settings, embedder: Embedder, scripted: ScriptedReasoner | None = None) -> None:
         super().__init__(settings, embedder)
         self.scripted = scripted or ScriptedReasoner()
@@ -129,7 +125,6 @@ class Workshop:
         self.settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None, **self.changes)
 
     def write(self, texts: dict[str, str]) -> list[str]:
-        """Write documents; returns their paths in the order given."""
         for name, text in texts.items():
             (self.documents / name).write_text(text, "utf-8")
         return [str(self.documents / name) for name in texts]
@@ -138,7 +133,6 @@ class Workshop:
         return ScriptedResources(self.settings, self.embedder, self.scripted)
 
     def build(self, paths: Iterable[str] = (), **context: Any) -> BuildReport:
-        """One run of the construction graph, as one process would make it."""
         with self.resources() as resources:
             return run_build(resources, self.given(paths), BuildContext(**context))
 
@@ -146,24 +140,20 @@ class Workshop:
         return {"knowledge_base": "kb", "paths": list(paths), "schema": str(self.schema)}
 
     def dump(self) -> dict[str, Any]:
-        """The graph as it is on disk."""
         with self.resources() as resources, resources.snapshot("kb") as snapshot:
             return snapshot.kb.graph.dump()
 
     def triples(self) -> set[tuple[str, str, str]]:
-        """The triples of the graph by names."""
         with self.resources() as resources:
             with resources.snapshot("kb") as snapshot:
                 graph = snapshot.kb.graph
             return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
 
     def problems(self) -> list[Any]:
-        """What `verify` finds."""
         with self.resources() as resources, resources.snapshot("kb") as snapshot:
             return verify(snapshot.kb)
 
     def vectors(self) -> dict[str, set[str]]:
-        """The ids of what can be found by vectors."""
         with self.resources() as resources, resources.snapshot("kb") as snapshot:
             kb = snapshot.kb
             return {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}
@@ -190,7 +180,6 @@ def _built(embedder: Embedder, texts: tuple[tuple[str, str], ...], settings: tup
 
 
 def run_build(resources: Resources, given: dict[str, Any], context: BuildContext | None = None) -> BuildReport:
-    """Run the construction graph to its end."""
     result = build_graph(resources).invoke(given, {"max_concurrency": 3}, context=context or BuildContext())
     return result["report"]
 
@@ -215,6 +204,12 @@ class Result:
     code: int
     out: str
     err: str
+
+    def refused(self, *words: str) -> "Result":
+        """The command failed, and each of the words is in what it said."""
+        assert self.code == 1, self
+        assert [one for one in words if one not in self.err] == [], self.err
+        return self
 
 
 class Shell(Workshop):
@@ -243,7 +238,6 @@ class Shell(Workshop):
         return Result(int(ended.value.code or 0), printed.out, printed.err.replace("\n", " "))
 
     def data(self, *arguments: object) -> Any:
-        """What a command says of the knowledge base as JSON."""
         result = self(*arguments, "--kb", "kb", "--json")
         assert result.code == 0, result.err
         return json.loads(result.out)
@@ -273,7 +267,6 @@ def shop(tmp_path, hashed_embedder):
 
 @pytest.fixture
 def built_shop(tmp_path, hashed_embedder):
-    """With the knowledge base of TEXTS."""
     made = Workshop(tmp_path, hashed_embedder)
     made.copy_built()
     return made

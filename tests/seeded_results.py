@@ -25,7 +25,6 @@ SPAN = Span(start=0, end=1, quote="x")
 
 
 def history(folder: Path) -> Any:
-    """What documents that come, change and go leave in a knowledge base."""
     shop = scripted.Workshop(folder, HashedEmbedder(), batch_chunks=2)
     shop.build(shop.write({**scripted.TEXTS, "e.txt": "Ada:Person --mentor of--> Bob:Person (0.9).",
                            "f.txt": "Cem:Person --mentor of--> Dua:Person (0.9)."}))
@@ -38,15 +37,12 @@ def history(folder: Path) -> Any:
 
 
 class Vectors:
-    """A random vector for each id, the same in every process."""
-
     def get(self, kind: str, ids: list[str]) -> Any:
         seeds = [[int(one[i:i + 4], 36) for i in (0, 4)] for one in ids]
         return np.array([np.random.default_rng(seed).standard_normal(16) for seed in seeds], np.float32).reshape(-1, 16)
 
 
 def tree(shuffling: int) -> Any:
-    """The tree of three groups of facts, added in some order."""
     facts = [(f"{c}{i}", f"{c} makes", f"{c}{(i * 7 + 1) % 15}") for c in "ABC" for i in range(15)]
     random.Random(shuffling).shuffle(facts)
     graph = graph_of(

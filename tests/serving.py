@@ -19,8 +19,6 @@ ENDS_WITHIN = 60  # the machine may be busy: one second on a quiet one
 
 @dataclass(frozen=True)
 class Served:
-    """A running server."""
-
     url: str
     home: Path
     log: Path
@@ -28,20 +26,12 @@ class Served:
 
     @property
     def said(self) -> str:
-        """Its log so far."""
         return self.log.read_text("utf-8", errors="replace")
 
 
 @contextmanager
 def served(folder: Path, *arguments: str, host: str = "127.0.0.1", **settings: str) -> Iterator[Served]:
-    """A server that is ready, ended at the end of the block.
-
-    Args:
-        folder: where it runs; its home is `folder / "home"`.
-        arguments: further arguments of `banyan serve`.
-        host: the address that it listens on.
-        settings: further variables of its environment.
-    """
+    """A server in `folder / "home"` that is ready, ended at the end of the block; `settings` are of its environment."""
     home, log, port = folder / "home", folder / "server.log", free_port()
     command = [warm_start.BANYAN, "serve", "--host", host, "--port", str(port), *arguments]
     with log.open("wb") as output, warm_start.WarmProcess(
@@ -57,7 +47,6 @@ def served(folder: Path, *arguments: str, host: str = "127.0.0.1", **settings: s
 
 @contextmanager
 def replicas(folder: Path, database: str, number: int = 2, **settings: str) -> Iterator[list[Served]]:
-    """So many servers on one PostgreSQL database, each with a home of its own, ended at the end of the block."""
     with ExitStack() as stack:
         servers = []
         for one in range(number):
@@ -68,7 +57,6 @@ def replicas(folder: Path, database: str, number: int = 2, **settings: str) -> I
 
 
 def stop(server: Served) -> int:
-    """End a server as a supervisor does; returns its exit code."""
     with suppress(ProcessLookupError):
         server.process.send_signal(signal.SIGTERM)
     try:
@@ -79,12 +67,10 @@ def stop(server: Served) -> int:
 
 
 def build_demo(folder: Path, kb: str = "english", *, language: str = "en") -> None:
-    """Build the examples' knowledge base for a server whose folder this is, as a user builds it."""
     command_line.CommandLine(folder)("build", command_line.EXAMPLES / language, "--kb", kb, "--json")
 
 
 def print_work(file: Path, *pages: str) -> None:
-    """Write a PDF file with a page for each text."""
     printed = FPDF()
     for words in pages:
         printed.add_page()

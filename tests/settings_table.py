@@ -28,7 +28,6 @@ _CACHE = "| `BANYAN_CACHE` | the user's cache folder | where the converted embed
 
 
 def table() -> str:
-    """The table, as Markdown."""
     rows = [f"| `BANYAN_{name.upper()}` | {_default(field.default)} | {_description(field)} |"
             for name, field in Settings.model_fields.items()]
     return "\n".join(["| variable | default | |", "|---|---|---|", *rows, _CACHE, ""])
@@ -65,7 +64,6 @@ def _default(value: Any) -> str:
 
 
 def found() -> str:
-    """The table that the page has."""
     (there,) = _TABLE.findall(PAGE.read_text("utf-8"))
     return str(there)
 

@@ -43,7 +43,6 @@ def summarise(digests: Sequence[CommunityDigest]) -> list[CommunitySummary]:
 
 
 def said(entities: Iterable[tuple[str, str]] = (), triples: Triples = (), attributes: Triples = ()) -> Extraction:
-    """An extraction from pairs and triples of strings."""
     return Extraction(
         entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
         triples=tuple(ExtractedTriple(head=head, relation=relation, tail=tail, time=" ".join(time))
@@ -53,13 +52,11 @@ def said(entities: Iterable[tuple[str, str]] = (), triples: Triples = (), attrib
 
 
 def store(kb: KnowledgeBase, document: Document, max_tokens: int = 400, overlap_tokens: int = 0) -> bool:
-    """Store a document with its chunks, of which nothing is said yet; returns whether anything changed."""
     chunks = chunk_document(document, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
     return kb.documents.put(document, chunks)
 
 
 def put_plain(kb: KnowledgeBase, document_id: str, text: str, *, title: str = "", max_tokens: int = 400) -> None:
-    """Store a document that nothing is said of, in chunks, and write it."""
     put_document(kb, Document(id=document_id, title=title, text=text, source="test"), max_tokens)
     kb.refresh()
 
@@ -102,14 +99,12 @@ def embedded(home: Path, name: str, embedder: Embedder, triples: Triples) -> Kno
 
 
 def finish(kb: KnowledgeBase) -> None:
-    """What the construction graph does at its end."""
     refresh_graph_and_vectors(kb)
     kb.tree.build(summarise)
     kb.save_graph()
 
 
 def delete(kb: KnowledgeBase, document_id: str) -> None:
-    """Delete a document, and what it brought to the graph and the vectors."""
     kb.documents.delete(document_id)
     refresh_graph_and_vectors(kb)
 
@@ -120,7 +115,6 @@ def reindex(kb: KnowledgeBase) -> None:
 
 
 def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> KnowledgeBase:
-    """Open a knowledge base; a new one is empty and has the open schema, or another one."""
     kb = KnowledgeBase(Layout.of(home, name), embedder, create=True)
     if not kb.schemas.version():
         kb.schemas.append(schema or open_schema(), (), "seed")
@@ -129,7 +123,6 @@ def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None
 
 @cache
 def _made(embedder: Embedder, schema: str) -> Path:
-    """The home of the knowledge base of PEOPLE, which a process makes once."""
     home = Path(tempfile.mkdtemp(prefix="banyan-people-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     with create(home, "people", embedder, GraphSchema.model_validate_json(schema)) as kb, kb.writing():
@@ -146,12 +139,10 @@ def _made(embedder: Embedder, schema: str) -> Path:
 
 
 def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> None:
-    """The knowledge base of PEOPLE."""
     made = _made(embedder, (schema or open_schema()).model_dump_json())
     copied(Layout.of(made, "people"), Layout.of(home, name))
 
 
 def node_link_of(network: "nx.MultiDiGraph[str]") -> NodeLink:
-    """Return a graph as it is written."""
     data = nx.node_link_data(network, edges="edges")
     return NodeLink(data["graph"], data["nodes"], data["edges"])

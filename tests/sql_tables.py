@@ -14,13 +14,11 @@ from banyan.schemas.documents import Document, SourceTable
 
 def document_of(key: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "",
                 **metadata: str) -> Document:
-    """A document of one table, each row on a line of its own."""
     return document_of_tables(key, [(title, columns, rows)], **metadata)
 
 
 def document_of_tables(key: str, tables: Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]],
                        **metadata: str) -> Document:
-    """A document of several tables, each given by its title, columns and rows."""
     text, found = "", []
     for title, columns, rows in tables:
         spans = []
@@ -33,7 +31,6 @@ def document_of_tables(key: str, tables: Sequence[tuple[str, Sequence[str], Sequ
 
 
 def engine_of(*documents: Document) -> SqlEngine:
-    """SQL over the tables of some documents."""
     stored = Documents(Database(Path(":memory:")))
     for document in documents:
         stored.put(document, [])

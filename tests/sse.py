@@ -6,14 +6,11 @@ from typing import Any, NamedTuple
 
 
 class Event(NamedTuple):
-    """An event's name and its data, read from JSON."""
-
     name: str
     data: Any
 
 
 def events(lines: Iterable[str]) -> Iterator[Event]:
-    """The events of a stream, as they come; comments are left out."""
     name, data = "", ""
     for line in lines:
         if line.startswith("event:"):

@@ -12,13 +12,11 @@ WITHIN = 60.0  # the machine may be busy
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    """Return when the condition holds."""
     for pause in _pauses(condition):
         time.sleep(pause)
 
 
 async def wait_in_loop_for(condition: Callable[[], object]) -> None:
-    """Return when the condition holds; other tasks go on meanwhile."""
     for pause in _pauses(condition):
         await asyncio.sleep(pause)
 
@@ -47,8 +45,6 @@ def _pauses(condition: Callable[[], object]) -> Iterator[float]:
 
 
 class Clock:
-    """A clock that goes on when it is told to."""
-
     def __init__(self) -> None:
         self.now = 1000.0
 

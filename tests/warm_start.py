@@ -64,7 +64,6 @@ class WarmProcess(subprocess.Popen):
 
 def run(arguments: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str], timeout: float,
         stdin: str = "") -> "subprocess.CompletedProcess[str]":
-    """Like `subprocess.run`, with its output captured as text."""
     with WarmProcess(arguments, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                      stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
         try:
@@ -114,10 +113,9 @@ def import_all() -> None:
 
 
 def load_model_once() -> None:
-    """Load the default embedding model, so that processes that are forked then have it: it takes a sixth of a second.
+    """Load the default embedding model, so that processes that are forked then have it.
 
-    A session of one thread, as the embedder's is, starts none, and a tokenizer's begin with the first texts. Exporting
-    the model, the first time on a machine, does: that is left to another process.
+    It starts no thread, unlike exporting it, the first time on a machine: that is left to another process.
     """
     export = "from banyan.models.embedding.minilm import bundled_export; bundled_export()"
     subprocess.run([sys.executable, "-c", export], check=True)
@@ -186,7 +184,6 @@ def use_hashed() -> None:
 
 
 def become(arguments: list[str]) -> None:
-    """Do what `banyan`, or an interpreter, does with these arguments."""
     use_hashed()
     if DESCRIPTORS in os.environ:
         most = int(os.environ[DESCRIPTORS])
@@ -205,7 +202,6 @@ def become(arguments: list[str]) -> None:
 
 
 def main() -> None:
-    """Serve, and in a child do what was asked for."""
     code = None
 
     def leave() -> None:

@@ -42,7 +42,6 @@ def _changed(data: bytes, draw: random.Random) -> bytes:
 
 
 def _repacked(data: bytes, draw: random.Random) -> bytes:
-    """The archive with some parts changed, gone, or there twice."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as given, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as made:
         names = given.namelist()

@@ -61,18 +61,14 @@ _AROUND = ("%", "```json\n%\n```", "<think>%</think>%", "%%", "[%]", '{"answer":
 
 
 class Replies:
-    """Reads what a model might send."""
-
     name = "replies"
 
     def __init__(self) -> None:
-        """Prepare what extractions are bounded by."""
         self._bounds = Bounds(_SCHEMA)
         self._chunks = [Chunk(id=str(number), document_id="d", ordinal=0, start=0, end=len(one.text), text=one.text,
                               title=one.title) for number, one in enumerate(_REQUESTS)]
 
     def round(self, draw: random.Random) -> int:
-        """Read a hundred replies; returns their number."""
         for _ in range(100):
             step = draw.choice(sorted(_SHAPES))
             text = self._reply(_GOOD[step], draw)
@@ -105,7 +101,6 @@ class Replies:
         return around.replace("%", text) if draw.random() < 0.95 else text * draw.choice((3, 200))
 
     def _changed(self, value: Any, draw: random.Random) -> Any:
-        """The value with one part replaced, left out, or repeated."""
         inner = isinstance(value, dict | list) and value and draw.random() < 0.85
         if not inner:
             return draw.choice(_ODD)
@@ -120,4 +115,4 @@ class Replies:
         return [*value[:place], self._changed(value[place], draw), *value[place + 1:]]
 
     def close(self) -> None:
-        """Nothing is open."""
+        pass

@@ -78,7 +78,6 @@ class _Client:
         self.http = httpx.Client(base_url=server.url, timeout=DEADLINE + _LATER)
 
     def post(self, path: str, body: Any, **more: Any) -> httpx.Response:
-        """Send JSON; returns the response."""
         began = time.monotonic()
         said = self.http.post(path, content=json.dumps(body).encode(), headers={
             "Content-Type": "application/json", **more})
@@ -87,18 +86,14 @@ class _Client:
         return said
 
     def close(self) -> None:
-        """The server has told of no defect."""
         self.http.close()
         assert "Traceback" not in self.server.said, self.server.said[-5000:]
 
 
 class Questions(_Client):
-    """Asks questions that nobody would, some after a conversation."""
-
     name = "questions"
 
     def round(self, draw: random.Random) -> int:
-        """Ask once; returns 1."""
         body: dict[str, Any] = {"question": question(draw), "mode": draw.choice(("reject", "open"))}
         if draw.random() < 0.3:
             body["messages"] = [{"role": draw.choice(("user", "assistant")), "content": question(draw)}
@@ -108,26 +103,20 @@ class Questions(_Client):
 
 
 class Queries(_Client):
-    """Runs SELECTs over the tables, right ones and others."""
-
     name = "queries"
 
     def round(self, draw: random.Random) -> int:
-        """Run one; returns 1."""
         self.post(f"{KB}/demo/sql", {"sql": query(draw), "limit": draw.choice((1, 50, 10_000))})
         return 1
 
 
 class Mcp(_Client):
-    """Calls the tools of MCP with wrong and with odd arguments."""
-
     name = "mcp"
     _TOOLS = ("search", "ask", "list_knowledge_bases", "list_documents", "read_document", "schema", "schema_candidates",
               "decide_schema", "add_document", "entity_search", "triple_search", "community_search", "dfs_search",
               "table_query", "nothing")
 
     def round(self, draw: random.Random) -> int:
-        """Call once; returns 1."""
         odd = (None, -1, 0, 10**30, 1.5, "", [], {}, ["x"] * 100, {"a": {"b": []}}, question(draw), "demo", "../x")
         arguments = {name: draw.choice(odd) if draw.random() < 0.4 else question(draw)[:300]
                      for name in ("query", "question", "document", "start", "length", "limit", "offset", "mode", "who",

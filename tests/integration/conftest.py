@@ -3,6 +3,7 @@
 import shutil
 
 import banyan
+import httpx
 import pytest
 
 from .. import browsing, llm_server, oidc_issuer, serving, small_base
@@ -10,9 +11,15 @@ from .. import browsing, llm_server, oidc_issuer, serving, small_base
 
 @pytest.fixture(scope="module")
 def llm():
-    """An endpoint of a model, by the scripted brain."""
     with llm_server.LlmServer() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    """A client of the module's own server."""
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +39,11 @@ def resources(tmp_path_factory, hashed_embedder):
 
 @pytest.fixture(scope="session")
 def web_folder(english_store, tmp_path_factory):
-    """Where that server runs: its knowledge bases are in `home`."""
     return shutil.copytree(english_store, tmp_path_factory.mktemp("web") / "copy")
 
 
 @pytest.fixture(scope="session")
 def web_server(web_folder):
-    """The address of a server with the English examples."""
     # Both languages in one base would be embedded by the multilingual model, at ten passages a second.
     with serving.served(web_folder, BANYAN_EMBEDDING_MODEL="all-MiniLM-L6-v2") as server:
         yield server.url

@@ -50,15 +50,11 @@ def test_a_base_comes_back_under_another_name_without_a_call(stored):
 
 def test_files_that_stand_are_not_written_over(stored):
     before = (stored.folder / "kb.zip").read_bytes()
-    result = stored("backup", "--kb", "kb", "-o", "kb.zip")
-    assert result.code == 1
-    assert "kb.zip is there already: name another file, or replace it with --force" in result.err
+    stored("backup", "--kb", "kb", "-o", "kb.zip").refused(
+        "kb.zip is there already: name another file, or replace it with --force")
     assert (stored.folder / "kb.zip").read_bytes() == before
     assert stored("backup", "--kb", "kb", "-o", "kb.zip", "--force").code == 0
-    result = stored("restore", "kb.zip", "--kb", "kb")
-    assert result.code == 1
-    assert "there is a knowledge base 'kb'" in result.err
-    assert "--force" in result.err
+    stored("restore", "kb.zip", "--kb", "kb").refused("there is a knowledge base 'kb'", "--force")
     assert stored.sound()
 
 
@@ -78,10 +74,7 @@ def test_a_damaged_ledger_is_not_backed_up(stored):
     data = bytearray(ledger.read_bytes())
     data[4096 * 3:4096 * 4] = bytes(4096)
     ledger.write_bytes(data)
-    result = stored("backup", "--kb", "kb", "-o", "new.zip")
-    assert result.code == 1
-    assert "is damaged" in result.err
-    assert "banyan restore FILE --kb NAME --force" in result.err
+    stored("backup", "--kb", "kb", "-o", "new.zip").refused("is damaged", "banyan restore FILE --kb NAME --force")
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json"]
 
 

@@ -28,7 +28,6 @@ TEXTS = {
 
 
 def others(shop, name, **settings):
-    """Another workshop, with a home of its own."""
     return scripted.Workshop(shop.folder / name, shop.embedder, **settings)
 
 

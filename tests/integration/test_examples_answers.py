@@ -13,7 +13,6 @@ QUESTIONS = command_line.EXAMPLES / "questions.jsonl"
 
 @pytest.fixture(scope="module")
 def measured(english_folder):
-    """The report, and each question with its record."""
     # Both languages in one base would be embedded by the multilingual model, at ten passages a second.
     banyan = command_line.CommandLine(english_folder, (("BANYAN_EMBEDDING_MODEL", "all-MiniLM-L6-v2"),))
     banyan("build", command_line.EXAMPLES / "zh", "--kb", "english", "--json")

@@ -82,8 +82,6 @@ def script(body: dict[str, Any]) -> str:
 
 
 class World:
-    """The documents, and what a build and a question come to without faults."""
-
     def __init__(self, folder: Path, embedder: Any) -> None:
         self.folder = folder
         self.embedder = embedder
@@ -133,7 +131,6 @@ class World:
 
 
 def odds(name: str, rate: float, steps: Sequence[str]) -> list[Any]:
-    """The fault for a share of the steps' calls, and for at least one of each."""
     return [Odds(FAULTS[name], rate, steps=frozenset(steps), least=1)] if steps else []
 
 
@@ -142,7 +139,6 @@ def complete(report: dict[str, Any]) -> bool:
 
 
 def within(seconds: float, function: Callable[[], _T]) -> _T:
-    """What a function returns or raises, in time."""
     future: Future[_T] = Future()
 
     def run() -> None:

@@ -70,7 +70,6 @@ def test_one_hostile_document(world, attack):
 
 @pytest.fixture(scope="module")
 def poisoned(world):
-    """The same with all attacks in it; nothing is left of them when they are deleted."""
     check_kept_out(world, world.add(hostile.ATTACKS))
     yield world
     world.delete(hostile.ATTACKS)

@@ -11,7 +11,6 @@ LATE = {"chromadb", "langchain_core", "langgraph", "networkx", "numpy", "scipy",
 
 
 def run(program: str, *arguments: str) -> str:
-    """What a program prints in an interpreter of its own."""
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120,
                           check=True)
     assert done.stderr == ""
@@ -53,7 +52,6 @@ from banyan.models.llm.llm_reasoner import LlmReasoner
 
 @pytest.fixture(scope="module")
 def exported() -> None:
-    """The model has been exported, which takes torch."""
     load_embedder(Settings())
 
 

@@ -60,7 +60,6 @@ def clients(url, keys):
 
 @pytest.fixture(scope="module")
 def waiting(clients):
-    """A build by `all` that waits for a decision."""
     thread = clients["all"].threads.create()["thread_id"]
     build(clients["all"], thread, input={"knowledge_base": "chess", "documents": GIVEN}, context=REVIEW)
     return thread

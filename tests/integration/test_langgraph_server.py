@@ -72,14 +72,12 @@ def reviewed(client, folder):
 
 @pytest.fixture(scope="module")
 def both(client, reviewed):
-    """Two knowledge bases; the second says nothing of Ada Blum."""
     assert "Warsaw" in client.runs.wait(None, "retrieval", input=BORN)["answer"], "there is one knowledge base"
     client.runs.wait(None, "construction", input={"knowledge_base": "rivers", "documents": [
         {"id": "mur.md", "text": "# Mur\n\nThe Mur is a river. The Mur flows through Graz."}]})
 
 
 def failure(client, given, assistant="retrieval", **more):
-    """Why a run ended with an error."""
     told = client.runs.wait(None, assistant, input=given, raise_error=False, **more)
     return told["__error__"]["message"]
 
@@ -192,7 +190,6 @@ class TestAppOnTheSamePort:
 
 
 def waiting(client, name):
-    """A build that asks a person about the schema."""
     thread = client.threads.create()["thread_id"]
     client.runs.wait(thread, "construction", input={"knowledge_base": name, "documents": GIVEN}, context=REVIEW)
     return thread

@@ -31,8 +31,6 @@ AT_ONCE = 25.0
 
 
 class Endpoint:
-    """The scripted endpoint, and what `fault` makes of the requests: a fault, or None for the script's answer."""
-
     def __init__(self) -> None:
         self.fault: Callable[[dict[str, Any]], Any] = lambda _: None
         brain = llm_server.scripted_brain()
@@ -81,7 +79,6 @@ def interrupted(folder: Path, endpoint: Endpoint, when: Callable[[], bool], **mo
 
 
 def stored(folder: Path) -> int:
-    """The extractions in the ledger of a build that runs."""
     with closing(sqlite3.connect(folder / "home" / "kb" / "ledger.sqlite")) as ledger:
         return int(ledger.execute("SELECT count(*) FROM extractions").fetchone()[0])
 
@@ -89,12 +86,12 @@ def stored(folder: Path) -> int:
 @pytest.mark.parametrize("step", ["extraction", pytest.param("summaries", marks=pytest.mark.slow)])
 def test_ctrl_c_ends_a_build_at_once_and_the_next_one_goes_on(tmp_path, endpoint, step):
     def steps() -> list[str]:
-        return [llm_server_step(request) for request in endpoint.server.requests]
+        return [llm_server.brain.step(request) for request in endpoint.server.requests]
 
     numbers = count()
 
     def silent(request: dict[str, Any]) -> Any:
-        stalls = llm_server_step(request) == step and (step != "extraction" or next(numbers) >= 6)
+        stalls = llm_server.brain.step(request) == step and (step != "extraction" or next(numbers) >= 6)
         return Fault("stall", seconds=SILENT) if stalls else None
 
     def stalled() -> bool:
@@ -114,10 +111,6 @@ def test_ctrl_c_ends_a_build_at_once_and_the_next_one_goes_on(tmp_path, endpoint
     given_up = 4 if step == "extraction" else 0
     assert steps().count("extraction") == report["chunks"] + given_up
     assert banyan("verify", "--kb", "kb").out == "all is well\n"
-
-
-def llm_server_step(request: dict[str, Any]) -> str:
-    return str(request.get("response_format", {}).get("json_schema", {}).get("name", ""))
 
 
 def test_an_endpoint_that_goes_down_stops_the_build_and_the_next_one_goes_on(tmp_path, endpoint):

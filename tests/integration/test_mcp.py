@@ -40,7 +40,6 @@ def environment(folder, **settings):
 
 
 async def add_and_ask(client, kb):
-    """Add two documents, ask about them, and check what the tools give."""
     progress = []
 
     async def followed(_, __, message):
@@ -80,7 +79,6 @@ async def add_and_ask(client, kb):
 
 @pytest.fixture(scope="module")
 def notes(folder, url):
-    """The documents are in the knowledge base "notes"; the names of the tools that a server offers."""
     async def talk():
         async with Client(url) as client:
             await add_and_ask(client, "notes")

@@ -13,14 +13,12 @@ from .. import rest
 
 @pytest.fixture
 def empty(tmp_path, hashed_embedder):
-    """Without a knowledge base."""
     settings = banyan.Settings(home=tmp_path, llm_base_url=None, _env_file=None)
     with banyan.Resources(settings, hashed_embedder) as resources:
         yield resources
 
 
 def called(server, *calls):
-    """What some calls give, one after the other."""
     async def talk():
         async with Client(server) as client:
             return [await client.call_tool(name, arguments) for name, arguments in calls]

@@ -26,7 +26,6 @@ WELL_KNOWN = "/.well-known/openid-configuration"
 
 @pytest.fixture(autouse=True)
 def published(issuer):
-    """The issuer's own key is published, and nothing was asked of it yet."""
     issuer.publish(issuer.key)
     issuer.asked.clear()
 

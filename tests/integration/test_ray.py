@@ -119,7 +119,6 @@ def _command(pid: int) -> list[str]:
 
 
 def _family(pid: int) -> dict[int, list[str]]:
-    """The process and all that descend from it."""
     parents: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -47,7 +47,6 @@ class Run:
         self.counted = model.counted() - before
 
     def spent(self) -> tuple[int, int, int]:
-        """Calls, prompt tokens and completion tokens in the ledger's accounts."""
         with sqlite3.connect(self.folder / "home" / "kb" / "ledger.sqlite") as ledger:
             return ledger.execute("SELECT sum(calls), sum(prompt), sum(completion) FROM tokens").fetchone()
 

@@ -1,29 +1,22 @@
 """Reading again with a model what the rules or another model read: `banyan build --reread`."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from banyan.agents.estimate import estimate_reread
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
-from .. import llm_server
+from .. import llm_server, model_home
 from ..model_home import ModelHome
 from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
+server = model_home.server
 NONE = {"prompt": 0, "completion": 0, "calls": 0}
 
 
-@pytest.fixture
-def server() -> Iterator[Any]:
-    with llm_server.LlmServer() as running:
-        yield running
-
-
 def home_in(folder, embedder, server):
-    """Builds by the rules, unless they name the model."""
     return ModelHome(folder, embedder, server, model="", schema="general", llm_concurrency=4, batch_chunks=4,
                      extract_tokens=0)
 
@@ -35,7 +28,6 @@ def home(tmp_path, hashed_embedder, server):
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory, hashed_embedder) -> tuple[Any, Any]:
-    """What the model makes of the documents at once, and the report."""
     with llm_server.LlmServer() as server:
         home = home_in(tmp_path_factory.mktemp("fresh"), hashed_embedder, server)
         return home.build("scripted"), home.state()

@@ -54,14 +54,7 @@ def server(folder):
         assert "Traceback" not in server.said
 
 
-@pytest.fixture(scope="module")
-def client(server):
-    with httpx.Client(base_url=server.url, timeout=60) as client:
-        yield client
-
-
 def _refused(response, *statuses):
-    """The error of a request that had to be refused, in the form that all errors have."""
     assert response.status_code in (statuses or range(400, 500)), response.text
     error = response.json()["error"]
     assert set(error) == {"type", "message", "request_id"}
@@ -267,7 +260,6 @@ def listening(seconds: float):
 
 
 def answer(connection: socket.socket) -> bytes:
-    """The body of a response, in however many segments it comes."""
     response = http.client.HTTPResponse(connection)
     response.begin()
     return response.read()

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 
-import httpx
 import pytest
 
 from .. import rest, serving
@@ -23,14 +22,7 @@ def server(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def client(server):
-    with httpx.Client(base_url=server.url, timeout=60) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def english(client):
-    """A knowledge base made of the English examples, with what its build told."""
     documents = {path.name: path.read_text("utf-8") for path in sorted(ENGLISH.glob("*.md"))}
     started = client.post(f"{KB}/english/builds", files=sent(documents))
     assert started.status_code == 202, started.text

@@ -103,7 +103,6 @@ def has_connection(process, port):
 
 
 def running(both, endpoint, kb):
-    """A build by the first worker that waits for the endpoint."""
     with both(0) as first:
         return chess_brain.running(first, endpoint, kb, seconds=600)
 

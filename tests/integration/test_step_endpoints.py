@@ -17,7 +17,6 @@ ASKED = "nothing else: "
 
 
 def echo(body):
-    """What a model replies that does as it is told."""
     return body["messages"][-1]["content"].rpartition(ASKED)[2]
 
 

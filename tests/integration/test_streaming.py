@@ -47,12 +47,6 @@ def server(tmp_path_factory, endpoint):
         yield server
 
 
-@pytest.fixture(scope="module")
-def client(server):
-    with httpx.Client(base_url=server.url, timeout=60) as client:
-        yield client
-
-
 @pytest.fixture
 def may_end(endpoint):
     """The model's replies wait for it before their end."""
@@ -104,14 +98,12 @@ def test_the_page_shows_each_claim_where_the_answer_will_stand(web_browser, serv
         expect(claims).to_have_count(2)
         expect(claims.first.locator("a.mark")).to_have_text("1")
         expect(page.locator(".answer .progress")).to_contain_text("Writing the answer")
-        browsing.shoot(page, "claims")
         before = below_question(claims.first)
         may_end.set()
         page.wait_for_selector(".turn[aria-busy=false] .answer .short")
         final = page.locator(".answer .prose > p")
         expect(final).to_have_count(2)
         assert below_question(final.first) == pytest.approx(before, abs=0.5)
-        browsing.shoot(page, "answered")
 
 
 PAGE = Path(__file__).parent.parent / "use_stream"

@@ -44,7 +44,6 @@ def model_of(server) -> ChatOpenAI:
 
 @pytest.fixture(scope="module")
 def folder(english_folder):
-    """Where the servers and examples run: `home` holds the knowledge base of examples/en."""
     return langgraph_server.project_in(english_folder)
 
 

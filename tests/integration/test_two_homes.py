@@ -36,7 +36,6 @@ def homes(request, tmp_path, hashed_embedder, database):
 
 
 def answer(resources):
-    """What is found for a question, and said."""
     result = build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION})
     return result["answer"], [citation["quote"] for citation in result["citations"]]
 

@@ -24,7 +24,6 @@ NEWER = "Ada:Person --employer--> Core:Organization."
 
 
 def text(*facts):
-    """A document of several chunks, each with one fact and filler."""
     return "# Title\n\n" + "\n\n".join(f"## {fact[:3]}\n\n{fact} {FILLER}" for fact in facts)
 
 
@@ -38,7 +37,6 @@ def shop(tmp_path, hashed_embedder):
 
 
 def state(shop):
-    """All that a knowledge base answers from, and its numbers."""
     with shop.resources() as resources:
         kb = newest(resources).kb
         return contents(kb) | {
@@ -47,7 +45,6 @@ def state(shop):
 
 
 def records(kb):
-    """The rows that SQL reads of the files' tables."""
     engine = kb.open_tables(kb.graph)
     return {table.name: engine.run(f"SELECT * FROM {table.name}").rows
             for table in engine.tables() if table.kind == "records"}
@@ -149,7 +146,6 @@ _ROWS = st.dictionaries(st.sampled_from(["k1", "k2", "k3", "k4"]), st.tuples(_FA
 
 
 def table(rows):
-    """A file that is one document, whose rows are records."""
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(
         [("id", "note", "amount"), *((key, *row) for key, row in sorted(rows.items()))])
@@ -157,7 +153,6 @@ def table(rows):
 
 
 def documents_of_rows(rows):
-    """A file whose rows are documents of their own."""
     return "".join(json.dumps({"id": key, "text": fact, "amount": amount}) + "\n"
                    for key, (fact, amount) in sorted(rows.items()))
 
@@ -175,7 +170,6 @@ _STEP = st.one_of(
 
 
 def play(shop, steps):
-    """Carry out a history; returns the documents that are left."""
     left = {}
     for step, value in steps:
         if step in ("put", "broken"):

@@ -44,7 +44,6 @@ def built(tmp_path_factory, hashed_embedder):
 
 @pytest.fixture
 def kb(built, tmp_path):
-    """A copy of it that may be broken."""
     home = shutil.copytree(built.settings.home, tmp_path / "home")
     with KnowledgeBase.open(home, "kb", built.embedder) as opened:
         yield opened
@@ -165,25 +164,14 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb):
     assert verify(kb) == []
 
 
-def alias(kb, one, canonical, chunk, end):
-    kb.database.insert(ENTITY_ALIASES, [(one, canonical, "Person", canonical, "manual", 1,
-                                         json.dumps([[chunk, 0, end]]))], replace=True)
-
-
-def resolved(kb):
-    """Aliases are found for the ledger as it is."""
-    kb.entities.replace(kb.entities.aliases(), kb.entities.state(kb.extractions.position(), ""))
-
-
-OTHER_NAMES = "the names that count as one entity's are not those that the ledger gives"
-
-
 def test_aliases_that_nothing_gives_are_named(kb):
+    other_names = "the names that count as one entity's are not those that the ledger gives"
     first, second = kb.graph.mentions.entity_ids()[:2]
-    resolved(kb)
-    assert OTHER_NAMES not in whats(kb)
-    alias(kb, first, second, kb.documents.done()[0], 1)
-    assert OTHER_NAMES in whats(kb)
+    kb.entities.replace(kb.entities.aliases(), kb.entities.state(kb.extractions.position(), ""))
+    assert other_names not in whats(kb)
+    evidence = json.dumps([[kb.documents.done()[0], 0, 1]])
+    kb.database.insert(ENTITY_ALIASES, [(first, second, "Person", second, "manual", 1, evidence)], replace=True)
+    assert other_names in whats(kb)
 
 
 def test_a_list_that_goes_on_in_another_chunk_is_sound_stored_and_waiting(tmp_path, hashed_embedder):

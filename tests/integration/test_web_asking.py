@@ -17,7 +17,6 @@ def test_an_answer_streams_in_with_citations_that_open_the_source_and_a_trace(we
         web.ask(page)
         expect(page.locator(".answer .short")).to_have_text("Vistula")
         expect(page.locator("#status")).to_contain_text("Vistula")
-        browsing.shoot(page, "ask")
         expect(page.locator(".answer .quotes mark")).to_have_text("Vistula")
         quotes = page.locator(".answer .quotes a")
         expect(quotes).to_have_count(1)
@@ -27,7 +26,6 @@ def test_an_answer_streams_in_with_citations_that_open_the_source_and_a_trace(we
             words = page.locator("dialog mark")
             expect(words).to_have_text(quote)
             expect(words).to_be_in_viewport()
-            browsing.shoot(page, "source")
             page.keyboard.press("Escape")
             expect(page.get_by_role("dialog")).to_have_count(0)
             expect(page).to_have_url(re.compile("kb=english$"))
@@ -36,7 +34,6 @@ def test_an_answer_streams_in_with_citations_that_open_the_source_and_a_trace(we
         trace.locator("summary", has_text="found").last.click()
         expect(trace.locator(".search[open]")).to_contain_text("Warsaw is the capital of Poland")
         expect(trace.locator(".search[open]").get_by_role("link", name="warsaw.md")).to_be_visible()
-        browsing.shoot(page, "trace")
 
 
 def test_a_conversation_goes_on_and_outlives_views_languages_and_a_reload(web_browser, web_server):
@@ -54,7 +51,6 @@ def test_a_conversation_goes_on_and_outlives_views_languages_and_a_reload(web_br
         # A quote may run over paragraphs, each of which is marked.
         assert " ".join(page.locator("dialog mark").all_text_contents()) == quote
         page.keyboard.press("Escape")
-        browsing.shoot(page, "found")
         page.get_by_role("link", name="Documents", exact=True).click()
         expect(page.locator(".listing")).to_be_visible()
         page.get_by_role("link", name="Ask", exact=True).click()
@@ -112,7 +108,6 @@ def test_an_answer_comes_back_whole_after_a_reload_and_is_copied_and_rated(web_b
         expect(page.locator(".trace")).to_contain_text("First look")
         page.get_by_text("Graph facts behind it").click()
         expect(page.locator(".facts-fold")).to_contain_text("Marie Curie born in Warsaw")
-        browsing.shoot(page, "after-reload")
 
 
 def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_server):
@@ -128,7 +123,6 @@ def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_se
         expect(listed.first).to_contain_text("Rutherford's death")
         page.get_by_role("button", name="Share").click()
         link = page.get_by_role("dialog").get_by_label("Link").input_value()
-        browsing.shoot(page, "share")
         page.get_by_role("button", name="Close").click()
         with browsing.opened(web_browser, web_server, link.removeprefix(f"{web_server}/")) as other:
             expect(other.get_by_role("heading", name="Rutherford's death")).to_be_visible()
@@ -137,7 +131,6 @@ def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_se
         page.locator(".talks-list a", has_text="When did Otto Hahn die?").first.click()
         expect(page.locator(".answer")).to_contain_text("1968")
         expect(page.locator(".talks-list a[aria-current]")).to_contain_text("Otto Hahn")  # the last that is shown
-        browsing.shoot(page, "conversations")
         page.get_by_role("button", name="Delete").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         expect(page.locator("#status")).to_have_text("The conversation has been deleted.")
@@ -156,7 +149,6 @@ def test_a_question_is_limited_to_some_documents(web_browser, web_server):
         places = page.locator(".answer .quotes a")
         expect(places.first).to_be_visible()
         assert {"marie-curie.md" in place for place in places.all_text_contents()} == {True}
-        browsing.shoot(page, "scope")
 
 
 def test_a_question_is_asked_and_a_citation_opened_with_the_keyboard_alone(web_browser, web_server):
@@ -246,7 +238,6 @@ def test_axe_finds_nothing_serious(web_browser, web_server, locale, scheme, widt
         page.locator(".entity .fact:has(.relation) > button.quiet").last.click()
         page.locator("dialog input[value=correct]").check()
         found["correction"] = browsing.violations(page)
-        browsing.shoot(page, f"correction-{locale}-{scheme}-{width}")
     assert not any(found.values()), {name: lines for name, lines in found.items() if lines}
 
 
@@ -257,7 +248,6 @@ def test_a_narrow_screen_shows_all_of_it_without_scrolling_sideways(web_browser,
             page.wait_for_selector("h1")
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 390, (name, wide)
-            browsing.shoot(page, f"narrow-{name}")
             if name in ("documents", "schema"):
                 page.locator(".table").first.wait_for()
                 assert all(table.evaluate("(one) => one.scrollWidth <= one.clientWidth")
@@ -278,11 +268,9 @@ def test_the_sample_leads_from_an_empty_page_to_an_answered_example(web_browser,
         expect(page.locator(".dropzone")).to_be_visible()
         expect(page.get_by_text("No language model: answers come from rules.")).to_be_visible()
         assert not browsing.violations(page)
-        browsing.shoot(page, "first-page")
         page.get_by_role("button", name="Try the sample").click()
         examples = page.locator(".suggestion")
         expect(examples.first).to_be_visible()
-        browsing.shoot(page, "examples")
         asked = examples.first.text_content()
         examples.first.click()
         page.wait_for_selector(".turn[aria-busy=false] .answer")
@@ -313,7 +301,6 @@ def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
         dialog.get_by_label("Key").fill(key)
         dialog.get_by_role("button", name="Test").click()
         expect(dialog.locator(".good")).to_contain_text("The model answered")
-        browsing.shoot(page, "model")
         assert not browsing.violations(page)
         dialog.get_by_role("button", name="Use this model").click()
         expect(page.locator(".model")).to_contain_text("scripted at 127.0.0.1")

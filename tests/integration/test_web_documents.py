@@ -17,7 +17,6 @@ pytestmark = [pytest.mark.integration, web.needs_chromium]
 
 @pytest.fixture(scope="module")
 def uploaded(web_browser, web_server, tmp_path_factory):
-    """A knowledge base made by way of the page: an English, a Chinese, a dropped and a printed document."""
     dropped = tmp_path_factory.mktemp("documents") / "radom.txt"
     dropped.write_text("Zofia Nowak is a chemist. Zofia Nowak was born in Radom, a city in Poland.\n", "utf-8")
     serving.print_work(dropped.with_name("harbours.pdf"), "A report on harbours.", "Zora Lind was born in Turku.")
@@ -30,7 +29,6 @@ def uploaded(web_browser, web_server, tmp_path_factory):
                           dropped.with_name("harbours.pdf")], dropped=1)
         browsing.expect(page.locator(".build .state").first).to_have_text("done")
         browsing.expect(page.locator(".build .figures").first).to_contain_text("documents4")
-        browsing.shoot(page, "upload")
     return "uploaded"
 
 
@@ -52,7 +50,6 @@ def test_a_citation_of_a_printed_work_opens_it_at_its_page(web_browser, web_serv
         assert not browsing.violations(page)
         page.get_by_role("dialog").get_by_role("button", name="Previous").click()
         expect(page.get_by_role("img", name="Page 1 of harbours.pdf as it is printed")).to_be_visible()
-        browsing.shoot(page, "printed")
 
 
 def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web_server, web_folder, uploaded):
@@ -61,7 +58,6 @@ def test_uploaded_documents_are_listed_found_opened_and_deleted(web_browser, web
     with browsing.opened(web_browser, web_server, f"#/documents?kb={uploaded}") as page:
         rows = page.locator("tbody tr")
         expect(rows).to_have_count(4)
-        browsing.shoot(page, "documents")
         page.get_by_label("Filter").fill("harbours")
         expect(rows).to_have_count(1)
         page.locator("tbody a").click()
@@ -86,7 +82,6 @@ def test_each_file_says_whether_it_was_read_and_why_not_without_a_path_of_the_se
         files = page.locator(".build-files > li")
         expect(files.nth(0)).to_contain_text("broken.pdf could not be read:")
         expect(files.nth(1)).to_contain_text("good.md done")
-        browsing.shoot(page, "files")
         told = page.locator(".build").inner_text()
         assert ".uploads" not in told, told
         assert "BANYAN_HOME" not in told, told
@@ -135,17 +130,14 @@ def test_the_interface_speaks_chinese(web_browser, web_server, uploaded):
         expect(page.locator(".answer")).to_contain_text("宁波")
         page.get_by_text("检索过程").click()
         expect(page.locator(".trace")).to_contain_text("初步查找")
-        browsing.shoot(page, "chinese-ask")
         page.get_by_role("link", name="模式", exact=True).click()
         expect(page.get_by_role("rowheader", name="出生于")).to_be_visible()
         expect(page.get_by_role("row", name="出生于")).to_contain_text("出生地")
-        browsing.shoot(page, "chinese-schema")
         latin = page.locator("header nav").inner_text()
         assert not re.search("[A-Za-z]", latin), latin
 
 
 def find(page, name):
-    """Look an entity up by its name; returns the panel that shows it."""
     page.get_by_role("combobox", name="Find an entity").first.fill(name)
     page.get_by_role("option", name=name).first.click()
     panel = page.locator(".panel")
@@ -177,7 +169,6 @@ def test_an_entity_is_renamed_and_it_is_taken_back(web_browser, web_server, uplo
         panel.get_by_text("Change this entity").click()
         panel.get_by_role("button", name="Rename…").click()
         page.get_by_label("New name").fill("Zofia Nowak-Kern")
-        browsing.shoot(page, "rename")
         decide(page, "Rename")
         expect(panel.locator(".entity h2")).to_have_text("Zofia Nowak-Kern")
         expect(panel).to_contain_text("Also called Zofia Nowak")
@@ -195,7 +186,6 @@ def test_a_fact_is_corrected_and_rejected_and_it_is_taken_back(web_browser, web_
         dialog.get_by_role("button", name="Object: Warsaw").click()
         page.get_by_role("dialog").last.get_by_role("combobox", name="Find an entity").fill("paris")
         page.get_by_role("option", name="Paris").first.click()
-        browsing.shoot(page, "correct")
         decide(page, "Save")
         expect(panel.locator(".fact", has_text="born in Paris")).to_have_count(1)
         expect(panel.locator(".fact-list .quote", has_text="Warsaw").first).to_be_visible()
@@ -221,14 +211,12 @@ def test_two_entities_are_merged_by_a_person_and_the_decision_is_undone(web_brow
         page.get_by_role("option", name="Poland").first.click()
         page.get_by_label("Decided by").fill("Mira")
         page.get_by_label("Why").fill("for the test")
-        browsing.shoot(page, "merge")
         page.get_by_role("button", name="Merge", exact=True).click()
         expect(panel).to_contain_text("Also called")
         page.get_by_role("button", name="Communities", exact=True).click()
         panel.get_by_text("Manual changes of the graph").click()
         expect(panel.locator(".decisions")).to_contain_text("Mira")
         expect(panel.locator(".decisions")).to_contain_text("for the test")
-        browsing.shoot(page, "decisions")
         panel.get_by_role("button", name="Undo").click()
         page.get_by_role("button", name="Split", exact=True).click()
         expect(panel.locator(".entity h2")).to_be_visible()

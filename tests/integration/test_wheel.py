@@ -34,7 +34,6 @@ def _packages() -> list[Path]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """The wheel of a copy of the project, so that nothing is left behind here; with a `.venv` to trip over."""
     source, out = tmp_path_factory.mktemp("source") / "banyan", tmp_path_factory.mktemp("out")
     shutil.copytree(PROJECT, source, ignore=shutil.ignore_patterns(
         ".*", "__pycache__", "*.egg-info", "build", "dist"))

@@ -118,15 +118,6 @@ def test_passages_that_do_not_fit_are_counted():
     assert block_note(block) == "5 more passages, less near than these"
 
 
-def test_what_a_search_leaves_goes_to_the_next_and_named_documents_get_more():
-    short, long = passages("short", words=10, count=1), passages("long", words=110)
-    alone, beside, named = (completed(*found)[-1] for found in (
-        [(PassageLookup(query="x"), passages("x", words=110)), (PassageLookup(query="long"), long)],
-        [(PassageLookup(query="short"), short), (PassageLookup(query="long"), long)],
-        [(PassageLookup(query="short"), short), (PassageLookup(query="long", documents=("long0",)), long)]))
-    assert [len(block.items) for block in (alone, beside, named)] == [2, 4, 6]
-
-
 def test_a_search_in_some_documents_shows_each_of_them(resources):
     names = ("ada", "ulm", "carl", "zh")
     resources.fake.replies = [asking.look(PassageLookup(query="the river of Ulm", documents=names), "wasps", "ants")]

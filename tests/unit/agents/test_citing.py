@@ -135,7 +135,6 @@ def test_marks_of_a_models_words_are_taken_out_however_they_are_nested(documents
 
 
 def source_of(text: str):
-    """A source whose only document has this text."""
     return SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {}, meant_dates=lambda *_: ())
 
 
@@ -148,7 +147,6 @@ def quote_all(text: str, shown: str = ""):
 
 
 def letters(text: str) -> str:
-    """A text without white space, and without what neutralises a tag."""
     return "".join(text.split()).replace("‹", "<")
 
 

@@ -5,7 +5,6 @@ To chat pages lookups are tool calls, and the answer is one message that grows.
 
 import json
 from functools import reduce
-from io import StringIO
 from operator import add
 
 import openai
@@ -13,7 +12,6 @@ import pytest
 from banyan.agents.retrieval.cited_message import WITHDRAWN
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.cli.commands import ask as command
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.llm_reasoner import LlmReasoner
@@ -23,10 +21,8 @@ from banyan.server.app import create_app
 from banyan.subagent.tool import as_subagent
 from langchain_core.messages import AIMessageChunk
 from langgraph.graph import START, MessagesState, StateGraph
-from rich.console import Console
-from starlette.testclient import TestClient
 
-from ... import asking, sse
+from ... import asking, in_process
 from ...in_memory_calls import InMemoryCalls
 
 opened, resources = asking.opened, asking.resources
@@ -40,7 +36,6 @@ def claim(text, words=None):
 
 
 def reply(*claims):
-    """A reply that answers."""
     return json.dumps({"thought": "", "lookups": [], "answerable": True, "claims": list(claims), "short": "",
                        "confidence": 0.9})
 
@@ -71,7 +66,6 @@ class StreamingEndpoint:
 
 @pytest.fixture
 def says(resources):
-    """Sets the replies of the model."""
     def says(*replies):
         endpoint = StreamingEndpoint(*replies)
         resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
@@ -91,7 +85,6 @@ def test_claims_are_read_once_they_are_complete_and_the_evidence_suffices(text, 
 
 
 def events(resources, **context):
-    """What the graph streams of claims, and the answer."""
     seen, answer = [], {}
     for kind, event in build_graph(resources).stream({"knowledge_base": "kb", "question": asking.QUESTION},
                                                      context=AskContext(documents=("ada", "carl"), **context),
@@ -134,39 +127,12 @@ def test_a_failure_withdraws_all(says):
     assert seen[-2:] == ["claim", "withdrawn"]
 
 
-@pytest.fixture
-def client(opened):
-    with TestClient(create_app(opened), base_url="http://127.0.0.1", client=("127.0.0.1", 7)) as client:
-        yield client
-
-
-def rest(client):
-    body = {"question": asking.QUESTION, "documents": ["ada", "carl"]}
-    with client.stream("POST", "/api/knowledge-bases/kb/ask/stream", json=body) as stream:
-        return [event for event in sse.events(stream.iter_lines()) if event.name != "step"]
-
-
-def chat(client, **fields):
-    api = openai.OpenAI(base_url="http://127.0.0.1/v1", api_key="none", http_client=client, max_retries=0)
-    return api.chat.completions.create(model="kb", messages=[{"role": "user", "content": asking.QUESTION}],
-                                       extra_body={"documents": ["ada", "carl"]}, **fields)
-
-
-def test_the_tokens_of_a_claim_follow_it(client, says):
-    says(KEPT)
-    seen = rest(client)
-    names = [event.name for event in seen]
-    second = len(names) - 1 - names[::-1].index("claim")
-    before, after = seen[:second], seen[second + 1:]
-    assert "".join(event.data["text"] for event in before if event.name == "token") == LINES[0]
-    assert "".join(event.data["text"] for event in after if event.name == "token") == f"\n{LINES[1]}"
-    assert [event.data["text"] for event in seen if event.name == "claim"] == LINES
-    assert seen[-1].data["answer"] == "\n".join(LINES)
-
-
-def test_a_stream_of_text_says_what_is_withdrawn_and_cites_nothing_for_it(client, says):
-    says(BROKEN, OTHER)
-    chunks = list(chat(client, stream=True))
+def test_a_stream_of_text_says_what_is_withdrawn_and_cites_nothing_for_it(says):
+    with in_process.client(create_app(says(BROKEN, OTHER))) as client:
+        api = openai.OpenAI(base_url="http://127.0.0.1/v1", api_key="none", http_client=client, max_retries=0)
+        chunks = list(api.chat.completions.create(
+            model="kb", messages=[{"role": "user", "content": asking.QUESTION}], stream=True,
+            extra_body={"documents": ["ada", "carl"]}))
     text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
     assert text.startswith(f"{LINES[0]}{WITHDRAWN}She was a mathematician. [1]\n\n")
     cited = [note["url_citation"] for note in chunks[-1].choices[0].delta.annotations]
@@ -174,35 +140,11 @@ def test_a_stream_of_text_says_what_is_withdrawn_and_cites_nothing_for_it(client
     assert min(note["start_index"] for note in cited) > text.index(WITHDRAWN)
 
 
-@pytest.fixture
-def terminal(monkeypatch):
-    """What the command prints on a terminal."""
-    console = Console(file=StringIO(), force_terminal=True, color_system=None, width=80)
-    monkeypatch.setattr(command, "out", console)
-    return console.file
-
-
-def run(resources, *, shows_claims):
-    answer, shown = command._ask(resources, "kb", AskContext(documents=("ada", "carl")), [("user", asking.QUESTION)],
-                                 shows_claims=shows_claims)
-    command._print_answer(answer, shown)
-    return shown
-
-
-def test_a_terminal_shows_claims_once(says, terminal):
-    assert run(says(KEPT), shows_claims=True) == LINES
-    printed = terminal.getvalue().splitlines()
-    assert [line.strip() for line in printed[:2]] == LINES
-    assert sum(line.strip() in LINES for line in printed) == 2
-    assert "1] " in printed[2]
-
-
 TEXT = "  \n".join(LINES)
 ASKED = {"messages": [("user", asking.QUESTION)]}
 
 
 def streamed(graph, **more):
-    """The messages of a run as they come, but the question, and those that its state has in the end."""
     messages, state = [], {}
     for *_, kind, event in graph.stream(ASKED, stream_mode=["messages", "values"], **more):
         if kind == "messages":

@@ -29,8 +29,6 @@ class NamedEmbedder(HashedEmbedder):
 
 
 class Home:
-    """Knowledge bases of one home folder, and the models that were loaded."""
-
     def __init__(self, folder, monkeypatch):
         self.folder, self.loaded = folder, []
         monkeypatch.setattr("banyan.agents.process_models.load_embedder", self._load)

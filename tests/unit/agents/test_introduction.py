@@ -13,7 +13,6 @@ from ...small_base import create, finish, put
 
 
 def introduce(tmp_path, files):
-    """Build a base of files, given by their names and texts, without a model, and return its introduction."""
     for name, text in files.items():
         file = tmp_path / "docs" / name
         file.parent.mkdir(parents=True, exist_ok=True)

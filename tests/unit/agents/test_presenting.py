@@ -34,8 +34,11 @@ def quoting(short="", confidence=0.9):
         Claim(text="It was built in Marlow.", quotes=[Quote(item=1, words="It was built in Marlow.")])])
 
 
-def test_a_short_answer_stands_above_the_quote_that_states_it():
-    said = present_quotes("Where was it built?", quoting("Marlow"), [PASSAGE], DOCUMENTS, 0.5)
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_short_answer_stands_above_the_quote_that_states_it_shown_once(times):
+    draft = quoting("Marlow")
+    said = present_quotes("Where was it built?", draft.model_copy(update={"claims": times * draft.claims}), [PASSAGE],
+                          DOCUMENTS, 0.5)
     assert said.answer == "Found: Marlow\n“It was built in Marlow.” — Ferry [1]"
     assert (said.short, said.abstained) == ("Marlow", False)
     assert [TEXT[c.start:c.end] for c in said.citations] == [c.quote for c in said.citations]
@@ -46,13 +49,6 @@ def test_a_short_answer_stands_above_the_quote_that_states_it():
 def test_what_a_number_rests_on_is_said_in_the_language_of_the_question(question, note):
     computed = PASSAGE.model_copy(update={"basis": Basis(query="SELECT 1", records=3)})
     assert present_quotes(question, quoting("Marlow"), [computed], DOCUMENTS, 0.5).answer.splitlines()[-1] == note
-
-
-def test_rows_that_quote_one_sentence_show_it_once():
-    draft = quoting("Marlow")
-    said = present_quotes("Where was it built?", draft.model_copy(update={"claims": 3 * draft.claims}), [PASSAGE],
-                          DOCUMENTS, 0.5)
-    assert said.answer == "Found: Marlow\n“It was built in Marlow.” — Ferry [1]"
 
 
 def test_nothing_to_quote_is_said_in_the_language_of_the_question():

@@ -9,14 +9,11 @@ from banyan.ingest.reading import Limits
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
 
-from banyan.agents.cluster import ClusterError
 from banyan.agents.cluster import ray_resources as pool
-from ray.exceptions import WorkerCrashedError
 
 
 @pytest.fixture
 def setups(monkeypatch):
-    """What the tasks are given; each of them is its own result, the version that workers have."""
     given = []
 
     def remote(setup, *_):
@@ -26,18 +23,6 @@ def setups(monkeypatch):
     monkeypatch.setattr(pool.ray, "cluster_resources", lambda: {"CPU": 2.0})
     monkeypatch.setattr(pool, "_TASK", SimpleNamespace(remote=remote))
     return given
-
-
-def test_work_that_workers_die_of_ends_the_build(setups, monkeypatch):
-    def die(*_, **__):
-        raise WorkerCrashedError
-
-    workers = pool.Workers(Settings(_env_file=None), Limits())
-    monkeypatch.setattr(pool.ray, "ObjectRef", str)
-    monkeypatch.setattr(pool.ray, "wait", die)
-    monkeypatch.setattr(pool.ray, "cancel", lambda _: None)
-    with pytest.raises(ClusterError, match=r"a worker of the Ray cluster failed .* Progress is saved"):
-        [*workers.iterate_results([workers.start("read")])]
 
 
 def test_workers_are_given_no_secret(setups):

@@ -5,12 +5,9 @@ from typing import Any
 import pytest
 from banyan.agents.retrieval.cited_message import answer_in, answer_message
 from banyan.agents.retrieval.citing import OWN_KNOWLEDGE
-from banyan.agents.retrieval.evidence import completed_round
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import MAX_EARLIER, MAX_QUESTION, QuestionError
-from banyan.schemas.inquiry import Block, Round
 from banyan.schemas.lookups import EntityLookup, PassageLookup
-from banyan.schemas.retrieval import Passage
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -164,19 +161,6 @@ def test_of_a_long_conversation_the_newest_part_is_read(resources):
     earlier = resources.fake.condensed[-1][1]
     assert [text for _, text in earlier][-2:] == ["newest", "last"]
     assert sum(len(text) for _, text in earlier) == MAX_EARLIER
-
-
-def test_metadata_that_did_not_fit_is_shown_with_the_next_passage_of_its_document():
-    def passage(key: str, document: str, words: int) -> Passage:
-        return Passage(chunk_id=key, document=document, title=document, text="word " * words, start=0, score=1.0,
-                       about="date: 1903")
-
-    lookups = PassageLookup(query="one"), PassageLookup(query="two")
-    found = [[Block(title="one", items=(passage("a1", "a", 400), passage("b1", "b", 400)))],
-             [Block(title="two", items=(passage("b2", "b", 20),))]]
-    one, two = completed_round([], Round(lookups=lookups), found, 600).blocks
-    assert [(item.chunk_id, item.about) for item in (*one.items, *two.items)] == [
-        ("a1", "date: 1903"), ("b2", "date: 1903")]
 
 
 def test_an_unanswerable_question_is_told_what_the_documents_do_say(resources):

@@ -97,7 +97,6 @@ SCHEMA = GraphSchema.model_validate({
 
 @pytest.fixture(scope="module")
 def bounded(tmp_path_factory, hashed_embedder):
-    """The people, with a schema."""
     home = tmp_path_factory.mktemp("home")
     base.people(home, "kb", hashed_embedder, SCHEMA)
     with asking.FakeResources(home, hashed_embedder) as resources:

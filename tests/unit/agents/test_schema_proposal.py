@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.schema_proposal import choose_excerpts, core_schema, infer_schema, request
+from banyan.agents.schema_proposal import choose_excerpts, core_schema, infer_schema
 from banyan.ingest.loaders import IngestError
 from banyan.ingest.reading import Limits
 from banyan.models.llm.llm_reasoner import MOST, SchemaWriter, merge_proposal
@@ -44,8 +44,6 @@ def proposed(**changes):
 
 
 class FittedResources(ScriptedResources):
-    """Scripted resources with a model that proposes schemas."""
-
     endpoint: ScriptedEndpoint
 
     def schema_writer(self, name):
@@ -198,21 +196,6 @@ def test_decisions_are_taken_as_data():
 def test_what_means_nothing_is_told(said, why):
     with pytest.raises(ReviewError, match=why):
         read_answer(said, SHOWN)
-
-
-def test_what_is_shown_says_what_is_asked_and_how_to_answer():
-    shown = request("kb", SHOWN)
-    assert shown["title"] == "Schema review of 'kb': 3 candidates"
-    born = "1. relation 'born in' (Person -> City/Country), in 2 documents, confidence 0.90. a.md: "
-    assert [one["description"] for one in shown["action_requests"]] == [
-        f'{born}"Ada was born in Ulm."',
-        "2. entity type 'game', in 1 document, confidence 0.50",
-        "3. attribute 'age' (Person: number), in 1 document, confidence 0.50"]
-    assert "error" not in shown
-    assert [Candidate(**one) for one in shown["delta"]["candidates"]] == SHOWN
-    again = request("kb", SHOWN, "that was nothing")
-    assert again["error"] == "nothing was changed: that was nothing"
-    assert again["action_requests"][0]["description"].startswith("nothing was changed: that was nothing")
 
 
 def edit(**changed):

@@ -81,14 +81,6 @@ def test_a_run_goes_on_with_the_accounts_of_another_unless_a_client_asks_for_it(
     assert [entry.what == "run first" for entry in entries(shop.settings.home)] == [True, False]
 
 
-@pytest.mark.parametrize("context", [
-    AskContext(), AskContext(mode="strict"),
-    AskContext(mode="open", routes=["passage"], beta=1, max_rounds=2, models={"answer": "x"}),
-    BuildContext(), BuildContext(review=True, max_tokens=7, max_cost=0.5)])
-def test_what_is_declared_is_taken(context):
-    check_context(context)
-
-
 @pytest.mark.parametrize(("context", "why"), [
     (AskContext(mode="mad"), "mode is 'mad': Input should be 'reject', 'strict' or 'open'"),
     (AskContext(agent="false"), "agent is 'false': Input should be a valid boolean"),

@@ -1,9 +1,7 @@
 """Several knowledge bases read as one: answers, lookups, tables and searches name the base of all that they find."""
 
-from types import SimpleNamespace
 
 import banyan
-import numpy as np
 import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
@@ -17,7 +15,7 @@ from banyan.schemas.retrieval import EVERYTHING
 from banyan.tools.langchain_tools import look_up_in
 
 from ... import asking, small_base
-from ...asking import claim, look
+from ...asking import claim
 
 NAMES = "people,my-town"
 STREET = "Ada Byron is a street in Turku. Ada Byron was paved in 1934."
@@ -142,13 +140,6 @@ def test_a_model_reads_the_bases_of_all_and_its_quotes_are_checked_in_them(judge
     assert {"tables of people, in SQL people.NAME", 'tables of my-town, in SQL "my-town".NAME'} <= set(titles)
 
 
-def test_lookups_of_a_model_go_to_all_bases(judged):
-    judged.fake.replies = [look(EntityLookup(entity="Ada Byron"), TableQuery(sql="SELECT max(depth) FROM people.reef"))]
-    build_graph(judged).invoke({"question": "Who is Ada Byron?"}, context=AskContext(knowledge_base=NAMES))
-    blocks = judged.fake.inquiries[-1].rounds[-1].blocks
-    assert any("max(depth): 12" in item.statement for block in blocks for item in block.items)
-
-
 def test_a_word_that_any_base_knows_is_no_misspelling(resources):
     bases = banyan.open(["people", "my-town"], resources=resources)
     assert "was read as" not in bases.ask("When was Porites measured in Turku?").text
@@ -161,14 +152,6 @@ def test_a_search_ranks_the_passages_of_both(resources):
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     (passage,) = bases.as_retriever(k=1).invoke("paved street")
     assert passage.metadata["document"] == "my-town/ada"
-
-
-def test_a_reranker_is_asked_once_for_each_base(home, hashed_embedder):
-    asked = []
-    reranker = SimpleNamespace(scores=lambda question, texts: asked.append(question) or np.zeros(len(texts)))
-    with Resources(Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder, reranker) as resources:
-        banyan.open(["people", "my-town"], resources=resources).search("paved street", 3)
-    assert asked == ["paved street"] * 2
 
 
 def test_documents_may_be_of_one_base_alone(resources):

@@ -89,7 +89,6 @@ class Shop(scripted.Workshop):
         return Resources(self.settings, self.embedder)
 
     def recorded(self) -> set[str]:
-        """The prompts whose answers are in the ledger."""
         with self.resources() as resources:
             if not (self.settings.home / "kb").exists():
                 return set()
@@ -167,7 +166,6 @@ def test_a_build_that_was_killed_makes_the_same_calls_and_pays_none_twice(
 
 
 def dying(save: Any, number: int) -> Any:
-    """A stand-in that saves some times, then dies."""
     left = iter(range(number - 1))
 
     def stand_in(*arguments: Any) -> Any:

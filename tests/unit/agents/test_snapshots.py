@@ -52,37 +52,11 @@ def test_what_is_published_between_two_steps_changes_nothing(tmp_path, hashed_em
         assert not {"ada", "carl"} & set(asking.passages(resources.fake.inquiries[-1])), "the next sees the new one"
 
 
-def mapped(resources):
-    """How often this process maps the index's file."""
-    path = str((resources.settings.home / "kb" / "index.bin").resolve())
-    return Path("/proc/self/maps").read_text().count(path)
-
-
 @pytest.fixture
 def without_collector():
     gc.disable()
     yield
     gc.enable()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads what /proc shows")
-@pytest.mark.usefixtures("without_collector")
-def test_a_snapshot_closes_with_its_last_lease_once_another_is_published(shop):
-    with shop.resources() as resources:
-        with resources.snapshot("kb") as first, resources.snapshot("kb") as second:
-            assert second is first
-            assert first.retriever.rank_passages(QUESTION, 5)
-            assert first.index.relation_counts
-            shop.build(shop.write(scripted.WAITING))
-            with resources.snapshot("kb") as another:
-                assert another is not first
-                assert another.kb.documents.count_documents() > first.kb.documents.count_documents()
-            files = mapped(resources)
-            assert files
-        with pytest.raises(ResourceClosedError):
-            first.kb.documents.count_documents()
-        del first, second
-        assert mapped(resources) < files, "its file, which was replaced, is let go of"
 
 
 @pytest.mark.usefixtures("without_collector")

@@ -5,8 +5,6 @@ import json
 import pytest
 from banyan.graph_store.integrity.status import DEAREST, status_of
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.token_accounts import Calls, Spent, total
 from banyan.runtime.budgets import (
@@ -19,7 +17,6 @@ from banyan.runtime.budgets import (
     charge_calls,
     load_prices,
 )
-from banyan.schemas.graph_schema import open_schema
 
 from ... import scripted
 from ...newest import newest
@@ -35,13 +32,6 @@ def database(tmp_path):
     database = Database(tmp_path / "ledger.sqlite")
     yield database
     database.close()
-
-
-@pytest.fixture
-def kb(tmp_path, hashed_embedder):
-    with KnowledgeBase(Layout.of(tmp_path, "kb"), hashed_embedder, create=True) as opened:
-        opened.schemas.append(open_schema(), (), "seed")
-        yield opened
 
 
 def pay(calls, key, *, step="extract", prompt=100, completion=10, **more):
@@ -136,13 +126,6 @@ def test_the_command_shows_it(tmp_path, hashed_embedder, monkeypatch, capsys):
     assert "prices.json" in refused.err
 
 
-def test_a_cost_counts_cached_tokens_at_their_own_price():
-    assert PRICES.cost("dear", 1_000_000, 0, 400_000) == pytest.approx(6 + 0.4)
-    assert PRICES.cost("cheap", 1_000_000, 500_000, 400_000) == pytest.approx(2 + 2), "no other price is said"
-    assert PRICES.cost("other", 1, 0) is None
-    assert PRICES.cost("other", 0, 0) == 0
-
-
 def test_a_batch_costs_half_unless_it_has_a_price_of_its_own():
     assert PRICES.cost("dear" + BATCHED, 1_000_000, 1_000_000, 400_000) == pytest.approx((6 + 0.4 + 30) / 2)
     assert PRICES.cost("other" + BATCHED, 1, 0) is None
@@ -150,14 +133,13 @@ def test_a_batch_costs_half_unless_it_has_a_price_of_its_own():
     assert own.cost("dear" + BATCHED, 1_000_000, 0) == pytest.approx(2)
 
 
-def test_a_price_file_is_read(tmp_path):
+def test_a_cost_is_by_the_price_file_with_cached_tokens_at_their_own_price(tmp_path):
     file = tmp_path / "prices.json"
-    file.write_text('{"m": {"prompt": 0.15, "cached": 0.075, "completion": 0.6}, '
-                    '"free": {"prompt": 0, "completion": 0}}')
+    file.write_text('{"m": {"prompt": 10, "cached": 1, "completion": 30}, "free": {"prompt": 0, "completion": 0}}')
     prices = load_prices(file)
-    assert ("m" in prices, "other" in prices) == (True, False)
-    assert prices.cost("m", 1_000_000, 1_000_000, 1_000_000) == pytest.approx(0.675)
-    assert prices.cost("free", 5, 5) == 0
+    assert prices.cost("m", 1_000_000, 0, 400_000) == pytest.approx(6 + 0.4)
+    assert PRICES.cost("cheap", 1_000_000, 500_000, 400_000) == pytest.approx(2 + 2), "no other price is said"
+    assert (prices.cost("free", 5, 5), prices.cost("other", 0, 0), prices.cost("other", 1, 0)) == (0, 0, None)
     assert load_prices(None).cost("m", 1, 1) is None
 
 

@@ -1,14 +1,11 @@
 """The trace of a question: what each step leaves in the state, and what a person is shown."""
 
-import io
 
 import pytest
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.cli.commands.ask import print_trace
 from banyan.schemas.inquiry import TraceStep
 from banyan.schemas.lookups import EntityLookup, TableQuery, TripleLookup
-from rich.console import Console
 
 from ... import asking, scripted
 from ... import small_base as base
@@ -20,7 +17,6 @@ RIVER = "On which river is the birthplace of Ada Byron?"
 
 @pytest.fixture
 def resources(opened):
-    """A reasoner that looks up the town in the first round and finds the river in the second."""
     opened.fake = fake = asking.Fake()
     fake.replies = [asking.look(EntityLookup(entity="Ada Byron"), TripleLookup(relation="lies_on", head="Ulm"),
                                 thought="Her town first.")]
@@ -66,21 +62,6 @@ def test_a_query_is_in_the_trace_and_below_the_answer_with_its_records(resources
     assert any(note.startswith(f"from {people} records") for note in search.notes)
     assert found["answer"].splitlines()[-1] == f"(Computed from {people} records: {repaired})"
     assert found["grade"] == "inferred", "27 is not what the query gave"
-
-
-def shown(steps) -> list[str]:
-    console = Console(file=io.StringIO(), width=200)
-    print_trace(console, steps)
-    return [line.strip("│├└─ ") for line in console.file.getvalue().splitlines()]
-
-
-def test_a_person_reads_the_whole_way(resources):
-    lines = shown(ask(resources, trace=True)["trace"])
-    assert lines[0] == f"question {RIVER}"
-    wanted = ["first look", "round 2", "Her town first.", "answer stated"]
-    assert [line for line in lines if line in wanted] == wanted
-    assert {"entity_search: Ada Byron 1 found", "born in -> Ulm (ada)", "triple_search: lies_on, head Ulm 1 found",
-            "Ulm -> Danube (ulm)"} <= set(lines)
 
 
 def test_the_command_line_prints_a_trace_when_asked(shell):

@@ -18,8 +18,6 @@ class NamedEmbedder(HashedEmbedder):
 
 
 class FakedModels(Resources):
-    """Resources whose embedding models are faked."""
-
     def _load_embedder(self, settings):
         return NamedEmbedder(settings)
 

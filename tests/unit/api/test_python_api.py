@@ -39,8 +39,6 @@ def kb(shop):
 
 @dataclass
 class Frame:
-    """What is used of a data frame of pandas."""
-
     columns: list[str]
     values: list[tuple[object, ...]]
 
@@ -131,14 +129,6 @@ def test_a_streamed_answer_and_an_awaited_one_are_the_same(kb):
     assert (len(passages), passages[0].document) == (1, "ada")
 
 
-def test_tools_retrievers_and_subagents_hang_on_it(kb):
-    assert kb.as_retriever(k=1).invoke("Ada")[0].metadata["document"] == "ada"
-    assert kb.as_retriever(documents="acme").invoke("Ada")[0].metadata["document"] == "acme"
-    tool, subagent = kb.as_tool(about="Ada"), kb.as_subagent(name="people")
-    assert "Ada" in tool.invoke({"question": "Who is the employer of Ada?"})
-    assert (tool.name, subagent["name"]) == ("ask_kb", "people")
-
-
 def test_a_new_one_is_named_before_it_is_there(tmp_path):
     with banyan.open("papers", home=tmp_path) as new:
         with pytest.raises(UnknownKnowledgeBaseError, match="in Python with `add`"):
@@ -179,7 +169,6 @@ def test_one_is_renamed_and_dropped_whoever_has_it_open(kb, shop):
 
 @pytest.fixture
 def own(tmp_path, hashed_embedder):
-    """A knowledge base that a test may change."""
     shop = scripted.Workshop(tmp_path, hashed_embedder)
     with shop.resources() as resources:
         own = banyan.open("kb", resources=resources)

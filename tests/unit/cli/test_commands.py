@@ -25,7 +25,6 @@ shell = scripted.shell
 
 @pytest.fixture
 def two(shell):
-    """The knowledge bases `kb`, of one document, and `other`."""
     shell.copy_built({"a.txt": "Ada:Person --employer--> Acme:Organization."})
     copied(Layout.by(shell.settings, "kb"), Layout.by(shell.settings, "other"))
     return shell

@@ -62,8 +62,6 @@ def _table(cell):
 
 
 class _EvilReasoner(scripted.ScriptedReasoner):
-    """Describes communities with what it should not."""
-
     async def summarise(self, communities):
         return [CommunitySummary(name=EVIL, summary=EVIL) for _ in communities]
 

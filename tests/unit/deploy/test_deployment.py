@@ -46,7 +46,6 @@ def said(name):
 
 
 def variables():
-    """The variables that the image sets, by the last stage."""
     return dict(pair.split("=", 1) for rest in said("ENV") for pair in shlex.split(rest))
 
 

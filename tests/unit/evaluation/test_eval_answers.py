@@ -67,7 +67,6 @@ def test_unanswerable_questions_are_declined_or_not(resources):
 
 @pytest.fixture
 def command(resources, tmp_path, monkeypatch):
-    """`eval qa` over three questions, with the reasoner of the test."""
     path = tmp_path / "questions.json"
     path.write_text(json.dumps([{"id": n, "question": f"Where was Ada born? {n}", "gold": ["ada"] if n else [],
                                  "answers": ["Ulm"]} for n in range(3)]), "utf-8")

@@ -96,7 +96,6 @@ def write(shell, name, records) -> None:
 
 @pytest.fixture
 def command(shell):
-    """`banyan eval extraction` on sentences that the scripted reasoner reads."""
     write(shell, "gold.jsonl", [{
         "id": number, "sent": f"{name}:Person --employer--> Acme:Organization.",
         "triples": [{"sub": name, "rel": "employer", "obj": employer}]}

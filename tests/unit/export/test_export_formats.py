@@ -7,7 +7,7 @@ import stat
 import networkx as nx
 import pytest
 from banyan.cli.console import write_file
-from banyan.export.export_formats import cypher, graphml, literal, node_link, quoted_name
+from banyan.export.export_formats import cypher, graphml, literal, node_link
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,14 +72,6 @@ def test_cypher_literals_say_the_text_and_end_where_they_should(text, counts):
     joined = _TOKEN.findall(read)
     assert " + ".join(joined) == read
     assert "".join(unescaped(one[1:-1]) for one in joined) == text
-
-
-@given(texts)
-def test_no_label_leaves_its_backticks(text):
-    written = quoted_name(text)
-    assert "\\" not in written
-    assert _TOKEN.fullmatch(written)
-    assert written[1:-1] == re.sub(r"[`\\\x00-\x1f\x7f-\x9f\u2028\u2029]", "_", text)
 
 
 @given(seven)

@@ -16,8 +16,6 @@ HOSTILE, PLAIN, seven, text_graph = graphs.HOSTILE, graphs.PLAIN, graphs.seven, 
 
 
 class Skeleton(HTMLParser):
-    """The tags with their attributes, and the text that is shown."""
-
     def __init__(self, source):
         super().__init__()
         self.tags, self.text, self.script, self._in = [], "", "", ""

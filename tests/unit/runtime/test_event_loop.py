@@ -159,35 +159,6 @@ def test_items_come_in_order_then_the_error_and_closing_ends_what_makes_them():
     assert ended.wait(SOON)
 
 
-def test_calls_share_a_loop_which_ends_with_the_process_and_which_a_forked_child_has_anew():
-    """So a second question uses the first one's connections, and none is left open."""
-    script = """
-import asyncio, os, sys
-from banyan.runtime.event_loop import close_with_loop, run
-from banyan.runtime.threads import in_thread
-
-async def close():
-    print("closed", os.getpid() == parent, flush=True)
-
-async def call():
-    await in_thread(int)
-    return id(asyncio.get_running_loop())
-
-parent = os.getpid()
-first = run(call)
-assert run(call) == first
-run(close_with_loop, close)
-if os.fork() == 0:
-    assert run(call) != first
-    run(close_with_loop, close)
-    sys.exit(7)
-assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
-"""
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True,
-                          timeout=SOON)
-    assert (done.stdout.split("\n"), done.stderr) == (["closed False", "closed True", ""], "")
-
-
 def test_in_parallel_begins_nothing_more_after_a_failure_and_ends_what_was_begun():
     started, over = [], []
 

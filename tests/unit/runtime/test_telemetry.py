@@ -15,8 +15,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from ... import asking, in_process, rest, small_base
+from ... import asking, in_process, rest
 
+served = asking.served
 QUESTION = "Where was Ada Byron born?"
 
 
@@ -33,12 +34,9 @@ def below(spans, parent):
 
 
 @pytest.fixture
-def client(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
-    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
-        app = create_app(resources)
-        with in_process.client(app, raise_server_exceptions=False) as client:
-            yield client
+def client(served):
+    with in_process.client(create_app(served), raise_server_exceptions=False) as client:
+        yield client
 
 
 def test_a_request_is_a_span_with_the_steps_of_its_question_below_it(client, spans):

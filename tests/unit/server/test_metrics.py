@@ -9,7 +9,6 @@ ASK = "/api/knowledge-bases/{kb}/ask"
 
 
 def samples(text):
-    """Each of Banyan's series and its value."""
     return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value
             for family in text_string_to_metric_families(text) for sample in family.samples
             if sample.name.startswith("banyan_") and not sample.name.endswith("_created")}

@@ -5,16 +5,10 @@ import pytest
 from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
 
-from ... import asking, in_process, small_base
+from ... import asking, in_process
 
+resources = asking.served
 QUESTION = "Where was Ada Byron born?"
-
-
-@pytest.fixture
-def resources(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
-    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
-        yield resources
 
 
 @pytest.fixture

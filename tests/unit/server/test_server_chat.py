@@ -11,17 +11,11 @@ from banyan.server.security.gate import Hosts
 from banyan.server.security.keys import Keys
 from starlette.websockets import WebSocketDisconnect
 
-from ... import asking, in_process, small_base
+from ... import asking, in_process
 
+resources = asking.served
 QUESTION = "Where was Ada Byron born?"
 CHAT = "/chat/kb/people"
-
-
-@pytest.fixture
-def resources(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
-    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
-        yield resources
 
 
 def asked(client, key="", *, way="invoke", question=QUESTION, **configurable):

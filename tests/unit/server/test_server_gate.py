@@ -20,7 +20,6 @@ HERE = Hosts.bound("127.0.0.1")
 
 def behind(tmp_path, *, hosts: Hosts | None = HERE, needs_keys: bool = False, workers: int = 1,
            **limits) -> httpx.AsyncClient:
-    """A client of an app behind the gate, which tells what it was told."""
     async def tell(request: Request) -> JSONResponse:
         body = await request.body()
         return JSONResponse({"client": request.state.client, "scopes": sorted(request.state.scopes), "read": len(body)})

@@ -21,8 +21,6 @@ def anyio_backend():
 
 
 class Scripted(Questions):
-    """Questions whose events a test makes."""
-
     def answers(self, events):
         """Answer by the events of an asynchronous generator; each has a number or word."""
         self._answer = lambda *_: events()

@@ -38,8 +38,6 @@ ANSWER = {"answer": "In Ulm [1]", "abstained": False, "confidence": 0.9, "short"
 
 
 class There(NamedTuple):
-    """What addresses name."""
-
     kb: str
     build: str
     link: str
@@ -80,7 +78,6 @@ def keys(resources):
 
 @pytest.fixture(scope="module")
 def there(app, client):
-    """What there is of the secret knowledge base: a build, and a conversation with a link."""
     service = app.state.service
     service.conversations.add(Thread("ann", SECRET, "t1"), "Where was Ada Byron born?", ANSWER)
     link = service.conversations.share(Thread("ann", SECRET, "t1"), shared=True)
@@ -93,7 +90,6 @@ NOTHING_THERE = NOT_THERE._replace(kb=VACANT)
 
 
 def sent(client, route, what, key, **more):
-    """A request to a route about something, and the response."""
     fill = {"kb": what.kb, "knowledge_base": what.kb, "build": what.build, "link": what.link, "thread": "t1",
             "number": "1", "language": "en"}
     path = re.sub(r"{([^}]+)}", lambda match: fill[match[1]], route.path)

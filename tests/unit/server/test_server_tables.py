@@ -13,7 +13,6 @@ BASE = "/api/knowledge-bases/people"
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory, hashed_embedder):
-    """One for all tests here: they only read."""
     home = tmp_path_factory.mktemp("home")
     small_base.people(home, "people", hashed_embedder)
     with (Resources(Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as resources,

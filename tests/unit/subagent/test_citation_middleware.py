@@ -25,8 +25,6 @@ INVENTED = "She died in Rome. [[died in Rome in 1852]]"
 
 
 class Scripted(BaseChatModel):
-    """Gives the replies one after the other, and keeps what it was asked."""
-
     replies: list[AIMessage]
     asked: list[Any] = Field(default_factory=list)
 
@@ -43,7 +41,6 @@ class Scripted(BaseChatModel):
 
 
 def agent(resources, *replies: str | AIMessage, tools: list[Any] | None = None):
-    """Return an agent with the lookups and its model."""
     model = Scripted(replies=[SEARCH, *(AIMessage(one) if isinstance(one, str) else one for one in replies)])
     tools = lookup_tools(lambda: resources.retrievers("kb")) if tools is None else tools
     return create_agent(model, tools, system_prompt="Be brief.", middleware=[CitationMiddleware()]), model
@@ -64,7 +61,6 @@ def test_quotes_that_hold_become_marks_and_sources(resources):
 
 
 def asking_text(resources, document):
-    """Return a document's text."""
     with resources.snapshot("kb") as snapshot:
         return snapshot.kb.documents.text(document)
 

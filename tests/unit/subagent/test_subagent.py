@@ -39,7 +39,6 @@ def tool(resources):
 
 
 def call(tool, **arguments):
-    """The message that a calling agent gets."""
     return tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
 
 
@@ -51,7 +50,6 @@ class OtherContext:
 
 
 def parent(node, saver=None):
-    """A graph of somebody else's, with one node."""
     graph = StateGraph(MessagesState, context_schema=OtherContext)
     graph.add_node("node", node)
     graph.add_edge(START, "node")
