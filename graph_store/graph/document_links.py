@@ -140,7 +140,7 @@ def find_citations(documents: Documents) -> Iterator[DocumentLink]:
         if len(title) >= _OPENING:
             works.setdefault(" ".join(title[:_OPENING]), []).append((one.id, title))
     for document, table in lists:
-        for (reference, _, doi), span in zip(table.rows, table.spans, strict=True):
+        for (reference, *_, doi), span in zip(table.rows, table.spans, strict=True):
             words = _WORD.findall(normalise(reference))
             openings = [(at, " ".join(words[at:at + _OPENING])) for at in range(len(words))]
             for at, key in ((0, doi), *openings):

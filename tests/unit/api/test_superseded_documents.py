@@ -94,7 +94,7 @@ def test_letters_and_digits_that_are_written_together_are_one_word_of_a_title():
     """A title of one word is too short to tell a cited work by it."""
     titles = {"erc.md": "ERC20", "birds.md": "Walks of the birds"}
     table = SourceTable(columns=COLUMNS, spans=((0, 5), (5, 9)), rows=tuple(
-        (f"A. Boro. {title}.", "", "") for title in titles.values()))
+        (f"A. Boro. {title}.", "", "", title, "", "") for title in titles.values()))
     documents = SimpleNamespace(
         tables=lambda _: [("paper.md", table)],
         about=lambda: [DocumentSummary(document, title, "", {}) for document, title in titles.items()])

@@ -79,6 +79,7 @@ def test_a_paper_gets_the_fields_of_its_work_by_title_or_doi(tmp_path, title, te
     assert "venue" not in about["two.pdf"]
 
 
+TITLE = "Boats that lie at the quay"
 FORMS = {
     "Vancouver": "[1] Poe A, van Gro J, et al. Boats that lie at the quay. J Quays 2001;12:3–9.",
     "BioMed Central": "1. Poe AB, Gro J: Boats that lie at the quay. Journal of Quays 2001, 12(3):3-9.",
@@ -104,21 +105,36 @@ def rows_of(text, heading="References"):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_works_are_told_apart_in_the_common_forms(form):
+def test_author_year_and_title_are_read_in_the_common_forms(form):
     text = FORMS[form]
     row, other = rows_of(f"{text}\n{OTHER.get(text[0], OTHER[''])}")
-    assert (row["year"], row["reference"]) == ("2001", text)
-    assert other["year"] == "2014"
+    assert (row["title"], row["year"], row["reference"]) == (TITLE, "2001", text)
+    assert "Poe" in row["author"].partition("; ")[0] and "Gro" in row["author"].partition("; ")[2]
+    assert row["venue"].startswith("J") and row["venue"].endswith("Quays")
+    assert (other["title"], other["year"]) == ("Bells of the towns", "2014")
 
 
-@pytest.mark.parametrize(("text", "year"), [
-    ("[1] Poe A, Gro J. Towers and bells at 65, 203, and 222. Spine (Phila Pa 1976) 2007;32:1.", "2007"),
-    ("[1] A. Poe. Boats that lie “here”. In 2017 Conference on Quays (CQ), pages 88–95. Alder, 2017.", "2017"),
-    ("[1] Harbour office. Rates of the quay 1999-2007. Accessed 2 May 2020.", ""),
-    ("[1] See the note by Poe (personal communication).", "")])
-def test_a_year_that_is_not_certain_is_left_empty(text, year):
+@pytest.mark.parametrize(("text", "year", "title", "venue"), [
+    ("[1] Poe A, Gro J. Towers and bells at 65, 203, and 222. Spine (Phila Pa 1976) 2007;32:1.", "2007",
+     "Towers and bells at 65, 203, and 222", "Spine"),
+    ("[1] A. Poe. Boats that lie “here”. In 2017 Conference on Quays (CQ), pages 88–95. Alder, 2017.", "2017",
+     "Boats that lie “here”", "Conference on Quays"),
+    ("[1] A. Poe. „Boote, die am Kai liegen“. In: Tagung der Kais. Bd. 30. 2016.", "2016", "Boote, die am Kai liegen",
+     "Tagung der Kais. Bd")])
+def test_unusual_marks_and_years_are_read(text, year, title, venue):
+    row = rows_of(f"{text}\n{OTHER['[']}")[0]
+    assert (row["year"], row["title"], row["venue"]) == (year, title, venue)
+
+
+@pytest.mark.parametrize(("text", "fields"), [
+    ("[1] B. M. Poe and V. Gro, Chem. Rev., 2009, 109, 5069-5119.", ("B. M. Poe; V. Gro", "2009", "")),
+    ("[1] Poe, B. M.; Gro, V. Chem. Rev. 2009, 109, 5069.", ("Poe, B. M.; Gro, V.", "2009", "")),
+    ("[1] X. Poe, M. ge Gro, Of quays, and of bells, 2009.", ("", "2009", "")),
+    ("[1] Harbour office. Rates of the quay 1999-2007. Accessed 2 May 2020.", ("", "", "")),
+    ("[1] See the note by Poe (personal communication).", ("", "", ""))])
+def test_what_has_no_certain_form_is_left_empty(text, fields):
     row = rows_of(f"{text}\n{OTHER['[']}\n[3] Kay I. Towers and bells. J Bells 2015;1:1.")[0]
-    assert (row["reference"], row["year"]) == (text, year)
+    assert (row["reference"], row["author"], row["year"], row["title"]) == (text, *fields)
 
 
 def test_entries_of_several_lines_and_pages_are_whole_and_know_their_place():
@@ -128,7 +144,8 @@ def test_entries_of_several_lines_and_pages_are_whole_and_know_their_place():
     (table,) = reference_tables(text)
     assert [text[start:start + 4] for start, _ in table.spans] == ["Poe,", "Lang"]
     assert text[table.spans[0][0]:table.spans[0][1]].endswith("2001.04.001")
-    assert table.rows[0][1:] == ("2001", "10.1016/j.jq.2001.04.001")
+    assert [row[3] for row in table.rows] == [TITLE, "Bells of the towns"]
+    assert table.rows[0][-1] == "10.1016/j.jq.2001.04.001"
 
 
 @pytest.mark.parametrize("text", ["- [The quay](https://quay.example)\n- [Bells](https://bells.example)",
