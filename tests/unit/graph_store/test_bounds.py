@@ -53,8 +53,7 @@ FILM_TEXT = ("Bleach (2010) was directed by Abe, the husband of Rin. "
 
 @pytest.mark.parametrize(("label", "name", "repair"), [
     ("movie", "Film", None), ("movies", "Film", "mapped_label"), ("historical film", None, None),
-    ("film director", None, None), ("filmlet", None, None), ("影", None, None),
-])
+    ("film director", None, None), ("filmlet", None, None), ("影", None, None)])
 def test_a_type_is_mapped_by_inflection_alone(label, name, repair):
     result = bound(said([("Bleach", label)]), chunk(FILM_TEXT), Bounds(FILMS))
     assert mentions(result) == ({"Bleach": name} if name else {})
@@ -154,8 +153,7 @@ def test_a_fact_is_not_turned_round_against_its_words():
     (("Ada", "plays", "Bob"), "unknown_relation"), (("Ada", "employer", "Bonn"), "domain_range"),
     (("Bonn", "knows", "Acme"), "domain_range"), (("Ada", "knows", "ADA."), "self_loop"),
     (("Ada", "knows", "Cem"), "ungrounded"), (("Ada", " ", "Bob"), "unknown_relation"),
-    (("Ada", "knows", "person"), "type_as_name"), (("Ada", "plays", "there"), "undeclared_entity"),
-])
+    (("Ada", "knows", "person"), "type_as_name"), (("Ada", "plays", "there"), "undeclared_entity")])
 def test_a_triple_that_does_not_fit_is_rejected_with_its_reason(triple, reason):
     result = bound(said(PEOPLE, [triple]), chunk(STAFF_TEXT), STAFF)
     assert result.facts == ()

@@ -40,10 +40,8 @@ def test_a_split_undoes_a_merge_and_a_merge_the_split(kb: KnowledgeBase) -> None
 
 
 @pytest.mark.parametrize(("verdict", "names", "why"), [
-    ("merge", ("Nobody", "Ulm"), "there is no entity 'Nobody'"),
-    ("merge", ("Ulm", "ulm"), "one name of one type"),
-    ("split", ("Ulm", "Turku"), "two entities already"),
-])
+    ("merge", ("Nobody", "Ulm"), "there is no entity 'Nobody'"), ("merge", ("Ulm", "ulm"), "one name of one type"),
+    ("split", ("Ulm", "Turku"), "two entities already")])
 def test_a_decision_that_cannot_be_carried_out_is_refused_and_leaves_nothing(
         kb: KnowledgeBase, verdict: Any, names: tuple[str, str], why: str) -> None:
     with pytest.raises(EntityDecisionError, match=why):

@@ -96,8 +96,7 @@ def test_documents_are_named_by_id_title_pattern_and_metadata(shop, documents, w
     ([], {"writer": "Ada"}, "no document has the metadata 'writer'; there are: author, date"),
     ([], {"author": "Ada March"}, "none of the 3 documents has author = 'Ada March'; there are: Ada Marsh, Bob Hale"),
     (["bob.txt"], {"date": "2024-*"}, "none of the 1 documents has date = '2024-*'; there are: 2023"),
-    (["acme.txt"], {"date": "2024"}, "has date = '2024'; there are: none"),
-])
+    (["acme.txt"], {"date": "2024"}, "has date = '2024'; there are: none")])
 def test_what_names_no_document_is_an_error_that_says_what_there_is(shop, documents, where, said) -> None:
     with shop.resources() as resources, pytest.raises(ScopeError) as raised:
         newest(resources, "kb", Scope.of(documents, where))

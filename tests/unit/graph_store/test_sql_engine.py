@@ -119,8 +119,7 @@ def test_numbers_of_several_units_are_told_apart():
     ("SELECT growth FROM corals", r"no column 'growth' in corals \(the nearest: growth_cm\); it has: study, species"),
     ("SELECT c.size FROM corals c", r"no column 'size' in corals.*it has: study"),
     ("SELECT study FROM corals GROUP BY species", "cannot be run: .*study.* must appear in the GROUP BY"),
-    ("SELEC 1", "cannot be read|only one SELECT"),
-])
+    ("SELEC 1", "cannot be read|only one SELECT")])
 def test_errors_name_what_exists(engine, sql, message):
     with pytest.raises(SqlError, match=message):
         engine.run(sql)

@@ -125,8 +125,7 @@ def test_no_words_of_documents_are_in_the_prompt_that_compares_labels() -> None:
 
 @pytest.mark.parametrize(("label", "other"), [
     ("fired by", "works for"), ("former member of", "member of"), ("sold", "acquired"), ("left", "joined"),
-    ("解雇", "任职于"), ("child of", "parent of"), ("not located in", "located in"),
-    ("rfc 7001", "rfc 7002")])
+    ("解雇", "任职于"), ("child of", "parent of"), ("not located in", "located in"), ("rfc 7001", "rfc 7002")])
 def test_opposites_and_what_ends_a_relation_are_never_the_same(label: str, other: str) -> None:
     assert are_opposed(label, other)
     assert are_opposed(other, label)

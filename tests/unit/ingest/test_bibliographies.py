@@ -92,8 +92,7 @@ FORMS = {
     "Springer": "1. Poe, A., Gro, J.: Boats that lie at the quay. J. Quays 12, 3–9 (2001)",
     "MDPI": "1. Poe, A.B.; Gro, J. Boats that lie at the quay. J. Quays 2001, 12, 3–9.",
     "ACL": "Ann Poe and John Gro. 2001. Boats that lie at the quay. Journal of Quays, 12(3):3–9.",
-    "Chicago": "Poe, A. and J. Gro. 2001. Boats that lie at the quay. Journal of Quays 12: 3–9.",
-}
+    "Chicago": "Poe, A. and J. Gro. 2001. Boats that lie at the quay. Journal of Quays 12: 3–9."}
 OTHER = {"[": "[2] I. Lang, “Bells of the towns,” J. Bells, vol. 1, pp. 1–2, 2014.",
          "1": "2. Lang I: Bells of the towns. J Bells 2014, 1:1-2.",
          "": "Lang, I. (2014). Bells of the towns. Journal of Bells, 1(1), 1–2."}

@@ -75,12 +75,16 @@ def test_items_above_fields_that_are_set_in_name_the_records():
         "* Ask the **mason**", "* Paint the shed", "* Nobody asked for this."]
 
 
-def test_items_in_several_sections_are_told_by_their_section():
+def test_records_in_several_sections_are_told_by_the_headings_that_differ():
     text = TASKS.replace("* Paint", "# New tasks\n\n* Paint") + "\n# Roles\n\n- Assigned: Bo\n- Status: ill\n"
     (table,) = tables(text)[1]
     assert [row[:3] for row in table.rows] == [
         ("Ask the mason about the wall", "Old tasks", "Ida"), ("Paint the shed", "New tasks", "Tom"),
         ("Nobody asked for this.", "New tasks", "")]
+    inner = "### Details\n\nOwner: Ida\nStatus: open"
+    _, (table,) = tables(f"# North\n\n## A\n\n{inner}\n\n# South\n\n## B\n\n{inner}\n")
+    assert table.columns == ("Name", "Section", "Owner", "Status")
+    assert table.rows == (("A", "North", "Ida", "open"), ("B", "South", "Ida", "open"))
 
 
 @pytest.mark.parametrize("fields", [
@@ -91,13 +95,6 @@ def test_fields_are_read_in_all_their_forms(fields):
     _, (table,) = tables("\n\n".join(f"## Part {number}\n\n{fields}" for number in (1, 2)))
     assert table.columns == ("Name", "Owner", "Status")
     assert table.rows == (("Part 1", "Ida", "open"), ("Part 2", "Ida", "open"))
-
-
-def test_names_are_those_of_the_headings_that_differ():
-    inner = "### Details\n\nOwner: Ida\nStatus: open"
-    _, (table,) = tables(f"# North\n\n## A\n\n{inner}\n\n# South\n\n## B\n\n{inner}\n")
-    assert table.columns == ("Name", "Section", "Owner", "Status")
-    assert table.rows == (("A", "North", "Ida", "open"), ("B", "South", "Ida", "open"))
 
 
 def test_blocks_of_lines_in_one_section_are_rows():

@@ -213,12 +213,9 @@ def test_the_work_is_first_and_its_licence_is_back_matter(tmp_path, text):
     assert document.text.index("Boats lie") < document.text.index("This eBook is for") < document.text.index("Bo Ek")
 
 
-def test_printed_pages_stay_in_order():
+def test_printed_pages_and_other_texts_stay_as_they_are(tmp_path):
     content = Content(FRAME.format("THIS", "*** ", "THIS").replace("Chapter 1", "\f Chapter 1"), paged=True)
     assert without_frame(content) == content
-
-
-def test_other_texts_stay_as_they_are(tmp_path):
     text = "Title: Of e-books\n\nThe line *** START OF THE PROJECT GUTENBERG EBOOK *** begins a work.\n"
     document = only(write(tmp_path / "a.txt", text))
     assert (document.title, document.text.strip()) == ("a", text.strip())

@@ -212,43 +212,28 @@ PEOPLE_ROWS = ["| Employee: Ada | Office: Ulm | Start: 2011 |", "| Employee: Bo 
 PROJECT_ROWS = ["| Project: Alder | Lead: Bo | Budget: 90000 |", "| Project: Birch | Lead: Ada | Budget: 45000 |"]
 
 
-@pytest.fixture
-def read(tmp_path):
-    def read_sheet(*placed, merged=(), name="plan.xlsx"):
-        with xlsxwriter.Workbook(tmp_path / name) as workbook:
-            sheet = workbook.add_worksheet()
-            for row, column, cells in placed:
-                sheet.write_row(row, column, cells)
-            for place, text in merged:
-                sheet.merge_range(place, text)
-        return list(filter(None, loading.only(tmp_path / name).text.split("\n")))
-
-    return read_sheet
-
-
 def _at(row, column, table):
     return [(row + number, column, cells) for number, cells in enumerate(table)]
 
 
-def test_tables_beside_each_other_are_read_one_after_the_other(read):
-    longer = [*PROJECTS, ["Cedar", "Ada", 7]]
-    assert read(*_at(0, 0, PEOPLE), *_at(0, 4, longer)) == (
-        [*PEOPLE_ROWS, *PROJECT_ROWS, "| Project: Cedar | Lead: Ada | Budget: 7 |"])
-
-
-def test_a_blank_row_or_column_within_a_table_does_not_end_it(read):
-    rows = [["Plant", "Height", "", "Shade"], ["Fern", 40, "", "full"], [], ["Oak", 2000, "", "none"]]
-    assert read(*_at(0, 0, rows)) == ["| Plant: Fern | Height: 40 | Shade: full |",
-                                      "| Plant: Oak | Height: 2000 | Shade: none |"]
-    texts = [["Plant", "Soil"], ["Fern", "peat"], [], ["Oak", "loam"], ["Elm", "clay"]]
-    assert read(*_at(0, 0, texts), name="b.xlsx") == [
-        "| Plant: Fern | Soil: peat |", "| Plant: Oak | Soil: loam |", "| Plant: Elm | Soil: clay |"]
-
-
-def test_each_table_has_its_title_and_a_repeated_header_is_no_row(read):
-    titled = [["Staff"], *PEOPLE, [], ["Former staff"], PEOPLE[0], ["Cy", "Köln", 1999]]
-    assert read(*_at(1, 1, titled)) == ["Staff", *PEOPLE_ROWS, "Former staff",
-                                        "| Employee: Cy | Office: Köln | Start: 1999 |"]
+@pytest.mark.parametrize(("placed", "rows"), [
+    # Tables beside each other are read one after the other.
+    ([*_at(0, 0, PEOPLE), *_at(0, 4, [*PROJECTS, ["Cedar", "Ada", 7]])],
+     [*PEOPLE_ROWS, *PROJECT_ROWS, "| Project: Cedar | Lead: Ada | Budget: 7 |"]),
+    # A blank row or column within a table does not end it.
+    (_at(0, 0, [["Plant", "Height", "", "Shade"], ["Fern", 40, "", "full"], [], ["Oak", 2000, "", "none"]]),
+     ["| Plant: Fern | Height: 40 | Shade: full |", "| Plant: Oak | Height: 2000 | Shade: none |"]),
+    (_at(0, 0, [["Plant", "Soil"], ["Fern", "peat"], [], ["Oak", "loam"], ["Elm", "clay"]]),
+     ["| Plant: Fern | Soil: peat |", "| Plant: Oak | Soil: loam |", "| Plant: Elm | Soil: clay |"]),
+    # Each table has its title, and a repeated header is no row.
+    (_at(1, 1, [["Staff"], *PEOPLE, [], ["Former staff"], PEOPLE[0], ["Cy", "Köln", 1999]]),
+     ["Staff", *PEOPLE_ROWS, "Former staff", "| Employee: Cy | Office: Köln | Start: 1999 |"])])
+def test_tables_of_a_sheet(tmp_path, placed, rows):
+    with xlsxwriter.Workbook(tmp_path / "plan.xlsx") as workbook:
+        sheet = workbook.add_worksheet()
+        for row, column, cells in placed:
+            sheet.write_row(row, column, cells)
+    assert list(filter(None, loading.only(tmp_path / "plan.xlsx").text.split("\n"))) == rows
 
 
 CSV = {

@@ -88,10 +88,9 @@ def test_an_empty_cell_repeats_the_one_above():
             ["1", "Marie Curie", "", "Warsaw"], ["", "born_in", "Warsaw"]]
     assert [(one.evidence, one.time, one.entity, one.attribute, one.value)
             for one in read_one({"attributes": rows}).attributes] == [
-        (LINES[2], "since 2019; votes: 27", "Ulm", "wells", "Ada"),
-        (LINES[2], "since 2019; votes: 27", "Ulm", "wells", "Bo"),
-        (LINES[2], "", "Ulm", "motto", "Cy"), (LINES[0], "", "Marie Curie", "motto", "Warsaw"),
-        ("", "", "Marie Curie", "born_in", "Warsaw")]
+                (LINES[2], "since 2019; votes: 27", "Ulm", "wells", "Ada"),
+                (LINES[2], "since 2019; votes: 27", "Ulm", "wells", "Bo"), (LINES[2], "", "Ulm", "motto", "Cy"),
+                (LINES[0], "", "Marie Curie", "motto", "Warsaw"), ("", "", "Marie Curie", "born_in", "Warsaw")]
     assert not read_one({"attributes": [["1", "", "wells", "5"]]}).attributes
 
 

@@ -181,8 +181,7 @@ LAWS = [passage("本法自2011年6月1日起施行。渔船登记的期限为十
 
 @pytest.mark.parametrize(("question", "expected"), [
     ("《渔船法》从什么时候开始施行？", "2011年6月1日"), ("《渔船法实施条例》什么时候施行？", "2015年3月1日"),
-    ("渔船登记的期限，《渔船法》和《渔船法实施条例》分别规定多少日？", ""),
-])
+    ("渔船登记的期限，《渔船法》和《渔船法实施条例》分别规定多少日？", "")])
 def test_a_title_in_brackets_means_one_document(question, expected):
     assert ask(question, *LAWS).short == expected
 

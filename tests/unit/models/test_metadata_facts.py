@@ -101,8 +101,7 @@ class TestNames:
     @pytest.mark.parametrize(("document", "title", "metadata", "name"), [
         ("eip-1559.md", "Fee market", {"eip": "1559"}, "EIP-1559: Fee market"),
         ("deep/folder/eip-1559.md", "Fee market", {"status": "Final", "eip": "1559"}, "EIP-1559: Fee market"),
-        ("pep-0008.md", "Style", {"pep": "8"}, "PEP-8: Style"),
-        ("eip-1559.md", "", {"eip": "1559"}, "EIP-1559"),
+        ("pep-0008.md", "Style", {"pep": "8"}, "PEP-8: Style"), ("eip-1559.md", "", {"eip": "1559"}, "EIP-1559"),
         ("eip-1559.md", "EIP-1559", {"eip": "1559"}, "EIP-1559")])
     def test_a_key_is_a_field_that_makes_up_the_files_name(self, document, title, metadata, name):
         assert document_name(document, title, metadata) == name

@@ -41,8 +41,7 @@ def test_entities_have_the_types_of_the_schema(reader: RulesReader) -> None:
     ("We met Sir Henry on the moor.", "Sir Henry"), ("They called on Mr. Darcy.", "Mr. Darcy"),
     ("Miss Bennet said nothing.", "Miss Bennet"), ("Then Lady Catherine left.", "Lady Catherine"),
     ("It was Dr. Ada Keller who came.", "Ada Keller"), ("We asked Lydia.", "Lydia"),
-    ("王先生昨天到了北京。", "王先生"),
-    ("The music was printed by S. Hutton in London.", "S. Hutton"),
+    ("王先生昨天到了北京。", "王先生"), ("The music was printed by S. Hutton in London.", "S. Hutton"),
     ("He dedicated it to the Duchess of Pembroke.", "Duchess of Pembroke"),
     ("Bach played for Frederick the Great. Frederick the Great liked it.", "Frederick the Great"),
     ("It was sent to Hans Georg Benda by the court.", "Hans Georg Benda")])
@@ -179,8 +178,7 @@ def test_lines_that_are_no_keys_and_values(reader: RulesReader, text: str) -> No
     ("The pumps were checked by Anna Keller. Delivered on Monday: two Valves.\n", "Valves"),
     ("The Executive Director met Anna Keller. The Executive Director spoke.", "Executive Director"),
     ("The Platinum Representatives of the fund met Anna Keller.", "Platinum Representatives"),
-    ("CHALLENGES:\nThe pump was checked by Anna Keller.", "CHALLENGES"),
-])
+    ("CHALLENGES:\nThe pump was checked by Anna Keller.", "CHALLENGES")])
 def test_headings_closings_posts_and_markup_give_no_entities(reader: RulesReader, text: str, junk: str) -> None:
     found = entities(read(reader, text, schema="general"))
     assert "Anna Keller" in found
@@ -253,8 +251,7 @@ def parser() -> Parser:
 @pytest.mark.parametrize("text", [
     "लेख श्रीमती कमला देशवाल ने रामनगर शहर में १४ मई १९९७ को पढ़ा।",
     "館長の三枝千代子は1997年5月14日に鳴沢川を渡り、マリー・キュリーに会った。",
-    "تدير السيدة ليلى الحمداني مكتبة تل الزهور في مدينة حلب منذ ٥ مايو ١٩٩٣.",
-])
+    "تدير السيدة ليلى الحمداني مكتبة تل الزهور في مدينة حلب منذ ٥ مايو ١٩٩٣."])
 def test_languages_without_a_pipeline_have_dates_and_no_guessed_names(text: str, parser: Parser) -> None:
     assert [span.kind for span in find_spans([text], parser)[0]] == ["date"]
     latin = "La abogada vive en Bogotá y estudió con Mercedes Barcha."

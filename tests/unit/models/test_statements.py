@@ -149,15 +149,13 @@ ZH_COUNTRY = [("user", "波兰的人口是多少？"), ("assistant", "波兰人�
     (COUNTRY, "How many people live there?", "How many people live in Warsaw?"),
     (COUNTRY, "And the population?", "What is the population of Poland?"),
     (ZH_COUNTRY, "法国呢？", "法国的人口是多少？"), (ZH_COUNTRY, "它的首都呢？", "波兰的首都是什么？"),
-    (ZH_COUNTRY, "那里有多少大学？", "波兰有多少大学？"),
-    (ZH_PERSON, "她出生在哪里？", "屠呦呦出生在哪里？")])
+    (ZH_COUNTRY, "那里有多少大学？", "波兰有多少大学？"), (ZH_PERSON, "她出生在哪里？", "屠呦呦出生在哪里？")])
 def test_follow_ups_are_made_to_stand_alone(messages, question, expected):
     assert condense(question, messages, PARSER) == expected
 
 
 @pytest.mark.parametrize("question", [
-    "When was radium discovered?", "When did Ada Byron win her first prize?", "Is there a museum?", "屠呦呦是谁？",
-])
+    "When was radium discovered?", "When did Ada Byron win her first prize?", "Is there a museum?", "屠呦呦是谁？"])
 def test_a_question_that_stands_alone_is_unchanged(question):
     assert condense(question, COUNTRY, PARSER) == question
     assert condense(question, [], PARSER) == question
@@ -170,8 +168,7 @@ def test_a_question_that_stands_alone_is_unchanged(question):
     ("Who was Mrs. Keller? Who is Mr. Blum?", "When did she die?", "When did Mrs. Keller die?"),
     ("Who was Karl Blum? Where is Warsaw?", "When did he die?", "When did Karl Blum die?"),
     ("Where is Warsaw? Who was Karl Blum?", "How large is it?", "How large is Warsaw?"),
-    ("居里夫人是谁？王先生是谁？", "她出生在哪里？", "居里夫人出生在哪里？"),
-])
+    ("居里夫人是谁？王先生是谁？", "她出生在哪里？", "居里夫人出生在哪里？")])
 def test_a_pronoun_means_the_last_subject_of_its_kind(earlier, question, expected):
     messages = [("user", text) for text in re.findall(r"[^?？]+[?？]", earlier)]
     assert condense(question, messages, PARSER) == expected

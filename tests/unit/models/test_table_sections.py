@@ -96,8 +96,7 @@ class TestNames:
             ("Valve Day", "Date", ""), ("Valve Day", "Seats", "2031-05-01")}
 
     @pytest.mark.parametrize("row", [
-        "| Op: JUMP | ARM: BL |", "| Path: /x | Method: GET |",
-        "| Pump: P7 | Unit: Litres |"])
+        "| Op: JUMP | ARM: BL |", "| Path: /x | Method: GET |", "| Pump: P7 | Unit: Litres |"])
     def test_what_describes_a_row_is_a_value_and_no_thing(self, row):
         found, _ = read_rows(row, "", "", open_schema())
         assert not found.triples

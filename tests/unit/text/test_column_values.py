@@ -65,8 +65,7 @@ def test_headers_of_codes_and_versions_make_texts() -> None:
     (["1.125", "430", "310", "980"], [1125, 430, 310, 980], "could also be 1.125"),
     (["1250", "3.125"], [1250, 3.125], "could also be 3125"),
     (["1,259 €", "1,309 €"], [1259, 1309], "could also be 1.259"),
-    (["135.125", "120", "99.875"], [135.125, 120, 99.875], "could also be 135125"),
-])
+    (["135.125", "120", "99.875"], [135.125, 120, 99.875], "could also be 135125")])
 def test_what_is_decided_without_proof_is_noted(cells: Sequence[str], values: Sequence[float], says: str) -> None:
     column = type_column(cells)
     assert column.values == list(values)
@@ -123,8 +122,7 @@ def test_unit_is_that_of_the_cells_or_of_the_header(cells: Sequence[str], header
 @pytest.mark.parametrize(("cells", "values", "units"), [
     (["$1,250", "€980.50", "£2,000", "CHF 1'400"], [1250, 980.5, 2000, 1400], ["USD", "EUR", "GBP", "CHF"]),
     (["5 kg", "300 g", ""], [5, 300, None], ["kg", "g", None]), (["12%", "5"], [12, 5], ["%", ""]),
-    (["100元", "¥200", "JPY 300"], [100, 200, 300], ["CNY", "¥", "JPY"]),
-])
+    (["100元", "¥200", "JPY 300"], [100, 200, 300], ["CNY", "¥", "JPY"])])
 def test_mixed_units_are_told_apart(cells: Sequence[str], values: list[float], units: list[str]) -> None:
     column = type_column(cells)
     assert (column.values, column.unit, column.units) == (values, "", units)
@@ -139,8 +137,7 @@ def test_empty_and_untyped_cells_are_counted() -> None:
 
 @pytest.mark.parametrize(("cells", "kind"), [
     (["1", "2", "3", "x"], "text"), (["1", "2", "3", "4", "x"], "number"), ([*"123456789", "x", "y"], "text"),
-    ([*"123456789" * 2, "x", "y"], "number"), (["", "-", ""], "text"), ([], "text"),
-])
+    ([*"123456789" * 2, "x", "y"], "number"), (["", "-", ""], "text"), ([], "text")])
 def test_nearly_all_cells_decide_the_kind(cells: Sequence[str], kind: str) -> None:
     assert type_column(cells).kind == kind
 
@@ -207,8 +204,7 @@ def test_months_are_their_first_days(cells: Sequence[str]) -> None:
 
 @pytest.mark.parametrize(("cells", "years"), [
     (["03.04.98", "03.04.99", "03.04.01"], [1998, 1999, 2001]), (["3-Apr-31"], [2031]),
-    (["3/4/45", "25/4/72", "3/4/80"], [1945, 1972, 1980]),
-])
+    (["3/4/45", "25/4/72", "3/4/80"], [1945, 1972, 1980])])
 def test_years_of_two_figures_are_close_to_each_other(cells: Sequence[str], years: list[int]) -> None:
     column = type_column(cells)
     assert [value.year for value in column.values if isinstance(value, date)] == years

@@ -14,8 +14,7 @@ NAMES = "Lindenrode, Petersilge, Oberwalden, Eschenkrug, Traunfels, Zornmüller,
 
 @pytest.mark.parametrize("text", [
     "图书馆于1931年开放。", "図書館は1931年に開館した。", "Библиотека открылась в 1931 году.",
-    "افتتحت المكتبة عام 1931.", GERMAN,
-    "El tren sale de la estación cada hora y el viaje dura dos horas.",
+    "افتتحت المكتبة عام 1931.", GERMAN, "El tren sale de la estación cada hora y el viaje dura dos horas.",
     "Le train part de la gare toutes les heures et le voyage dure deux heures.",
     "O trem sai da estação a cada hora e a viagem dura cerca de duas horas.",
     "Il treno parte dalla stazione ogni ora e il viaggio per Roma dura circa tre ore.",

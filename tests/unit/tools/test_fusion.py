@@ -108,8 +108,7 @@ CHUNKS = [
     graphs.Stated("Ada Byron was born in Ulm.", [("Ada Byron", "born_in", "Ulm")]),
     graphs.Stated("Ada Byron owned hives.", [("Ada Byron", "owned", "hives")]),
     graphs.Stated("Barges moor at the quay of Ulm.", entities=["Ulm", "quay of Ulm"]),
-    graphs.Stated("Barges moor at the quay of Graz.", entities=["Graz", "quay of Graz"]),
-]
+    graphs.Stated("Barges moor at the quay of Graz.", entities=["Graz", "quay of Graz"])]
 
 
 @pytest.fixture(scope="module")

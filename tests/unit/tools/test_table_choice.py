@@ -87,14 +87,3 @@ def test_what_does_not_fit_is_counted():
         assert shown[-1] in {"60 other tables", "other tables: cars 406, 60 more"}
     assert lines([BIRDS], "When had it hatched?", tokens=36) == [
         "birds (344 rows): hatched date 2007-11-09..2009-12-01, 3 other text; species; … 2 more columns"]
-
-
-def test_tables_that_share_no_more_with_a_question_than_others_are_counted():
-    minutes = [TableInfo(name=f"minutes_{number}", title=f"Minutes {number}", kind="records", rows=20, columns=(
-        column("motion", frequent=((f"Anna Berg presents the plan for the year {number}", 1),)),
-        column("result", frequent=(("Passed", 15),)))) for number in range(8)]
-    for question in ("Which motion did Anna Berg present?", "Was the plan passed?", "Who chaired the minutes?"):
-        assert lines(minutes, question) == ["other tables: minutes_0 20, 7 more"], question
-    few_rows = CARS.model_copy(update={"rows": 4})
-    assert lines([*minutes, few_rows], "horsepower")[0].startswith("other tables")
-    assert lines([*minutes, CARS], "horsepower")[0].startswith("cars")
