@@ -4,10 +4,12 @@ import json
 import os
 from pathlib import Path
 
+import docx
 import pytest
 from banyan.ingest import decoding
 from banyan.ingest.loaders import FORMATS, files_in
 from banyan.ingest.reading import Limits
+from docx.oxml import OxmlElement
 from pypdf import PdfReader, PdfWriter
 
 from ...loading import failure, load, only, write
@@ -160,6 +162,22 @@ def test_locked_empty_and_broken_pdf(tmp_path):
     whole = pdf(tmp_path / "b.pdf", ["words"]).read_bytes()
     assert "broken PDF" in failure(write(tmp_path / "c.pdf", whole[:40]))
     assert "broken PDF" in failure(write(tmp_path / "d.pdf", "no pdf at all"))
+
+
+def test_a_tracked_insertion_of_a_docx_is_read(tmp_path):
+    file = docx.Document()
+    file.add_heading("Banyan", 1)
+    paragraph = file.add_paragraph("It grows")
+    inserted, run = OxmlElement("w:ins"), OxmlElement("w:r")
+    word = OxmlElement("w:t")
+    word.text = "\tquickly"
+    run.append(word)
+    inserted.append(run)
+    paragraph._p.append(inserted)
+    file.add_heading("Roots", 2)
+    file.save(str(tmp_path / "a.docx"))
+    document = only(tmp_path / "a.docx")
+    assert (document.title, document.text) == ("Banyan", "# Banyan\n\nIt grows quickly\n\n## Roots")
 
 
 def test_csv(tmp_path):
