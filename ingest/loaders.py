@@ -206,6 +206,8 @@ def without_frame(content: Content) -> Content:
     work, after = (rest[:end.start()], rest[end.start():]) if end else (rest, "")
     fields = {found["name"].lower(): found["value"].strip() for found in _FRAME_FIELD.finditer(before)}
     title = fields.pop("title", content.title)
+    if released := fields.pop("release date", ""):  # of the e-book, and not of the work
+        fields["e-book release date"] = released
     # Web pages have the frame in blocks of code, and the work is between the end of one and the beginning of another.
     text = _FENCE.sub("", f"{work.strip()}\n\n## {LICENCE}\n\n{before.strip()}\n\n{after.strip()}\n")
     return content._replace(text=text, title=title, metadata={**content.metadata, **fields})

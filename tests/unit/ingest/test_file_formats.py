@@ -185,6 +185,7 @@ Title: The Quay
 Author: Ann Poe
 
 Language: English
+Release Date: June, 1996
 
 *** START OF {} PROJECT GUTENBERG EBOOK THE QUAY ***
 
@@ -205,7 +206,8 @@ Section 1. General Terms of Use. Fees may be charged.
                                   FRAME.format("THIS", "End of Project Gutenberg's The Quay\n*** ", "THIS")])
 def test_the_work_is_first_and_its_licence_is_back_matter(tmp_path, text):
     document = only(write(tmp_path / "quay.txt", text))
-    assert (document.title, document.metadata) == ("The Quay", {"author": "Ann Poe", "language": "English"})
+    assert (document.title, document.metadata) == ("The Quay", {
+        "author": "Ann Poe", "language": "English", "e-book release date": "June, 1996"})
     sections = {line.text: is_back_matter(" > ".join(line.above)) for line in lines_under(document.text, "")}
     assert not sections["Boats lie at the quay."]
     assert sections["Section 1. General Terms of Use. Fees may be charged."]
