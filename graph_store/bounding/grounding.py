@@ -56,6 +56,9 @@ _BEFORE_TEXT = re.compile(rf"(?:{_LIMIT}|\b(?:no|not|never|without)\s|没有|并
 _LONGEST_LIMIT = 20
 _BARE_TIMES = frozenset({"planned", "former", "计划", "原"})
 """Times that a text may state by the tense of its verbs alone ("will be", "was"), so it need not have these words."""
+_SPEAKERS = frozenset({"narrator", "speaker", "author", "writer", "叙述者", "作者", "笔者", "说话人"})
+"""What a model calls who says "I"."""
+_FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我(?!们)")
 _NAMES = re.compile(r"[^\W\d_a-z][\w.’'-]*+(?: [^\W\d_a-z][\w.’'-]*+)*+")
 """The runs of capitalised words in a phrase: the names in it."""
 _LONGEST_QUOTE = 600
@@ -108,6 +111,7 @@ class SourceText:
         4. The text spells a date differently or less precisely.
         5. Its words are scattered over the text and the titles above it (see `_is_composed`). That of its type may be
            missing: a Meeting is "Board Meeting 2014-05-10" in a document "board/2014-05-10.md".
+        6. It names the speaker of a text that says "I", who is stored as the narrator of its document.
         """
         tokens = words(canonical_name(name))
         if not tokens:  # the name has only signs
@@ -131,7 +135,11 @@ class SourceText:
         if self.text and (self._is_composed(name, tokens) or (
                 len(without_type) < len(tokens) and self._is_composed(" ".join(without_type), without_type))):
             return Grounded(name.strip(), self.sentence(name))
-        return None
+        speaker = _FIRST_PERSON.search(self.text) if bare_words(tokens) in _SPEAKERS and self._titles else None
+        if speaker is None:
+            return None
+        whole_name = f"{self._titles[0]}的{name.strip()}" if is_cjk(name) else f"{name.strip()} of {self._titles[0]}"
+        return Grounded(whole_name, self._span(*speaker.span()))
 
     def ground_version(self, name: str) -> Grounded | None:
         """Return where the text has a version, named with what the lines above say it is of: "Python 3.9 beta 2"."""
