@@ -96,7 +96,7 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
         unit = stated[1]
         return stated if _names_all(question, f"{unit.opening} {unit.text}", unit.heading) else None
     if not question.has_form or best.row is not None:
-        return None if _asks_for_extreme(question, finder) else _from_row(question, found)
+        return _from_row(question, found, finder)
     asks_for_several = question.lists and question.expected != "number"  # one value does not answer this
     values = [] if asks_for_several else list(_stated_values(question, found, finder))
     if not values:
@@ -232,15 +232,15 @@ def _figures(text: str) -> set[str]:
     return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
 
 
-def _asks_for_extreme(question: Question, finder: Finder) -> bool:
-    """Return True for a question such as "What is the longest episode?", which no single row can answer."""
+def _superlatives(question: Question, finder: Finder) -> set[str]:
+    """Return the words of a question that say an extreme, such as "longest" and 最长."""
     if question.language == "zh":
-        return "最" in question.asking
-    return question.language == "en" and any(token.tag_ in {"JJS", "RBS"}
-                                             for token in finder.parser.parse(question.asking))
+        return set(re.findall("最.", question.asking))
+    tokens = finder.parser.parse(question.asking) if question.language == "en" else ()
+    return {token.lower_ for token in tokens if token.tag_ in {"JJS", "RBS"}}
 
 
-def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:
+def _from_row(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
     """Return the cell that a question asks for, or None if another row of its table answers too."""
     # A numbered row has no name by which a question could mean it, so it is one of many that may answer.
     unit, cell = found[0].unit, None
@@ -252,6 +252,9 @@ def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | 
     if row is None or cell is None or row.is_numbered or _NEGATION.search(question.asking):
         return None
     if not (_has_limits(question, text) and _names_all(question, unit.text, unit.heading)):
+        return None
+    # A row is an extreme only where its column says so: "Highest point", but not the longest of many episodes.
+    if not all(word in cell.header.casefold() for word in _superlatives(question, finder)):
         return None
     shared = _shared_words(question, row)
     for item in found:
