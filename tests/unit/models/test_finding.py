@@ -85,6 +85,7 @@ SCHUMANNS = "# The Schumanns\n\nRobert Schumann lived in Bonn. He composed two s
     ("What percentage of the biopics subjects are female?",
      "| row: biopics row 7 | Title: The Countess | Subjects: 1 | Subject: Ada Byron | Sex of subject: Female |", ""),
     ("What is the longest episode?", EPISODE, ""), ("What is the episode of Bunk beds?", EPISODE, "9"),
+    ("What is the highest point of Radom?", "| Document: Radom (radom.md) | Highest point: Bald Hill |", "Bald Hill"),
     ("Does the club lend skis?", "The club does not lend skis.", "No"),
     ("Does the club lend skis?", "The club lends skis.", ""),
     ("Does the club lend skis?", "The club does not lend skis before May.", ""),
