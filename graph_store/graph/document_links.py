@@ -1,14 +1,14 @@
 """Facts that documents state of one another as wholes: one cites, supersedes or amends another.
 
-Like links by keys (`key_links`), they are derived from all documents and never stored. Their quote is the words that
+They are derived from all documents and never stored, like links by keys (`key_links`). Their quote is the words that
 say so. A reference in a list cites a document if it has its DOI or title. A document supersedes or amends another one
-by its own words, by its fields, or by the versions in their names: "Handbook v3", "Travel policy 2021",
-差旅管理办法（2023年版）.
+if its text or its metadata says so, or if their names differ only in their versions: "Handbook v3", "Travel policy
+2021", 差旅管理办法（2023年版）.
 """
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from pathlib import PurePosixPath
@@ -28,9 +28,10 @@ from ..ledger.extractions import AdmittedRows, Extractions
 from ..ledger.schema_rows import SchemaHistory
 
 CITES, SUPERSEDES, AMENDS = "cites", "supersedes", "amends"
-_OPENING = 4  # the fewest words of a title that is searched for within a reference
+_LEAST_TITLE_WORDS = 4  # shorter titles are found in references by chance
+_LEAST_NAME_LETTERS = 3  # shorter titles name no document within a text
 _WORD = re.compile(r"[^\W_]+")
-_STORED = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # the header of a list of references, in SQL
+_REFERENCE_HEADER = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # of a list of references, for LIKE
 _VERSION = re.compile(r"\b(?:v|ver|version|rev|revision|release|edition)[ ._-]?"
                       r"(?P<number>\d{1,3}(?:\.\d{1,4}){0,3})(?!\w)"
                       r"|\b(?P<ordinal>\d{1,2})(?:st|nd|rd|th) (?:edition|revision)\b"
@@ -41,7 +42,7 @@ _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_. /年](?:0?[1-9]|1[0-2])(?:[-_. 
 _WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")
 _NOT_DISTINCTIVE = frozenset(("the", "a", "an", "of", "for", "our", "new", "old", "revised", "edition", "version",
                               "revision", "final", "draft", "as", "amended", "and", "的", "版"))
-"""Words of titles that tell no document from another."""
+"""Words of titles that do not tell one document from another."""
 _IN_FORCE = re.compile(r"(?:effective|in force|valid|applies|(?:takes?|enters?|comes?) (?:into )?(?:effect|force))"
                        r"(?: as)?(?: from| on| of| since)?:? (?P<date>[^\n]{4,40})"
                        r"|自(?P<chinese>[^\n]{4,20})起(?:施行|实施|生效|执行)", re.IGNORECASE)
@@ -62,8 +63,11 @@ _CHINESE = (r"(?P<passive>已?(?:被|由))?(?P<lead>(?:代替|替代|取代|废�
 _STATEMENTS = [re.compile(form, re.IGNORECASE | re.MULTILINE)
                for form in (_ACTIVE, _PASSIVE, _REPEALED, _TITLE, _CHINESE)]
 """Groups: `verb` (in Chinese `lead`, too) is what happens, `what` the other document's name; `passive`: it is newer."""
-_PART = re.compile(r"\s*(?:section|paragraph|article|clause|annex|chapter|rule)\b", re.IGNORECASE)
-"""The beginning of what is replaced if it is only a part of another document, which this one then amends."""
+_VERB_PARTS = ("upersed", "eplac", "bsolet", "epeal", "mend", "pdat", "evis", "ithdraw", "ddend", "upplement", "代替",
+               "替代", "取代", "废止", "修")
+"""One of these is in each text that `_STATEMENTS` match; without first letters, which may be capitals."""
+_PART_OF_DOCUMENT = re.compile(r"\s*(?:section|paragraph|article|clause|annex|chapter|rule)\b", re.IGNORECASE)
+"""Who replaces only a part of a document amends it."""
 _ACTIVE_FIELDS = ("supersedes", "replaces", "obsoletes", "updates", "amends", "代替", "替代", "取代", "废止", "修订",
                   "修改")
 """Metadata fields that name what a document supersedes or amends."""
@@ -80,9 +84,7 @@ _HISTORIES = frozenset(("notes", "changelog", "changes", "release", "minutes", "
 _NOWHERE = -1, -1  # the place of a link that a name or field states, which is no part of the text
 _NUMBERED_NAME = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")
 _NO_LETTER = re.compile(r"[\W_]+")
-_LIKELY = ("upersed", "eplac", "bsolet", "epeal", "mend", "pdat", "evis", "ithdraw", "ddend", "upplement", "代替",
-           "替代", "取代", "废止", "修")
-"""Parts of words in all texts that state a link, to preselect these; without first letters, for capitals."""
+_LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _HAN_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 _ISO_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 
@@ -104,49 +106,49 @@ class DocumentLink(NamedTuple):
 def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Documents, extractions: Extractions,
                         schemas: SchemaHistory) -> AdmittedRows:
     """Return the rows of all documents with links between them as facts, and with mentions of the linked ones."""
-    distinct = list(dict.fromkeys((*find_citations(documents), *find_supersessions(documents, edits))))
-    if not distinct or not schemas.version():
+    links = list(dict.fromkeys((*find_citations(documents), *_find_supersessions(documents, edits))))
+    if not links or not schemas.version():
         return rows
-    linked = {link.head for link in distinct} | {link.tail for link in distinct}
+    linked = {link.head for link in links} | {link.tail for link in links}
     names = {one.id: document_name(one.id, one.title, one.metadata) for one in documents.about() if one.id in linked}
     types, default_type = extractions.types_of(list(names.values())), document_type(schemas.current())
-    chunks: dict[str, list[Chunk]] = {}
-    for chunk in sorted(documents.chunks_of({link.stated_in for link in distinct}), key=lambda chunk: chunk.ordinal):
-        chunks.setdefault(chunk.document_id, []).append(chunk)
+    entities = {document: (name, types.get(name, default_type)) for document, name in names.items()}
+    chunks_of = defaultdict[str, list[Chunk]](list)
+    for chunk in sorted(documents.chunks_of({link.stated_in for link in links}), key=lambda chunk: chunk.ordinal):
+        chunks_of[chunk.document_id].append(chunk)
     mentions: list[tuple[object, ...]] = []
     facts: list[tuple[object, ...]] = []
-    for link in distinct:
-        if link.stated_in in chunks:
-            own = chunks[link.stated_in]
-            chunk_id, place = own[0].id, (0, len(own[0].text.partition("\n")[0]))
-            for one in own:
-                if one.start <= link.start < one.end:
-                    chunk_id, place = one.id, (link.start - one.start, min(link.end, one.end) - one.start)
-            head, tail = ((names[document], types.get(names[document], default_type))
-                          for document in (link.head, link.tail))
-            mentions += [(chunk_id, 0, *entity, *place) for entity in (head, tail)]
-            facts.append((chunk_id, 0, *head, link.relation, *tail, "", *place, 1.0))
+    for link in links:
+        chunks = chunks_of[link.stated_in]
+        if not chunks:  # the document is not in the graph yet
+            continue
+        quoting, place = chunks[0], (0, len(chunks[0].text.partition("\n")[0]))
+        for chunk in chunks:
+            if chunk.start <= link.start < chunk.end:
+                quoting, place = chunk, (link.start - chunk.start, min(link.end, chunk.end) - chunk.start)
+        mentions += [(quoting.id, 0, *entities[document], *place) for document in (link.head, link.tail)]
+        facts.append((quoting.id, 0, *entities[link.head], link.relation, *entities[link.tail], "", *place, 1.0))
     return rows._replace(mentions=chain(rows.mentions, mentions), facts=chain(rows.facts, facts))
 
 
 def find_citations(documents: Documents) -> Iterator[DocumentLink]:
     """Yield which document cites which, with the reference that has its DOI or, in a row, the words of its title."""
-    lists = [(document, table) for document, table in documents.tables(_STORED) if table.columns == COLUMNS]
-    works: dict[str, list[tuple[str, list[str]]]] = {}  # with the words of their titles, by DOI and by the first words
-    for one in documents.about() if lists else ():
-        title = _WORD.findall(normalise(one.title))
-        if doi := find_doi(one.metadata.get("doi", "")):
-            works.setdefault(doi, []).append((one.id, []))
-        if len(title) >= _OPENING:
-            works.setdefault(" ".join(title[:_OPENING]), []).append((one.id, title))
-    for document, table in lists:
+    lists = [(document, table) for document, table in documents.tables(_REFERENCE_HEADER) if table.columns == COLUMNS]
+    works = defaultdict[str, list[tuple[str, list[str]]]](list)  # by DOI, and by first words with the whole title
+    for document in documents.about() if lists else ():
+        title = _WORD.findall(normalise(document.title))
+        if doi := find_doi(document.metadata.get("doi", "")):
+            works[doi].append((document.id, []))
+        if len(title) >= _LEAST_TITLE_WORDS:
+            works[" ".join(title[:_LEAST_TITLE_WORDS])].append((document.id, title))
+    for citing, table in lists:
         for (reference, *_, doi), span in zip(table.rows, table.spans, strict=True):
             words = _WORD.findall(normalise(reference))
-            openings = [(at, " ".join(words[at:at + _OPENING])) for at in range(len(words))]
-            for at, key in ((0, doi), *openings):
+            first_words = [(at, " ".join(words[at:at + _LEAST_TITLE_WORDS])) for at in range(len(words))]
+            for at, key in ((0, doi), *first_words):
                 for cited, title in works.get(key, ()):
-                    if cited != document and (not title or words[at:at + len(title)] == title):
-                        yield DocumentLink(document, CITES, cited, document, *span)
+                    if cited != citing and words[at:at + len(title)] == title:
+                        yield DocumentLink(citing, CITES, cited, citing, *span)
 
 
 class DocumentName(NamedTuple):
@@ -168,11 +170,11 @@ def read_name(document_id: str, title: str) -> DocumentName:
     if match := _DATE.search(f"{title} {file}"):
         parts = re.sub(r"[_. /年月]", "-", match[0]).strip("-日版修订正").split("-")
         date = "-".join(part.zfill(2) for part in parts)
-    return DocumentName(document_id, title, core_words(title), version_of(names), frozenset(YEAR.findall(names)), date)
+    return DocumentName(document_id, title, _core_words(title), version_of(names), frozenset(YEAR.findall(names)), date)
 
 
-def core_words(text: str) -> tuple[str, ...]:
-    """Return the words of a title without those that name its version or say nothing."""
+def _core_words(text: str) -> tuple[str, ...]:
+    """Return the words of a title without those of its version and those that many titles have."""
     bare = _DATE.sub(" ", _VERSION.sub(" ", re.sub(r"[_-]", " ", text)))
     return tuple(word for word in _WORD_OR_NUMBER.findall(normalise(bare)) if word not in _NOT_DISTINCTIVE)
 
@@ -198,8 +200,8 @@ def in_force_since(document_id: str, title: str, metadata: Mapping[str, str], te
     return read_name(document_id, title).date or document_date(document_id, title, metadata)
 
 
-def find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterator[DocumentLink]:
-    """Yield which document supersedes or amends which, each pair once, with the words that say so.
+def _find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterable[DocumentLink]:
+    """Return which document supersedes or amends which, each pair once, with the words that say so.
 
     What persons decided (`edits`) comes first, then what documents say, then their names. A later source that says the
     opposite of an earlier one is ignored.
@@ -209,68 +211,60 @@ def find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterator[
     named = NamedDocuments(names)
     decided = [DocumentLink(edit.newer, SUPERSEDES, edit.older, edit.newer, *_NOWHERE) for edit in edits
                if isinstance(edit, Supersede) and edit.newer in names and edit.older in names]
-    in_texts = [link for document, text in documents.whole_texts() if any(part in text for part in _LIKELY)
-                for link in _read_statements(text, document, named)]
-    in_titles = [link._replace(start=_NOWHERE[0], end=_NOWHERE[1]) for name in names.values()
-                 for link in _read_statements(name.title, name.id, named)]
+    in_texts = (_read_statements(text, document, named) for document, text in documents.whole_texts()
+                if any(part in text for part in _VERB_PARTS))
+    titles = chain.from_iterable(_read_statements(name.title, name.id, named) for name in names.values())
+    in_titles = [DocumentLink(*link[:-2], *_NOWHERE) for link in titles]
     links: dict[tuple[str, str], DocumentLink] = {}
-    for link in (*decided, *in_texts, *in_titles, *_read_fields(about, named), *_compare_names(names.values())):
+    for link in (*decided, *chain.from_iterable(in_texts), *in_titles, *_read_fields(about, named),
+                 *_compare_names(names.values())):
         if (link.tail, link.head) not in links:
             links.setdefault((link.head, link.tail), link)
-    yield from links.values()
+    return links.values()
 
 
 def _read_statements(text: str, document: str, named: "NamedDocuments") -> Iterator[DocumentLink]:
     """Yield the links that sentences of a document state, such as "This policy replaces the travel policy of 2021"."""
-    for statement in _STATEMENTS:
-        for match in statement.finditer(text):
-            parts = match.groupdict()
-            verb = (parts.get("lead") or "") + (parts["verb"] or "")
-            other = named.find(parts["what"], document) if verb else ""  # a quoted Chinese title may have no verb
-            if other:
-                head, tail = (document, other) if parts.get("passive") is None else (other, document)
-                relation = AMENDS if _AMENDING.search(verb) or _PART.match(parts["what"]) else SUPERSEDES
-                yield DocumentLink(head, relation, tail, document, *match.span())
+    for match in chain.from_iterable(statement.finditer(text) for statement in _STATEMENTS):
+        parts = match.groupdict()
+        verb = (parts.get("lead") or "") + (parts["verb"] or "")
+        if verb and (other := named.find(parts["what"], document)):  # a Chinese title in quotes may have no verb
+            head, tail = (document, other) if parts.get("passive") is None else (other, document)
+            amends = _AMENDING.search(verb) or _PART_OF_DOCUMENT.match(parts["what"])
+            yield DocumentLink(head, AMENDS if amends else SUPERSEDES, tail, document, *match.span())
 
 
 def _read_fields(documents: Iterable[DocumentSummary], named: "NamedDocuments") -> Iterator[DocumentLink]:
     """Yield the links that metadata fields state, such as `obsoletes: 822`."""
     for document in documents:
-        for field, value in document.metadata.items():
-            key = label_key(field)
-            if key not in (*_ACTIVE_FIELDS, *_PASSIVE_FIELDS):
-                continue
+        keys = [(label_key(field), value) for field, value in document.metadata.items()]
+        for key, value in [pair for pair in keys if pair[0] in (*_ACTIVE_FIELDS, *_PASSIVE_FIELDS)]:
             relation = AMENDS if _AMENDING.search(key) else SUPERSEDES
-            for part in re.split(r"[,;、；，]", value):
-                if other := named.find(part, document.id):
+            for phrase in re.split(r"[,;、；，]", value):
+                if other := named.find(phrase, document.id):
                     head, tail = (document.id, other) if key in _ACTIVE_FIELDS else (other, document.id)
                     yield DocumentLink(head, relation, tail, document.id, *_NOWHERE)
 
 
 def _compare_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
     """Yield each version of a document with the one before it, if their names say which versions they are."""
-    groups: dict[tuple[str, ...], list[DocumentName]] = {}
+    same_title = defaultdict[tuple[str, ...], list[DocumentName]](list)
     for name in names:
-        if name.words:
-            groups.setdefault(name.words, []).append(name)
-    for words, group in groups.items():
-        if not _HISTORIES.isdisjoint(words):
+        same_title[name.words].append(name)
+    for words, group in same_title.items():
+        if not words or len(group) == 1 or not _HISTORIES.isdisjoint(words):
             continue
-        versions, dates = [name.version for name in group], [name.date for name in group]
+        versions, dates = {name.version for name in group}, {name.date for name in group}
         is_rule = any(word in _RULES or word.endswith(_HAN_RULES) for word in words)
-        is_revised = any(_AMENDING.search(name.title) for name in group if name.date)
+        # Without a date is the first version, if another one is called "revised 2021".
+        all_dated = "" not in dates or any(_AMENDING.search(name.title) for name in group if name.date)
         ordered: list[DocumentName] = []
-        if _are_distinct(versions, may_lack_one=True):  # "Handbook" and "Handbook v2"
+        if len(versions) == len(group):  # one of them may lack a version: "Handbook" is older than "Handbook v2"
             ordered = sorted(group, key=lambda name: name.version)
-        elif is_rule and _are_distinct(dates, may_lack_one=is_revised):
+        elif is_rule and len(dates) == len(group) and all_dated:
             ordered = sorted(group, key=lambda name: name.date)
         for older, newer in pairwise(ordered):
             yield DocumentLink(newer.id, SUPERSEDES, older.id, newer.id, *_NOWHERE)
-
-
-def _are_distinct(keys: Sequence[object], *, may_lack_one: bool) -> bool:
-    """Return True if keys, of which one may be empty if `may_lack_one`, tell several documents from one another."""
-    return len(keys) > 1 and len(set(keys)) == len(keys) and (may_lack_one or all(keys))
 
 
 class NamedDocuments:
@@ -278,20 +272,19 @@ class NamedDocuments:
 
     def __init__(self, names: Mapping[str, DocumentName]) -> None:
         self._names = names
-        self._by_file: dict[str, list[DocumentName]] = {}
+        self._by_file = defaultdict[str, list[DocumentName]](list)
         parts_of: dict[str, Sequence[str]] = {}
         for name in names.values():
             file = name.id.rpartition("/")[2]
-            self._by_file.setdefault(_letters(file.rpartition(".")[0] or name.id), []).append(name)
-            whole = "".join(name.words)
-            parts_of[name.id] = whole if has_han(whole) else name.words  # letters, if no spaces separate words
+            self._by_file[_letters(file.rpartition(".")[0] or name.id)].append(name)
+            title = "".join(name.words)
+            if len(title) >= _LEAST_NAME_LETTERS:
+                parts_of[name.id] = title if has_han(title) else name.words  # Chinese words have no spaces between
         # List each document under its rarest word, so that a text is compared with few documents.
         counts = Counter(chain.from_iterable(parts_of.values()))
-        self._by_rarest: dict[str, list[DocumentName]] = {}
+        self._by_rarest = defaultdict[str, list[DocumentName]](list)
         for document, parts in parts_of.items():
-            if len("".join(names[document].words)) > 2:  # noqa: PLR2004  (a letter or two name nothing)
-                rarest = min(parts, key=lambda part: (counts[part], part))
-                self._by_rarest.setdefault(rarest, []).append(names[document])
+            self._by_rarest[min(parts, key=lambda part: (counts[part], part))].append(names[document])
 
     def find(self, phrase: str, document: str) -> str:
         """Return the id of the document that a phrase of another document names, or "".
@@ -300,11 +293,11 @@ class NamedDocuments:
         """
         own = self._names[document]
         years, version = set(YEAR.findall(phrase)), version_of(phrase)
-        keys = {_letters(key) for key in (phrase, *_NUMBERED_NAME.findall(phrase))}
-        if phrase.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt
+        file_names = {_letters(key) for key in (phrase, *_NUMBERED_NAME.findall(phrase))}
+        if phrase.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt means rfc822.txt
             series = _letters(own.id.rpartition("/")[2].partition(".")[0]).rstrip("0123456789")
-            keys.add(_letters(series + phrase))
-        fitting = {name.id: name for key in keys for name in self._by_file.get(key, ())}
+            file_names.add(_letters(series + phrase))
+        fitting = {name.id: name for key in file_names for name in self._by_file.get(key, ())}
         for name in self._find_by_words(phrase):
             has_other_year = years and name.years and not years & name.years
             has_other_version = version and name.version and version != name.version
@@ -315,20 +308,20 @@ class NamedDocuments:
         best = [name for name in fitting.values() if len(name.words) == longest]
         if len(best) > 1 and (years or version):
             best = [name for name in best if years & name.years or (version and version == name.version)]
-        if len(best) > 1:  # "the travel policy": the version before this one
+        if len(best) > 1:  # "the travel policy" is the version before this one
             best = [name for name in best if (name.version, name.date) < (own.version, own.date)]
         return max(best, key=lambda name: (name.version, name.date, name.id)).id if best else ""
 
     def _find_by_words(self, phrase: str) -> Iterator[DocumentName]:
         """Yield the documents all of whose words are in a phrase; Chinese titles have to be there as a whole."""
-        words, letters = set(core_words(phrase)), normalise(phrase)
-        for part in {*words, *letters}:
-            for name in self._by_rarest.get(part, ()):
-                title = "".join(name.words)
-                if title in letters if has_han(title) else words.issuperset(name.words):
-                    yield name
+        words, letters = set(_core_words(phrase)), normalise(phrase)
+        for name in chain.from_iterable(self._by_rarest.get(part, ()) for part in {*words, *letters}):
+            title = "".join(name.words)
+            is_named = title in letters if has_han(title) else words.issuperset(name.words)
+            if is_named:
+                yield name
 
 
 def _letters(text: str) -> str:
     """Return the letters and digits of a text, normalised, without leading zeros of numbers."""
-    return re.sub(r"(?<!\d)0+(?=\d)", "", _NO_LETTER.sub("", normalise(text)))
+    return _LEADING_ZEROS.sub("", _NO_LETTER.sub("", normalise(text)))

@@ -5,7 +5,7 @@ graphs have equal columns. Made of the ledger's rows, each name and type is an e
 """
 
 from bisect import bisect_left
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -59,14 +59,10 @@ def sort_distinct(numbers: NDArray[Any]) -> NDArray[Any]:
 
 # What chunks state: a column of numbers each. Rows are sorted by the columns up to the chunk, and differ in these.
 MentionTable = namedtuple("MentionTable", "entity name chunk start end")  # where chunks name entities
-SupportTable = namedtuple("SupportTable", "triple chunk start end confidence")
-"""Where chunks state triples, and how sure they are."""
-TripleTimeTable = namedtuple("TripleTimeTable", "triple words chunk start end")
-"""When triples hold; `words` say it."""
-ValueTable = namedtuple("ValueTable", "entity attribute value chunk start end")
-"""Where chunks state attribute values."""
-ValueTimeTable = namedtuple("ValueTimeTable", "entity attribute value words chunk start end")
-"""When attribute values hold."""
+SupportTable = namedtuple("SupportTable", "triple chunk start end confidence")  # where chunks state triples
+TripleTimeTable = namedtuple("TripleTimeTable", "triple words chunk start end")  # when triples hold; `words` say it
+ValueTable = namedtuple("ValueTable", "entity attribute value chunk start end")  # where chunks state attribute values
+ValueTimeTable = namedtuple("ValueTimeTable", "entity attribute value words chunk start end")  # when values hold
 _Table = TypeVar("_Table", MentionTable, SupportTable, TripleTimeTable, ValueTable, ValueTimeTable)
 TABLES: dict[str, Any] = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable,
                           "values": ValueTable, "value_times": ValueTimeTable}
@@ -106,11 +102,6 @@ class GraphColumns:
         """The rows of `mentions` by the number of the chunk's id among the texts."""
         order = np.argsort(self.mentions.chunk, kind="stable")
         return Lists(order, find_starts(self.mentions.chunk[order], len(self.texts)))
-
-    @cached_property
-    def outgoing(self) -> Rows:
-        """Where the triples with each entity as head begin."""
-        return find_starts(self.triples[:, 0], len(self.ids))
 
     @cached_property
     def incident(self) -> Lists:
@@ -197,14 +188,6 @@ def find_starts(owners: NDArray[Any], count: int) -> Rows:
     return np.searchsorted(owners, np.arange(count + 1, dtype=owners.dtype))
 
 
-class _TextNumbers(dict[str, int]):
-    """Numbers of texts; a new text gets the next one."""
-
-    def __missing__(self, text: str) -> int:
-        number = self[text] = len(self)
-        return number
-
-
 def read_columns(rows: AdmittedRows) -> GraphColumns:
     """Return the graph of the ledger's rows, which are read once.
 
@@ -212,17 +195,19 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
         LedgerDamagedError: a fact is about an entity that no chunk mentions.
     """
     # Texts are first numbered as they come; `sorted_number` has by this number the one in sorted order.
-    known = _TextNumbers()
+    known = defaultdict[str, int]()
+    known.default_factory = known.__len__
     no_time = known[""]
-    tables = [(_read_table(table, kinds, known), kinds) for table, kinds in (
-        (rows.mentions, _MENTION_COLUMNS), (rows.facts, _FACT_COLUMNS), (rows.values, _VALUE_COLUMNS))]
+    sources = ((rows.mentions, _MENTION_COLUMNS), (rows.facts, _FACT_COLUMNS), (rows.values, _VALUE_COLUMNS))
+    tables = [_read_table(table, kinds, known) for table, kinds in sources]
     texts = sorted(known)
     sorted_number = np.empty(len(texts), np.int32)
     sorted_number[[known[text] for text in texts]] = np.arange(len(texts), dtype=np.int32)
-    mentions, facts, values = (
-        [sorted_number[column] if kind == "t" else column
-         for column, kind in zip(columns, kinds.replace("-", ""), strict=True)] for columns, kinds in tables)
-    mention_chunk, name, name_type, *mention_place = mentions
+    for columns, (_, kinds) in zip(tables, sources, strict=True):
+        for place, kind in enumerate(kinds.replace("-", "")):
+            if kind == "t":
+                columns[place] = sorted_number[columns[place]]
+    (mention_chunk, name, name_type, *mention_place), facts, values = tables
     fact_chunk, head, head_type, relation, tail, tail_type, fact_time, start, end, confidence = facts
     value_chunk, owner, owner_type, attribute, value, value_time, *value_place = values
     ids, types, (entity, heads, tails, owners) = _number_entities(
@@ -239,11 +224,9 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
         value_times=distinct_rows(select_rows(value_times, value_time != sorted_number[no_time]), 5))
 
 
-def _read_table(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> list[NDArray[Any]]:
-    """Return the columns of some rows whose `kinds` are no "-"; texts become their numbers in `known`.
-
-    Rows are read in pages, because as Python objects all of them would take much memory.
-    """
+def _read_table(rows: Iterable[Sequence[Any]], kinds: str, known: defaultdict[str, int]) -> list[NDArray[Any]]:
+    """Return the columns of some rows whose `kinds` are no "-"; texts become their numbers in `known`."""
+    # In pages, because as Python objects all rows would take much memory.
     pages: list[list[NDArray[Any]]] = [[np.zeros(0, _NUMBER_TYPES[kind]) for kind in kinds if kind != "-"]]
     remaining = iter(rows)
     while page := list(islice(remaining, _ROWS_AT_ONCE)):

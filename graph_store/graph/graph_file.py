@@ -4,8 +4,7 @@ The file is node-link JSON for `networkx.node_link_graph`, with a member `banyan
 writes it, and `verify` compares it with the rows.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -15,7 +14,7 @@ from ...runtime.safe_files import whole_file
 from ...schemas.documents import Chunk
 from ...schemas.naming import triple_id
 from ..ledger.communities import TreeCommunity
-from .knowledge_graph import EdgeKey, KnowledgeGraph
+from .knowledge_graph import KnowledgeGraph
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -65,13 +64,7 @@ def make_node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: 
         - Edges of kind and key `keyword_of`, from an entity to a community that it describes, with its `rank` from 1.
     """
     sources = Sources(chunks)
-    return NodeLink(
-        about,
-        chain((_entity_node(graph, node, sources) for node in graph.entity_ids()), (
-            {"kind": "community", "name": c.name, "summary": c.summary, "level": c.level, "size": len(c.members),
-             "cohesion": c.cohesion, "id": c.id} for c in communities)),
-        chain((_triple_edge(graph, *edge, sources) for edge in enumerate(graph.iterate_edges())),
-              _membership_edges(graph, communities)))
+    return NodeLink(about, _make_nodes(graph, communities, sources), _make_edges(graph, communities, sources))
 
 
 class Sources:
@@ -103,42 +96,43 @@ class Sources:
                 for (document, start, end), (quote, span_times) in sorted(spans.items())]
 
 
-def _entity_node(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
-    times = graph.value_times(node)
-    validities = graph.validities(node) if times else {}  # most entities have no times
-    time_notes = {attribute: {value: validity.note() for value, validity in sorted(values.items())}
-                  for attribute, values in sorted(validities.items())}
-    attributes = {attribute: {value: sources.locate(support, times.get(attribute, {}).get(value))
-                              for value, support in values.items()}
-                  for attribute, values in graph.descriptive_values(node).items()}
-    return {"kind": "entity", "name": graph.name(node), "type": graph.type(node), "names": graph.names(node),
-            "documents": sources.documents(graph.entity_support(node)), "attributes": attributes,
-            **({"times": time_notes} if time_notes else {}), "id": node}
-
-
-def _triple_edge(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
-    head, relation, tail = edge
-    support, times = graph.support_of(row), graph.times_of(row)
-    dates: dict[str, str] = {}
-    if times:  # most triples have none
-        validity = graph.validity_of(row)
-        dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
-    return {"kind": "triple", "id": triple_id(*edge), "relation": relation,
-            "confidence": max(entry[2] for entry in support.values()),
-            "documents": sources.documents(support), "sources": sources.locate(support, times),
-            **{name: date for name, date in dates.items() if date}, "source": head, "target": tail, "key": relation}
-
-
-def _membership_edges(entities: Container[str], communities: Sequence[TreeCommunity]) -> Iterator[dict[str, Any]]:
-    """Yield the edges of communities; the tree may be older than the graph, and name entities that are deleted."""
+def _make_nodes(graph: KnowledgeGraph, communities: Sequence[TreeCommunity], sources: Sources,
+                ) -> Iterator[dict[str, Any]]:
+    for entity in graph.entity_ids():
+        times = graph.value_times(entity)
+        validities = graph.validities(entity) if times else {}  # most entities have no times
+        time_notes = {attribute: {value: validity.note() for value, validity in sorted(values.items())}
+                      for attribute, values in sorted(validities.items())}
+        attributes = {attribute: {value: sources.locate(support, times.get(attribute, {}).get(value))
+                                  for value, support in values.items()}
+                      for attribute, values in graph.descriptive_values(entity).items()}
+        yield {"kind": "entity", "name": graph.name(entity), "type": graph.type(entity), "names": graph.names(entity),
+               "documents": sources.documents(graph.entity_support(entity)), "attributes": attributes,
+               **({"times": time_notes} if time_notes else {}), "id": entity}
     for c in communities:
-        for node in c.members if c.level == 0 else ():
-            if node in entities:
-                yield {"kind": MEMBER_OF, "source": node, "target": c.id, "key": MEMBER_OF}
+        yield {"kind": "community", "name": c.name, "summary": c.summary, "level": c.level, "size": len(c.members),
+               "cohesion": c.cohesion, "id": c.id}
+
+
+def _make_edges(graph: KnowledgeGraph, communities: Sequence[TreeCommunity], sources: Sources,
+                ) -> Iterator[dict[str, Any]]:
+    for row, (head, relation, tail) in enumerate(graph.edges()):
+        support, times = graph.support_of(row), graph.times_of(row)
+        dates: dict[str, str] = {}
+        if times:  # most triples have none
+            validity = graph.validity_of(row)
+            dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
+        yield {"kind": "triple", "id": triple_id(head, relation, tail), "relation": relation,
+               "confidence": max(confidence for _, _, confidence in support.values()),
+               "documents": sources.documents(support), "sources": sources.locate(support, times),
+               **{name: date for name, date in dates.items() if date}, "source": head, "target": tail, "key": relation}
+    for c in communities:  # they may be older than the graph, and name entities that are deleted
+        for node in filter(graph.__contains__, c.members if c.level == 0 else ()):
+            yield {"kind": MEMBER_OF, "source": node, "target": c.id, "key": MEMBER_OF}
         if c.parent:
             yield {"kind": MEMBER_OF, "source": c.id, "target": c.parent, "key": MEMBER_OF}
         for rank, node in enumerate(c.keywords, 1):
-            if node in entities:
+            if node in graph:
                 yield {"kind": KEYWORD_OF, "rank": rank, "source": node, "target": c.id, "key": KEYWORD_OF}
 
 

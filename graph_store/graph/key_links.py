@@ -7,21 +7,10 @@ field's name. A value that is nobody's key stays one. This is derived from all v
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...schemas.naming import label_key
-from .graph_columns import (
-    GraphColumns,
-    Numbers,
-    SupportTable,
-    TripleTimeTable,
-    distinct_rows,
-    distinct_triples,
-    find_firsts,
-    keep_surest_rows,
-    select_rows,
-    sort_rows,
-)
+from . import graph_columns
+from .graph_columns import GraphColumns, Numbers, SupportTable, TripleTimeTable, find_firsts, select_rows
 
 _LEAST_KEYS = 3  # the fewest entities that a key tells apart: two values may differ by chance
 _LEAST_LINKS = 2  # the fewest distinct keys that a field refers to
@@ -43,20 +32,17 @@ a quantity may be anybody's number."""
 def link_keys(columns: GraphColumns) -> GraphColumns:
     """Turn the values of fields that refer to keys into triples."""
     values = columns.values
-    if not len(values.entity):
-        return columns
-    firsts = find_firsts(values.entity, values.attribute, values.value)
-    facts = np.stack([values.entity, values.attribute, values.value], axis=1)[firsts]  # each once, whatever states it
+    is_first = find_firsts(values.entity, values.attribute, values.value)
+    facts = np.stack(values[:3], axis=1)[is_first]  # an entity, an attribute and a value each, whatever chunks state it
     keys = _find_keys(columns, facts)
     target = np.full(len(values.entity), -1, np.int32)  # -1: the value stays a value
-    for attribute in np.unique(facts[:, 1]).tolist():
-        field_facts = facts[facts[:, 1] == attribute]
-        fitting = [key for key in keys if key.attribute != attribute and _refers_to(columns, field_facts, key)]
+    for attribute in np.unique(facts[:, 1]).tolist() if keys else ():
+        field_facts, field_words = facts[facts[:, 1] == attribute], _words_of(columns, attribute)
+        fitting = [key for key in keys if key.attribute != attribute and _refers_to(field_words, field_facts, key)]
         if fitting:
             # Prefer the key whose name is most like the field's, then the key to which most of its values refer.
-            field_words = _words_of(columns, attribute)
-            best = max(fitting, key=lambda key: (len(field_words & _words_of(columns, key.attribute)),
-                                                 key.count_references(field_facts)))
+            best = max(fitting, key=lambda key: (
+                len({*field_words} & {*_words_of(columns, key.attribute)}), key.count_references(field_facts)))
             rows = np.flatnonzero(values.attribute == attribute)
             target[rows] = best.owners_of(values.value[rows])
     target[target == values.entity] = -1  # a link from an entity to itself says nothing
@@ -77,57 +63,51 @@ class _KeyField:
         places = np.minimum(np.searchsorted(self._values, values), len(self._values) - 1)
         return np.where(self._values[places] == values, self.owners[places], -1).astype(np.int32)
 
-    def count_references(self, facts: NDArray[np.int32]) -> int:
+    def count_references(self, facts: Numbers) -> int:
         """Return how many distinct values of some facts, shape (n, 3), identify an entity."""
         return int(np.count_nonzero(self.owners_of(np.unique(facts[:, 2])) >= 0))
 
 
-def _find_keys(columns: GraphColumns, facts: NDArray[np.int32]) -> list[_KeyField]:
-    """Return the fields that are keys of the entities of a type; those of the most entities first.
-
-    `facts` have an entity, an attribute and a value each, shape (n, 3).
-    """
+def _find_keys(columns: GraphColumns, facts: Numbers) -> list[_KeyField]:
+    """Return the fields that are keys of the entities of a type, of some facts, shape (n, 3); most entities first."""
     types = columns.types[facts[:, 0]]
-    order = sort_rows(facts[:, 1], types, facts[:, 0])
+    order = graph_columns.sort_rows(facts[:, 1], types, facts[:, 0])
     facts, types = facts[order], types[order]
     starts = np.flatnonzero(find_firsts(facts[:, 1], types))
     keys = []
-    for field_facts in np.split(facts, starts[1:]):  # those of one attribute of the entities of one type
-        owners, attributes, values = field_facts.T
+    for owners, attributes, values in (part.T for part in np.split(facts, starts[1:]) if len(part) >= _LEAST_KEYS):
         texts = [columns.texts[value] for value in values.tolist()]
         # Each entity has one value, and each value belongs to one entity.
-        is_unique = len(np.unique(owners)) == len(np.unique(values)) == len(field_facts)
+        is_unique = len(np.unique(owners)) == len(np.unique(values)) == len(texts)
         look_like_keys = all(
             len(text) <= _LONGEST_KEY and " " not in text and any(map(str.isdigit, text)) for text in texts)
-        if not is_unique or len(texts) < _LEAST_KEYS or not look_like_keys:
+        if not is_unique or not look_like_keys:
             continue
         # Numbers may be quantities: they are keys if the field's or the entities' names say so.
         names = [columns.texts[name] for name in columns.names[owners].tolist()]
         in_names = sum(text in name for text, name in zip(texts, names, strict=True))
         has_numbers = any(text.replace(".", "").replace(",", "").isdecimal() for text in texts)
-        if not has_numbers or in_names >= _NEARLY_ALL * len(texts) or _ends_identifying(columns.texts[attributes[0]]):
-            keys.append(_KeyField(int(attributes[0]), owners, values, numeric=all(map(str.isdecimal, texts))))
+        attribute = int(attributes[0])
+        is_named_key = _words_of(columns, attribute)[-1] in _IDENTIFYING or in_names >= _NEARLY_ALL * len(texts)
+        if is_named_key or not has_numbers:
+            keys.append(_KeyField(attribute, owners, values, numeric=all(map(str.isdecimal, texts))))
     return sorted(keys, key=lambda key: -len(key.owners))
 
 
-def _ends_identifying(field: str) -> bool:
-    return label_key(field).rpartition(" ")[2] in _IDENTIFYING
+def _words_of(columns: GraphColumns, field: int) -> list[str]:
+    return label_key(columns.texts[field]).split() or [""]
 
 
-def _words_of(columns: GraphColumns, field: int) -> set[str]:
-    return set(label_key(columns.texts[field]).split())
-
-
-def _refers_to(columns: GraphColumns, facts: NDArray[np.int32], key: _KeyField) -> bool:
+def _refers_to(field_words: list[str], facts: Numbers, key: _KeyField) -> bool:
     """Return True if the values of a field (`facts`) refer to the entities of a key, and do not equal it by chance."""
-    field_words, references = _words_of(columns, int(facts[0, 1])), key.count_references(facts)
+    references = key.count_references(facts)
     if references < _LEAST_LINKS:
         return False
-    if field_words & _REFERRING:
+    if not _REFERRING.isdisjoint(field_words):
         return True
     if references < _NEARLY_ALL * len(np.unique(facts[:, 2])):
         return False
-    if not key.numeric or (_ends_identifying(columns.texts[int(facts[0, 1])]) and len(field_words) > 1):
+    if not key.numeric or (field_words[-1] in _IDENTIFYING and len(field_words) > 1):
         return True
     # Of whole numbers under any other name, only lists refer to keys, if most of their owners have such a key, too.
     owners, counts = np.unique(facts[:, 0], return_counts=True)
@@ -136,22 +116,22 @@ def _refers_to(columns: GraphColumns, facts: NDArray[np.int32], key: _KeyField) 
 
 def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:
     """Return the graph in which values with a `target`, an entity's row or -1 for each value, are triples instead."""
-    links = select_rows(columns.values, target >= 0)
+    values, value_times, support, times = columns.values, columns.value_times, columns.support, columns.triple_times
+    links = select_rows(values, target >= 0)
     link_triples = np.stack([links.entity, links.attribute, target[target >= 0]], axis=1)
-    triples, new_rows = distinct_triples(*np.concatenate([columns.triples, link_triples]).T)
+    triples, new_rows = graph_columns.distinct_triples(*np.concatenate([columns.triples, link_triples]).T)
     old_triple, link_triple = np.split(new_rows, [len(columns.triples)])  # the new row of each old triple and each link
-    old_support = columns.support._replace(triple=old_triple[columns.support.triple])
-    link_support = SupportTable(link_triple, links.chunk, links.start, links.end, np.ones(len(link_triple)))
+    link_support = (link_triple, links.chunk, links.start, links.end, np.ones(len(link_triple)))
     # The times of the values that are links become times of their triples.
-    value_times = columns.value_times
-    linked, timed = (zip(*(column.tolist() for column in table[:3]), strict=True) for table in (links, value_times))
-    triple_of = dict(zip(linked, link_triple.tolist(), strict=True))
+    triple_of = dict(zip(map(tuple, np.stack(links[:3], axis=1).tolist()), link_triple.tolist(), strict=True))
+    timed = map(tuple, np.stack(value_times[:3], axis=1).tolist())
     time_triple = np.array([triple_of.get(key, -1) for key in timed], np.int32)
-    link_times = select_rows(value_times, time_triple >= 0)
-    old_times = columns.triple_times._replace(triple=old_triple[columns.triple_times.triple])
-    new_times = (time_triple[time_triple >= 0], *link_times[3:])
-    support = SupportTable(*map(np.concatenate, zip(old_support, link_support, strict=True)))
-    times = TripleTimeTable(*map(np.concatenate, zip(old_times, new_times, strict=True)))
-    return replace(columns, triples=triples, support=keep_surest_rows(support),
-                   triple_times=distinct_rows(times, keys=3), values=select_rows(columns.values, target < 0),
-                   value_times=select_rows(value_times, time_triple < 0))
+    is_link_time = time_triple >= 0
+    link_times = (time_triple[is_link_time], *select_rows(value_times, is_link_time)[3:])
+    old_support = support._replace(triple=old_triple[support.triple])
+    old_times = times._replace(triple=old_triple[times.triple])
+    all_support = SupportTable(*map(np.concatenate, zip(old_support, link_support, strict=True)))
+    all_times = TripleTimeTable(*map(np.concatenate, zip(old_times, link_times, strict=True)))
+    return replace(columns, triples=triples, support=graph_columns.keep_surest_rows(all_support),
+                   triple_times=graph_columns.distinct_rows(all_times, keys=3),
+                   values=select_rows(values, target < 0), value_times=select_rows(value_times, ~is_link_time))

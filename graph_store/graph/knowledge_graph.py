@@ -17,8 +17,7 @@ from ..ledger.extractions import AdmittedRows
 from .graph_columns import TEXT_COLUMNS, GraphColumns, LaterDates, Numbers, find_firsts, read_columns, sort_rows
 
 EdgeKey = tuple[str, str, str]  # head entity's id, relation, tail entity's id
-Places = dict[str, list[Any]]
-"""Places by the id of their chunk: [start, end], for a triple with its confidence."""
+Places = dict[str, list[Any]]  # places by the id of their chunk: [start, end], for a triple with its confidence
 
 
 class GraphEntity(Frozen):
@@ -30,7 +29,10 @@ class GraphEntity(Frozen):
 
 
 class EntityLabels(NamedTuple):
-    """What an entity is called: the name that most chunks use, its type, and its other names, sorted."""
+    """What an entity is called: the name that most chunks use, its type, and its other names, sorted.
+
+    Other names are those that chunks use; the first name may be one that only a person gave.
+    """
 
     name: str
     type: str
@@ -80,7 +82,8 @@ class KnowledgeGraph:
 
     def entity(self, entity: str) -> GraphEntity:
         """Return an entity by id, with its name (see `name`) and type."""
-        return GraphEntity(id=entity, name=self.name(entity), type=self.type(entity))
+        name, kind, _ = self.labels_of(self._rows[entity])
+        return GraphEntity(id=entity, name=name, type=kind)
 
     def type(self, entity: str) -> str:
         """Return an entity's type."""
@@ -97,8 +100,8 @@ class KnowledgeGraph:
 
     def spellings(self, entity: str) -> dict[str, Places]:
         """Return all names of an entity, sorted, each with the places where chunks use it, if any do."""
-        spellings, shown_name = self._nest_rows("mentions", self._rows[entity]), self.name(entity)
-        return spellings if shown_name in spellings else dict(sorted([*spellings.items(), (shown_name, {})]))
+        spellings: dict[str, Places] = self._nest_rows("mentions", self._rows[entity])
+        return dict(sorted({self.name(entity): {}, **spellings}.items()))
 
     def names(self, entity: str) -> list[str]:
         """Return all names of an entity, sorted: those that chunks use, and the one that a person gave it."""
@@ -106,7 +109,8 @@ class KnowledgeGraph:
 
     def names_of(self, row: int) -> list[str]:
         """Return all names of the entity of a row; see `names`."""
-        return _names_of(self.columns, row)
+        name, _, other_names = self.labels_of(row)
+        return sorted((name, *other_names))
 
     def labels_of(self, row: int) -> EntityLabels:
         """Return the name, the type and the other names of the entity in a row."""
@@ -114,8 +118,10 @@ class KnowledgeGraph:
 
     def entity_support(self, entity: str) -> list[str]:
         """Return the chunks that mention an entity, sorted."""
-        spellings = self._nest_rows("mentions", self._rows[entity])
-        return sorted({chunk for places in spellings.values() for chunk in places})
+        row = self._rows[entity]
+        start, end = self.columns.starts["mentions"][row:row + 2].tolist()
+        # Texts are numbered in their order, so sorting numbers sorts ids.
+        return [self.columns.texts[number] for number in np.unique(self.columns.mentions.chunk[start:end]).tolist()]
 
     def mention_pairs(self) -> tuple[Numbers, Numbers]:
         """Return the distinct pairs of an entity's row and the number of a chunk that mentions it, sorted."""
@@ -201,17 +207,12 @@ class KnowledgeGraph:
 
     # Triples.
 
-    def edges(self) -> list[EdgeKey]:
-        """Return all triples' keys, sorted."""
-        return list(self.iterate_edges())
-
-    def iterate_edges(self, relations: Iterable[str] | None = None) -> Iterator[EdgeKey]:
-        """Yield the keys of all triples, or of those with some relations, sorted."""
+    def edges(self, relations: Iterable[str] | None = None) -> list[EdgeKey]:
+        """Return the keys of all triples, or of those with some relations, sorted."""
         ids, texts, triples = self.columns.ids, self.columns.texts, self.columns.triples
         if relations is not None:
             triples = triples[np.isin(triples[:, 1], [self.columns.number_of(relation) for relation in relations])]
-        for head, relation, tail in zip(*(column.tolist() for column in triples.T), strict=True):
-            yield ids[head], texts[relation], ids[tail]
+        return [(ids[head], texts[relation], ids[tail]) for head, relation, tail in triples.tolist()]
 
     def count_triples(self) -> int:
         """Return the number of triples."""
@@ -229,18 +230,10 @@ class KnowledgeGraph:
 
     def find_triple(self, key: EdgeKey) -> int | None:
         """Return a triple's row in the columns, or None if the graph does not have the triple."""
-        head, tail = self._rows.get(key[0]), self._rows.get(key[2])
-        relation = self.columns.number_of(key[1])
-        if head is None or tail is None:
-            return None
-        # The triples of one head are sorted by relation and tail.
-        start, end = self.columns.outgoing[head:head + 2].tolist()
-        row = start + bisect_left(range(start, end), [relation, tail], key=self._relation_and_tail)
-        return row if row < end and self._relation_and_tail(row) == [relation, tail] else None
-
-    def _relation_and_tail(self, row: int) -> list[int]:
-        ends: list[int] = self.columns.triples[row, 1:].tolist()
-        return ends
+        head, tail = self._rows.get(key[0], -1), self._rows.get(key[2], -1)
+        wanted, triples = [head, self.columns.number_of(key[1]), tail], self.columns.triples
+        row = bisect_left(triples, wanted, key=np.ndarray.tolist)  # they are sorted, and no number in them is negative
+        return row if row < len(triples) and triples[row].tolist() == wanted else None
 
     def edge(self, row: int) -> EdgeKey:
         """Return the key of the triple of a row."""
@@ -327,18 +320,14 @@ class KnowledgeGraph:
         return {"nodes": nodes, "edges": edges}
 
 
-def _names_of(columns: GraphColumns, row: int) -> list[str]:
-    """Return all names of the entity in a row, sorted: those that chunks use, and the one under which it is shown."""
-    start, end = columns.starts["mentions"][row:row + 2].tolist()
-    used = columns.mentions.name[start:end].tolist()
-    # Texts are numbered in their order, so sorting numbers sorts names.
-    return [columns.texts[number] for number in sorted({*used, int(columns.names[row])})]
-
-
 def read_labels(columns: GraphColumns, row: int) -> EntityLabels:
     """Return the name, the type and the other names of the entity in a row."""
-    name, kind = columns.texts[int(columns.names[row])], columns.texts[int(columns.types[row])]
-    return EntityLabels(name, kind, tuple(other for other in _names_of(columns, row) if other != name))
+    shown_name = int(columns.names[row])
+    start, end = columns.starts["mentions"][row:row + 2].tolist()
+    others = sorted({*columns.mentions.name[start:end].tolist()} - {shown_name})
+    # Texts are numbered in their order, so sorting numbers sorts names.
+    return EntityLabels(columns.texts[shown_name], columns.texts[int(columns.types[row])],
+                        tuple(columns.texts[number] for number in others))
 
 
 def relation_text(relation: str) -> str:

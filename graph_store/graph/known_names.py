@@ -31,17 +31,16 @@ _KEY = re.compile(r"\w+")
 _SMALL_WORD = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
 _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
 """What stands before or behind a part of a longer word or of an address."""
-_OFTEN = 3
-"""In so many chunks of a document a bare first name is somebody's only name."""
+_OFTEN = 3  # in so many chunks of a document a bare first name is somebody's only name
 _FAR_MORE = 5  # how many times as often as all others of a name a main character is mentioned
 _MOSTLY = 2  # how many times as many chunks have a common word in small letters
 
 
 class _Missed(NamedTuple):
-    """A mention that the reading of a chunk missed: the entity's row, the name's number, and the place in the chunk."""
+    """A mention that the reading of a chunk missed: the entity's row, the name, and the chunk and place of it."""
 
     entity: int
-    name: int
+    name: str
     chunk: str
     start: int
 
@@ -50,30 +49,29 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     """Return the graph with every mention of its names in chunks, and short names of persons under the full ones."""
     document_of = dict[str, str]()
     names_by_key = _names_to_find(columns)
-    known: dict[int, set[int]] = defaultdict(set)  # by chunk: the names that its own reading found
+    known: dict[int, set[str]] = defaultdict(set)  # by chunk: the names that its own reading found
     for number, name in zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True):
-        known[number].add(name)
+        known[number].add(columns.texts[name])
     uses = _Uses(name.lower() for name in _entity_names(columns) if name.istitle())
     missed: list[_Missed] = []
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
-        text, number = chunk.text.replace("\n", " "), columns.number_of(chunk.id)
-        found = dict[str, int]()  # where names stand that its own reading missed
+        text, own_names = chunk.text.replace("\n", " "), known[columns.number_of(chunk.id)]
+        found = list[str]()
         for key in names_by_key.keys() & set(_KEY.findall(text)):
             for name, entity in names_by_key[key]:
-                start = -1 if name in known[number] else _find_name(text, columns.texts[name])
+                start = -1 if name in own_names else _find_name(text, name)
                 if start >= 0:
-                    found[columns.texts[name]] = entity
+                    found.append(name)
                     missed.append(_Missed(entity, name, chunk.id, start))
-        uses.add(text, [*found, *(columns.texts[name] for name in known[number])])
-    old_texts = columns.texts
-    columns = columns.with_texts(one.chunk for one in missed)  # which gives the names other numbers
-    rows = [(one.entity, columns.number_of(old_texts[one.name]), columns.number_of(one.chunk), one.start,
-             one.start + len(old_texts[one.name])) for one in missed]
+        uses.add(text, [*own_names, *found])
+    columns = columns.with_texts(one.chunk for one in missed)  # a chunk may be without any mention until now
+    rows = [(one.entity, columns.number_of(one.name), columns.number_of(one.chunk), one.start,
+             one.start + len(one.name)) for one in missed]
     added = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
-    joined: Any = (np.concatenate(pair) for pair in zip(columns.mentions, added, strict=True))
-    columns = replace(columns, mentions=distinct_rows(MentionTable(*joined), 3))
-    return _without_unmentioned(_join_short_names(_without_false_names(columns, uses), document_of))
+    mentions = MentionTable(*map(np.concatenate, zip(columns.mentions, added, strict=True)))
+    columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions, 3)), uses)
+    return _without_unmentioned(_join_short_names(columns, document_of))
 
 
 def _entity_names(columns: GraphColumns) -> list[str]:
@@ -89,57 +87,57 @@ def _find_name(text: str, name: str) -> int:
     return start
 
 
-def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[int, int]]]:
-    """Return the names that cannot be common words, by their longest word: each name's number and its entity's row.
+def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:
+    """Return the names that cannot be common words, by their longest word, each with the row of its entity.
 
     Of several entities with a name, for instance of different types, it is the one with the most mentions.
     """
     entities: dict[int, Counter[int]] = defaultdict(Counter)
-    for entity, name in zip(columns.mentions.entity.tolist(), columns.mentions.name.tolist(), strict=True):
-        entities[name][entity] += 1
-    by_key: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for entity, number in zip(columns.mentions.entity.tolist(), columns.mentions.name.tolist(), strict=True):
+        entities[number][entity] += 1
+    by_key: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for number, counts in entities.items():
         name = columns.texts[number]
         is_mixed = _WORD.fullmatch(name) is not None and _MIXED.search(name) is not None
         if (is_mixed or _SEVERAL_WORDS.fullmatch(name)) and not name.endswith(("'s", "’s")):
-            by_key[max(_KEY.findall(name), key=len)].append((number, counts.most_common(1)[0][0]))
+            by_key[max(_KEY.findall(name), key=len)].append((name, counts.most_common(1)[0][0]))
     return by_key
 
 
 class _Uses:
-    """How the chunks use names, each chunk counted once: as words in small letters, and within others."""
+    """How many chunks use names as words in small letters (`small`), and elsewhere than within longer names (`alone`).
+
+    `capitalised` are the names of one capitalised word, in small letters.
+    """
 
     def __init__(self, capitalised: Iterable[str]) -> None:
-        """Take the names of one capitalised word, in small letters."""
         self._capitalised = frozenset(capitalised)
-        self.small = Counter[str]()
-        """The chunks that have such a name in small letters."""
-        self.alone = Counter[str]()
-        """The chunks that have a name elsewhere than within a longer one."""
+        self.small, self.alone = Counter[str](), Counter[str]()
 
     def add(self, text: str, names: Sequence[str]) -> None:
         """Count the uses of the names that a chunk has."""
         self.small.update(self._capitalised.intersection(_SMALL_WORD.findall(text)))
         for name in names:
-            longer = [other for other in names if name in other and len(other) > len(name)]
-            rest = text
-            for other in longer:
-                rest = rest.replace(other, "")
-            self.alone[name] += not longer or name in rest
+            longer_names, rest = [other for other in names if name in other and len(other) > len(name)], text
+            for longer in longer_names:
+                rest = rest.replace(longer, "")
+            self.alone[name] += not longer_names or name in rest
 
 
 def _without_false_names(columns: GraphColumns, uses: _Uses) -> GraphColumns:
-    """Return the graph without mentions of common words, of of families, and of names only within longer ones."""
+    """Return the graph without mentions of common words, of families, and of names only within longer ones."""
     mention_counts, with_facts = np.bincount(columns.mentions.entity), _entities_with_facts(columns)
-    false, all_names = list[int](), {*_entity_names(columns)}
-    for entity, name in enumerate(_entity_names(columns)):
+    names = _entity_names(columns)
+    false_entities, all_names = list[int](), {*names}
+    for entity, name in enumerate(names):
         family = name.partition(" of ")[0]  # "the Ravenels of North Carolina"
         is_family = family.endswith("s") and family[:-1] in all_names
         is_common = (name.istitle() and not is_first_name(name)
                      and uses.small[name.lower()] > _MOSTLY * mention_counts[entity])
         if entity not in with_facts and (is_common or is_family or not uses.alone[name]):
-            false.append(entity)
-    return replace(columns, mentions=select_rows(columns.mentions, ~np.isin(columns.mentions.entity, false)))
+            false_entities.append(entity)
+    is_true = ~np.isin(columns.mentions.entity, false_entities)
+    return replace(columns, mentions=select_rows(columns.mentions, is_true))
 
 
 def _entities_with_facts(columns: GraphColumns) -> set[int]:
@@ -147,36 +145,38 @@ def _entities_with_facts(columns: GraphColumns) -> set[int]:
 
 
 class _PersonNames:
-    """The names of persons in documents, read from mentions: short ones, such as "Ben" or "Mr. Karl", and full ones."""
+    """The names of persons in documents, read from mentions: short ones, such as "Ben" or "Mr. Karl", and full ones.
+
+    `short` has the rows of the mentions of each entity with a short name and without facts, by document and entity;
+    `guessed` the same for entities of one word that were taken for places, bodies or other things.
+    """
 
     def __init__(self, columns: GraphColumns, document_of: Mapping[str, str]) -> None:
         self.short: dict[tuple[str, int], list[int]] = defaultdict(list)
-        """The rows of the mentions of each entity with a short name and without facts, by document and entity."""
         self.guessed: dict[tuple[str, int], list[int]] = defaultdict(list)
-        """The same for entities of one word that were taken for places, bodies or other things."""
-        self._lone: dict[tuple[str, str], int] = {}
-        """The entity in `short` of each short name, by document and name."""
+        self._short_named: dict[tuple[str, str], int] = {}  # by document and name: its entity in `short`
+        # By document and the first or last word: each full name with its entity.
         self._full: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-        """The entity of each full name, by document and the name's first or last word."""
         self._names = _entity_names(columns)
         self._mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
         with_facts = _entities_with_facts(columns)
         is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
         cells = zip(columns.mentions.entity.tolist(), columns.mentions.chunk.tolist(), strict=True)
         for row, (entity, chunk) in enumerate(cells):
-            document = document_of.get(columns.texts[chunk], "")
-            if not document:
+            document, name = document_of.get(columns.texts[chunk], ""), self._names[entity]
+            words, address = name.split(), _form_of_address(name)
+            is_short = len(words) == (2 if address else 1)
+            if not document:  # another process has deleted it meanwhile
                 continue
-            if not is_person[entity]:
-                if self._names[entity].istitle() and " " not in self._names[entity] and entity not in with_facts:
-                    self.guessed[document, entity].append(row)
-                continue
-            words, address = self._names[entity].split(), _form_of_address(self._names[entity])
-            if len(words) != (2 if address else 1) or not words[-1][0].isupper():
+            if is_person[entity] and not (is_short and words[-1][0].isupper()):
                 self._add_full(document, entity)
-            elif entity not in with_facts and address not in _OF_MARRIED_WOMEN:
+            elif entity in with_facts:
+                continue
+            elif is_person[entity] and address not in _OF_MARRIED_WOMEN:
                 self.short[document, entity].append(row)
-                self._lone[document, self._names[entity]] = entity
+                self._short_named[document, name] = entity
+            elif not is_person[entity] and name.istitle() and " " not in name:
+                self.guessed[document, entity].append(row)
 
     def _add_full(self, document: str, entity: int) -> None:
         """Note a mention of a person under a full name; of several entities with the name, keep the most frequent."""
@@ -203,11 +203,11 @@ class _PersonNames:
 
         If a document has the name alone for a person at least as often, it is that person.
         """
-        name = self._names[entity]
-        person = self._lone.get((document, name), -1)
-        if person >= 0 and len(self.short[document, person]) >= len(self.guessed[document, entity]):
+        name, mentions = self._names[entity], len(self.guessed[document, entity])
+        person = self._short_named.get((document, name), -1)
+        if person >= 0 and len(self.short[document, person]) >= mentions:
             return {person}
-        least = len(self.guessed[document, entity]) if is_known_place(name) else 1  # Jack London is not London
+        least = mentions if is_known_place(name) else 1  # Jack London is not London
         return {person for person in self.find_full(document, entity)
                 if self._names[person].endswith(f" {name}") and self._mention_counts[person] >= least}
 
@@ -226,38 +226,33 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> 
     last name of several persons that was taken for something else.
     """
     names = _PersonNames(columns, document_of)
-    entities, is_kept = columns.mentions.entity.copy(), np.ones(len(columns.mentions.entity), bool)
+    entities, is_dropped = columns.mentions.entity.copy(), np.zeros(len(columns.mentions.entity), bool)
     full_of = dict[tuple[str, int], int]()
     for (document, entity), rows in names.short.items():
-        name = columns.texts[columns.names[entity]]
         persons = names.find_full(document, entity)
         if len(persons) == 1:
             full_of[document, entity] = persons.pop()
             entities[rows] = full_of[document, entity]
-        elif len(rows) < _OFTEN and (persons or is_first_name(name)):
-            is_kept[rows] = False
+        elif persons or is_first_name(columns.texts[columns.names[entity]]):
+            is_dropped[rows] = len(rows) < _OFTEN
     for (document, entity), rows in names.guessed.items():
         bearers = names.find_bearers(document, entity)
+        is_dropped[rows] = len(bearers) > 1
         if len(bearers) == 1:
             bearer = bearers.pop()
             entities[rows] = full_of.get((document, bearer), bearer)
-        elif bearers:
-            is_kept[rows] = False
-    mentions = select_rows(columns.mentions._replace(entity=entities), is_kept)
+    mentions = select_rows(columns.mentions._replace(entity=entities), ~is_dropped)
     return replace(columns, mentions=distinct_rows(mentions, 3))
 
 
 def _without_unmentioned(columns: GraphColumns) -> GraphColumns:
     """Return the graph without entities whose mentions were all given away; none of them has facts."""
-    kept = np.unique(columns.mentions.entity)
-    if len(kept) == len(columns.ids):
-        return columns
+    mentioned = np.unique(columns.mentions.entity)
     row = np.zeros(len(columns.ids), np.int32)
-    row[kept] = np.arange(len(kept))
+    row[mentioned] = np.arange(len(mentioned))
     triples = columns.triples.copy()
     triples[:, [0, 2]] = row[triples[:, [0, 2]]]
-    return replace(columns, ids=[columns.ids[one] for one in kept.tolist()], types=columns.types[kept],
-                   names=columns.names[kept], triples=triples,
-                   mentions=columns.mentions._replace(entity=row[columns.mentions.entity]),
-                   values=columns.values._replace(entity=row[columns.values.entity]),
-                   value_times=columns.value_times._replace(entity=row[columns.value_times.entity]))
+    tables: dict[str, Any] = {name: getattr(columns, name)._replace(entity=row[getattr(columns, name).entity])
+                              for name in ("mentions", "values", "value_times")}
+    return replace(columns, ids=[columns.ids[entity] for entity in mentioned.tolist()], types=columns.types[mentioned],
+                   names=columns.names[mentioned], triples=triples, **tables)

@@ -2,7 +2,7 @@
 
 Made from the mentions' graph, the aliases, and the edits of names, facts and values. An edit names entities by the ids
 that they had when it was decided, so its nodes are looked up again whenever the graph changes. Where a subject has one
-value at a time, later ones end those before (`find_later_dates`).
+value at a time, later ones end those before (`_find_later_dates`).
 """
 
 import threading
@@ -22,29 +22,15 @@ from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import SchemaHistory
+from . import graph_columns
 from .document_links import with_document_links
-from .graph_columns import (
-    GraphColumns,
-    LaterDates,
-    Numbers,
-    ValueKey,
-    ValueTable,
-    ValueTimeTable,
-    distinct_rows,
-    distinct_triples,
-    find_firsts,
-    keep_surest_rows,
-    read_columns,
-    select_rows,
-)
+from .graph_columns import GraphColumns, LaterDates, Numbers, ValueKey, ValueTable, ValueTimeTable, select_rows
 from .key_links import link_keys
 from .knowledge_graph import EdgeKey, KnowledgeGraph
 from .known_names import complete_mentions
 
 _T = TypeVar("_T")
 _Values = TypeVar("_Values", ValueTable, ValueTimeTable)
-
-
 _Key = tuple[str, str, str]
 
 
@@ -56,7 +42,7 @@ class NodeEdits(NamedTuple):
     values: dict[_Key, _Key | None]  # the same for values: each is a node, an attribute and a value
 
 
-def read_edits(edits: Sequence[Edit], node_of: Callable[[str], str], known: Callable[[str], bool]) -> NodeEdits:
+def _read_edits(edits: Sequence[Edit], node_of: Callable[[str], str], known: Callable[[str], bool]) -> NodeEdits:
     """Return edits, in order, by the nodes that they concern now.
 
     Args:
@@ -104,17 +90,16 @@ class ResolvedGraph(KnowledgeGraph):
         self._members: dict[str, list[str]] = {}
         for alias in sorted(entity for entity in self._aliases if entity in mentions):
             self._members.setdefault(self._aliases[alias].canonical, []).append(alias)
-        # Each alias row has the type of its canonical entity.
-        types = {node: self._aliases[names[0]].type for node, names in self._members.items()}
-        nodes_of_aliases = {entity: node for node, names in self._members.items() for entity in names}
-        columns = resolve_columns(mentions.columns, nodes_of_aliases, types,
-                                  read_edits(edits, self.canonical, mentions.__contains__), schema)
-        super().__init__(columns, find_later_dates(columns, schema) if schema else None)
+        nodes_of_aliases = {entity: node for node, members in self._members.items() for entity in members}
+        # Each alias row has the type of its whole group.
+        types = {node: self._aliases[members[0]].type for node, members in self._members.items()}
+        columns = _resolve_columns(mentions.columns, nodes_of_aliases, types,
+                                   _read_edits(edits, self.canonical, mentions.__contains__), schema)
+        super().__init__(columns, _find_later_dates(columns, schema) if schema else None)
 
     def canonical(self, entity: str) -> str:
         """Return the id of the node that an entity belongs to: its canonical entity's, or its own if it is no alias."""
-        row = self._aliases.get(entity)
-        return row.canonical if row else entity
+        return self._aliases[entity].canonical if entity in self._aliases else entity
 
     def members(self, node: str) -> list[str]:
         """Return the entities of the mentions' graph that a node is made of, sorted."""
@@ -137,12 +122,12 @@ def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> E
     aliases = [Alias(id=row.id, name=entity.name, type=entity.type, rule=row.rule, score=row.score,
                      evidence=row.evidence) for row, entity in zip(rows, entities, strict=True)]
     # Each row has the type of the whole group, which may differ from that of the canonical entity's own mentions.
-    return EntityGroup(id=node, name=mentions.entity(node).name, type=rows[0].type,
+    return EntityGroup(id=node, name=mentions.name(node), type=rows[0].type,
                        aliases=tuple(sorted(aliases, key=lambda alias: (alias.name, alias.type, alias.id))))
 
 
-def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: Mapping[str, str], edits: NodeEdits,
-                    schema: GraphSchema | None) -> GraphColumns:
+def _resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: Mapping[str, str], edits: NodeEdits,
+                     schema: GraphSchema | None) -> GraphColumns:
     """Return the graph with aliases merged into their nodes, and edits applied.
 
     Args:
@@ -152,9 +137,9 @@ def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: 
         edits: people's edits.
         schema: what corrected facts have to fit; None admits all.
     """
-    corrected = [instead[2] for instead in edits.values.values() if instead]
-    relations = [instead[1] for instead in edits.facts.values() if instead]
-    before = mentions.with_texts((*types.values(), *edits.names.values(), *relations, *corrected))
+    relations = [relation for _, relation, _ in filter(None, edits.facts.values())]
+    corrected_values = [value for _, _, value in filter(None, edits.values.values())]
+    before = mentions.with_texts((*types.values(), *edits.names.values(), *relations, *corrected_values))
     if not node_ids and not any(edits):
         return before
     row_of = {entity: row for row, entity in enumerate(before.ids)}
@@ -168,12 +153,11 @@ def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: 
                        types=_replace_texts(before, before.types[nodes], types, row_of_node),
                        names=_replace_texts(before, before.names[nodes], edits.names, row_of_node))
     resolved = _resolve_triples(resolved, node_of, edits, schema, row_of_node)
-    mentioned = before.mentions._replace(entity=node_of[before.mentions.entity])
-    values = before.values._replace(entity=node_of[before.values.entity])
-    times = before.value_times._replace(entity=node_of[before.value_times.entity])
-    return replace(resolved, mentions=distinct_rows(mentioned, 3),
-                   values=distinct_rows(_correct_values(before, values, edits, row_of_node), 4),
-                   value_times=distinct_rows(_correct_values(before, times, edits, row_of_node), 5))
+    tables = {name: getattr(before, name)._replace(entity=node_of[getattr(before, name).entity])
+              for name in ("mentions", "values", "value_times")}
+    values, times = (_correct_values(before, tables[name], edits, row_of_node) for name in ("values", "value_times"))
+    return replace(resolved, mentions=graph_columns.distinct_rows(tables["mentions"], 3),
+                   values=graph_columns.distinct_rows(values, 4), value_times=graph_columns.distinct_rows(times, 5))
 
 
 def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],
@@ -198,12 +182,17 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
             continue  # no document mentions them any more
         number = columns.number_of(relation)
         edited = (heads == row_of_node[head]) & (relations == number) & (tails == row_of_node[tail])
-        if instead and _can_hold(instead, columns, schema, row_of_node):
-            corrected[edited] = row_of_node[instead[0]], columns.number_of(instead[1]), row_of_node[instead[2]]
-        else:
-            holds[edited] = False
+        holds[edited] = False
+        new_head, new_relation, new_tail = instead or ("", "", "")
+        if new_head not in row_of_node or new_tail not in row_of_node:
+            continue  # the fact was deleted, or no document mentions the corrected one's ends any more
+        ends = row_of_node[new_head], row_of_node[new_tail]
+        head_type, tail_type = (columns.texts[columns.types[end]] for end in ends)
+        if schema is None or schema.fits(head_type, new_relation, tail_type):
+            holds[edited] = True
+            corrected[edited] = ends[0], columns.number_of(new_relation), ends[1]
     held = np.flatnonzero(holds)
-    triples, row = distinct_triples(*corrected[held].T)
+    triples, row = graph_columns.distinct_triples(*corrected[held].T)
     # Drop a triple that joins a node to itself only because its two entities were merged: it says nothing.
     joins_two = columns.triples[held, 0] != columns.triples[held, 2]
     is_empty = (triples[:, 0] == triples[:, 2]) & (np.bincount(row, weights=joins_two, minlength=len(triples)) > 0)
@@ -213,17 +202,8 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
     support = columns.support._replace(triple=triple_of[columns.support.triple])
     times = columns.triple_times._replace(triple=triple_of[columns.triple_times.triple])
     return replace(columns, triples=triples[~is_empty],
-                   support=keep_surest_rows(select_rows(support, support.triple >= 0)),
-                   triple_times=distinct_rows(select_rows(times, times.triple >= 0), 3))
-
-
-def _can_hold(fact: EdgeKey, columns: GraphColumns, schema: GraphSchema | None, row_of_node: Mapping[str, int]) -> bool:
-    """Return True if documents mention both ends of a corrected fact, and it fits the schema."""
-    head, relation, tail = fact
-    if head not in row_of_node or tail not in row_of_node:
-        return False
-    head_type, tail_type = (columns.texts[columns.types[row_of_node[end]]] for end in (head, tail))
-    return schema is None or schema.fits(head_type, relation, tail_type)
+                   support=graph_columns.keep_surest_rows(select_rows(support, support.triple >= 0)),
+                   triple_times=graph_columns.distinct_rows(select_rows(times, times.triple >= 0), 3))
 
 
 def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row_of_node: Mapping[str, int]) -> _Values:
@@ -239,7 +219,7 @@ def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row
     return select_rows(table._replace(value=values), holds)
 
 
-def find_later_dates(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
+def _find_later_dates(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
     """Find the dates from which later facts and values replace earlier ones, where the schema has one at a time."""
     relations, attributes = schema.one_at_a_time()
     # What holds one at a time: triples by the entity that they share, the relation, and whether it is the head.
@@ -271,7 +251,7 @@ def _later_dates(groups: Iterable[dict[_T, Validity]]) -> dict[_T, Sequence[str]
 def _group_words(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers,
                  ) -> Iterator[tuple[Sequence[int], list[str]]]:
     """Yield the distinct keys of a table of times, each with the words that say when it holds."""
-    starts = np.flatnonzero(find_firsts(*keys)).tolist()
+    starts = np.flatnonzero(graph_columns.find_firsts(*keys)).tolist()
     for start, end in pairwise([*starts, len(words)]):
         yield [int(key[start]) for key in keys], [columns.texts[number] for number in words[start:end].tolist()]
 
@@ -324,7 +304,7 @@ class LedgerGraph:
                 self._made_of = self._current_state(), self._schemas.version()
                 rows = with_document_links(self._extractions.rows(), self._edits.in_force(), self._documents,
                                            self._extractions, self._schemas)
-                columns = complete_mentions(read_columns(rows), self._documents.chunks())
+                columns = complete_mentions(graph_columns.read_columns(rows), self._documents.chunks())
                 self._mentions = KnowledgeGraph(link_keys(columns))
             return self._mentions
 

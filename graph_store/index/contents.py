@@ -51,7 +51,7 @@ def build_index(graph: KnowledgeGraph, chunks: Sequence[Chunk], communities: Seq
     returns the vectors of ids, shape (ids, d).
     """
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in chunks],
-                                  "triples": [triple_id(*edge) for edge in graph.iterate_edges()],
+                                  "triples": [triple_id(*edge) for edge in graph.edges()],
                                   "relations": sorted(map(relation_id, {*graph.relations(), *graph.attribute_names()}))}
     arrays: NewArrays = build_ids("triples", ids["triples"]) | build_ids("relations", ids["relations"])
     arrays |= build_graph_arrays(graph)

@@ -25,12 +25,9 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 _LONGEST_WORD = 40
 # A passage that has more of the words of a question answers more of it than one that repeats a few.
 _K1 = 0.9
-ONCE = 1 / (1 + _K1)
-"""The share of a term's idf that a text of mean length scores for having it once."""
-_NEAR = 75
-"""rapidfuzz's ratio from which two names are spelt alike."""
-_ALL = 100
-"""rapidfuzz's ratio of two names of which one has all words of the other."""
+ONCE = 1 / (1 + _K1)  # the share of a term's idf that a text of mean length scores for having it once
+_NEAR = 75  # rapidfuzz's ratio from which two names are spelt alike
+_ALL = 100  # rapidfuzz's ratio of two names of which one has all words of the other
 
 
 def index_terms(text: str) -> list[str]:

@@ -18,14 +18,11 @@ from .postgresql import WRITER, LedgerSchema, PostgresqlLedger
 from .sqlite import SqliteLedger
 from .tables import META, METADATA, insertion, replacement
 
-Record = Row[*tuple[Any, ...]]
-"""A row of a result: its values in order, and as attributes by the columns' names."""
+Record = Row[*tuple[Any, ...]]  # a row of a result: its values in order, and as attributes by the columns' names
 FORMAT = 5
 """The number of the tables' format; a ledger of another one is refused. Any change of a table needs the next one."""
-_AT_ONCE = 1000
-"""Rows that are copied at once; documents are among them."""
-_PAUSES = (0.1, 0.4, 0)
-"""Seconds to wait after each try: the server notices late that a writer was killed."""
+_AT_ONCE = 1000  # rows that are copied at once; documents are among them
+_PAUSES = (0.1, 0.4, 0)  # seconds to wait after each try: the server notices late that a writer was killed
 
 
 class Database:

@@ -23,11 +23,9 @@ from .revision_rows import CONTENTS, PLACE, Revisions, contents_of, document_of,
 from .tables import DOCUMENTS, among, replacement
 from .token_accounts import forget_documents
 
-_TEXTS_AT_ONCE = 500
-"""Texts of documents read by one query."""
+_TEXTS_AT_ONCE = 500  # texts of documents read by one query
 
-_AROUND = 300
-"""Characters around a quote that are read with it: the words around a relative date decide its tense."""
+_AROUND = 300  # characters around a quote that are read with it: the words around a relative date decide its tense
 
 Status = Literal["pending", "extracted", "done", "failed"]
 

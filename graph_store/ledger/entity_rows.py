@@ -13,8 +13,7 @@ from .database import Database, now
 from .notes import ledger_state, note_state
 from .tables import EDITS, ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
-RULES = 5
-"""Increase this when the rules find other aliases for the same facts, so ledgers are resolved again."""
+RULES = 5  # increase this when the rules find other aliases for the same facts, so ledgers are resolved again
 _BY = " by "  # separates the rest of a state from the model's fingerprint
 _EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
 

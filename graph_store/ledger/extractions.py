@@ -23,15 +23,13 @@ from .database import Database, now
 from .notes import ledger_state
 from .tables import ATTRIBUTE_VALUES, EXTRACTIONS, FACTS, MENTIONS, REJECTIONS, REPAIRS, among
 
-_PAGE = 10_000
-"""Rows of a table that are read at once."""
+_PAGE = 10_000  # rows of a table that are read at once
 Rows = Sequence[tuple[Any, ...]]
 _ADMITTED = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
 _TABLES = (*_ADMITTED, REJECTIONS, REPAIRS)
 _BESIDE_DELETED = "beside"  # in place of the digest of instructions
 RULES = "rules"
-IMPORTED = "recorded"
-"""The fingerprint of imported triples."""
+IMPORTED = "recorded"  # the fingerprint of imported triples
 
 
 class AdmittedRows(NamedTuple):

@@ -21,8 +21,7 @@ class Version(NamedTuple):
     """A state of a knowledge base: it differs whenever documents, facts, communities, or the schema differ."""
 
     position: int
-    tree: int
-    """The position that the communities reflect."""
+    tree: int  # the position that the communities reflect
     tree_revision: int
     schema: int
     resolution: int
@@ -34,10 +33,8 @@ class TreeState(NamedTuple):
 
     position: int = 0
     resolution: int = 0
-    drift: int = 0
-    """How many entities were added or removed since all communities were last detected anew."""
-    revision: int = 0
-    """How often communities were detected or described."""
+    drift: int = 0  # how many entities were added or removed since all communities were last detected anew
+    revision: int = 0  # how often communities were detected or described
 
 
 class Overview(NamedTuple):
@@ -54,19 +51,15 @@ class Overview(NamedTuple):
 class LedgerState(NamedTuple):
     """The counters of a ledger's state, and the states that derived rows belong to."""
 
-    position: int = 0
-    """Grows with every change of what everything else is derived from (see `tables`)."""
-    resolution: int = 0
-    """Grows with every change of the aliases of entities, or of people's edits."""
+    position: int = 0  # grows with every change of what everything else is derived from (see `tables`)
+    resolution: int = 0  # grows with every change of the aliases of entities, or of people's edits
     epoch: int = 0
     """Random: differs between knowledge bases and changes with a reindex or restore; 0 before the first write."""
-    runs: int = 0
-    """How many runs wrote something and ended successfully."""
+    runs: int = 0  # how many runs wrote something and ended successfully
     tree: TreeState = TreeState()
     resolved: str | None = None
     """The state that the aliases belong to (see `AliasTable.state`); None before the first resolution."""
-    overview: Sequence[int] | None = None
-    """The sizes that the last run stored (see `Overview`)."""
+    overview: Sequence[int] | None = None  # the sizes that the last run stored (see `Overview`)
 
 
 def ledger_state(database: Database) -> LedgerState:
@@ -148,8 +141,7 @@ def check_instructions(instructions: str) -> None:
                                 f"every call, so at most {MOST_INSTRUCTIONS:,} are allowed: shorten them")
 
 
-Calls = list[list[str]]
-"""The calls of a batch of a build, each as the ids of the chunks that share it."""
+Calls = list[list[str]]  # the calls of a batch of a build, each as the ids of the chunks that share it
 
 
 def keep_chunks(calls: Calls, chunks: Collection[str]) -> Calls:

@@ -18,16 +18,13 @@ from .tables import METADATA, create_tables
 
 _PREFIX = "banyan_"
 _DROPPED = "dropped_banyan_"
-_MOST_BYTES = 63
-"""PostgreSQL truncates longer names."""
+_MOST_BYTES = 63  # PostgreSQL truncates longer names
 _CONNECT_SECONDS = 10
 # Without keepalives the server would hold the locks of a machine that lost its power for two hours.
 _KEEPALIVES = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
-WRITER, _TRANSACTION = 1, 2
-"""Seeds of the keys of advisory locks."""
+WRITER, _TRANSACTION = 1, 2  # seeds of the keys of advisory locks
 _ABOUT = re.compile(r"Banyan ledger, format (\d+), id ([0-9a-f]{32})")
-_WAIT = "30s"
-"""The time that a process waits for the transactions of others, as with SQLite."""
+_WAIT = "30s"  # the time that a process waits for the transactions of others, as with SQLite
 _SCHEMAS = ("SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE starts_with(nspname, %s) "
             "ORDER BY nspname")
 # SQLite's JSON functions that the ledger's statements use; PostgreSQL's have other names and arguments.

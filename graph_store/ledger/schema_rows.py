@@ -17,8 +17,7 @@ from .extractions import Rows, replace_rows
 from .tables import DECLINED, SCHEMA_REQUESTS, SCHEMA_VERSIONS, among
 
 _VERDICTS = "label_verdicts"
-Label = tuple[ElementKind, str]
-"""A label with its kind."""
+Label = tuple[ElementKind, str]  # a label with its kind
 
 
 class SchemaVersion(Frozen):
@@ -127,14 +126,10 @@ class AskCount(NamedTuple):
     object_type: str
     document: str
     occurrences: int
-    confidence: float
-    """Summed over the occurrences."""
-    rows: int = 0
-    """The number of distinct table rows among the occurrences."""
-    said: str = ""
-    """The label in the document, if `label` is another one with the same meaning."""
-    backward: bool = False
-    """True if the label in the document states the relation from tail to head."""
+    confidence: float  # summed over the occurrences
+    rows: int = 0  # the number of distinct table rows among the occurrences
+    said: str = ""  # the label in the document, if `label` is another one with the same meaning
+    backward: bool = False  # true if the label in the document states the relation from tail to head
 
 
 class SameAs(NamedTuple):

@@ -17,8 +17,7 @@ from .tables import CALLS, TOKENS, among, insertion
 
 _LOG = logging.getLogger("banyan")
 
-By = Literal["step", "document", "build"]
-"""What accounts are grouped by."""
+By = Literal["step", "document", "build"]  # what accounts are grouped by
 
 _AMOUNTS = ("calls", "prompt", "completion", "cached", "wasted_calls", "wasted")
 _SUMS = ", ".join(f"sum({amount}) AS {amount}" for amount in _AMOUNTS)

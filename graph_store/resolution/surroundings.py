@@ -163,7 +163,7 @@ class Surroundings:
 
     def alias_facts(self) -> Iterator[tuple[str, str, NameLink]]:
         """Yield the pairs of entities that a fact says to be the same, with each place that states the fact."""
-        for head, relation, tail in self._graph.iterate_edges(filter(is_alias_relation, self._graph.relations())):
+        for head, relation, tail in self._graph.edges(filter(is_alias_relation, self._graph.relations())):
             if head != tail:
                 for place in _places(self._graph.support((head, relation, tail))):
                     yield head, tail, place

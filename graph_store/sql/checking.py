@@ -29,10 +29,8 @@ from .table_file import database_of
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 DIALECT = "duckdb"
 LONGEST = 20_000  # characters of a statement
-MOST_WORDS = 2_000
-"""Words and signs of a statement: reading takes more than twice as long for twice as many."""
-MOST_TABLES = 60
-"""Tables that a statement reads, each as often as it does: planning cannot be interrupted."""
+MOST_WORDS = 2_000  # words and signs of a statement: reading takes more than twice as long for twice as many
+MOST_TABLES = 60  # tables that a statement reads, each as often as it does: planning cannot be interrupted
 MOST_NESTED = 50  # the most brackets that may be open at once
 MOST_GROWING = 8  # the most calls of functions that can make long texts of short ones (`FEW`)
 MOST_NUMBERS = 10_000  # the most numbers of a series
@@ -82,8 +80,7 @@ FEW = frozenset(_FEW.split())
 cannot fill the memory, and none where a statement repeats itself."""
 FUNCTIONS = FEW.union(*(part.split() for part in (
     _OPERATORS, _AGGREGATES, _WINDOWS, _NUMBERS, _TEXTS, _DATES, _LISTS, _CONDITIONS)))
-SERIES = frozenset({"unnest", "generate_series", "range"})
-"""The functions that may stand where a table stands."""
+SERIES = frozenset({"unnest", "generate_series", "range"})  # the functions that may stand where a table stands
 EXPRESSIONS = frozenset({
     "COLUMN_REF", "CONSTANT", "FUNCTION", "COMPARISON", "CONJUNCTION", "OPERATOR", "CASE", "CAST", "BETWEEN", "STAR",
     "SUBQUERY", "WINDOW", "LAMBDA", "LAMBDA_REF", "POSITIONAL_REFERENCE", "TYPE"})

@@ -30,8 +30,7 @@ from ...text.column_values import TypedColumn, type_columns
 
 DOCUMENT, SECTION = "document", "section"
 """The columns that a logical table has beside its own: the document of each row, and its table's title there."""
-OWN_FIELDS = (DOCUMENT, "title", "source")
-"""The columns that the table of documents has beside their fields."""
+OWN_FIELDS = (DOCUMENT, "title", "source")  # the columns that the table of documents has beside their fields
 HIDDEN = ("_document", "_start", "_end")
 """The columns behind those of a table, which say where its rows stand; no other name begins like these."""
 _WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")

@@ -24,8 +24,7 @@ from .logical_tables import HIDDEN, Place, to_json_value
 from .table_file import base_of
 
 MOST_CITED = 10
-_MOST_READ = 200
-"""The first rows of a result, and of the records of each, that are looked through for records to cite."""
+_MOST_READ = 200  # the first rows of a result, and of the records of each, that are looked through for records to cite
 _LONGEST_HEAD = 300  # characters of a document's beginning that are cited for the document as a whole
 _TABLE_STEP = 1 << 40  # a row's number is DuckDB's rowid plus this for each table before its own
 _ROWS = "_rows"

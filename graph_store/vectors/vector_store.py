@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 Kind = Literal["entities", "triples", "relations", "chunks"]
-KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
-"""The kinds of vectors; each has a collection."""
-IDENTITY = "vectors_identity"
-"""The setting with the knowledge base's identity on servers."""
+KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")  # the kinds of vectors; each has a collection
+IDENTITY = "vectors_identity"  # the setting with the knowledge base's identity on servers
 # The number of ids in one call. Chroma's limit is about 5,461 (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
 _CONNECT_SECONDS = 5.0
@@ -47,8 +45,7 @@ _CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 60.0
 _HEADER = struct.Struct("<iQQQQ")
 """hnswlib's header: version, offset, capacity in vectors, number of vectors, and bytes of each vector."""
-_LENGTH_BYTES = 4
-"""The number of bytes in which hnswlib stores a vector's length."""
+_LENGTH_BYTES = 4  # the number of bytes in which hnswlib stores a vector's length
 
 
 def chroma() -> ModuleType:

@@ -29,8 +29,7 @@ from ..ledger.notes import begin_epoch, ledger_state
 from ..store_errors import EmbeddingMismatchError, StoreError, VectorServerError
 from .vector_store import KINDS, Kind, VectorStore, pages_of
 
-_SAMPLE = 512
-"""The number of chunks by which the model is chosen. A share of 10% is then measured to within 3%."""
+_SAMPLE = 512  # the number of chunks by which the model is chosen. A share of 10% is then measured to within 3%.
 
 
 def model_for(documents: Documents) -> str:
@@ -118,7 +117,7 @@ def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[
     and removes nothing.
     """
     mentions = graph.mentions if isinstance(graph, ResolvedGraph) else graph
-    edges = dict.fromkeys([*mentions.iterate_edges(), *graph.iterate_edges()])  # most are in both
+    edges = dict.fromkeys([*mentions.edges(), *graph.edges()])  # most are in both
     triples = {triple_id(*edge): edge for edge in edges}
     names = {*mentions.attribute_names(), *graph.attribute_names(), *(name for _, name, _ in triples.values())}
     relations = {relation_id(name): name for name in sorted(names)}
