@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 import duckdb
@@ -110,10 +111,16 @@ def read_statement(sql: str) -> exp.Query:
     if len(sql) > LONGEST:
         raise SqlError(f"the statement has {len(sql)} characters, and at most {LONGEST} are allowed")
     try:
-        _check_nesting(sql)
+        tokens = sqlglot.tokenize(sql, dialect=DIALECT)
+        if len(tokens) > MOST_WORDS:
+            raise SqlError(f"the statement has {len(tokens)} words and signs, and at most {MOST_WORDS} are allowed")
+        depths = accumulate((one.token_type in _OPENING) - (one.token_type in _CLOSING) for one in tokens)
+        if max(depths, default=0) > MOST_NESTED:
+            raise SqlError(f"the statement is nested more than {MOST_NESTED} deep; write it in simpler steps")
         parsed = [statement for statement in sqlglot.parse(sql, dialect=DIALECT) if statement is not None]
     except SqlglotError as error:
-        raise SqlError(f"the statement cannot be read: {str(error).splitlines()[0]}") from error
+        raise SqlError(f"the statement cannot be read (a name such as \"my-base\" needs quotation marks): "
+                       f"{str(error).splitlines()[0]}") from error
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Query):
         raise SqlError("only one SELECT statement is allowed")
     join_names(parsed[0])
@@ -149,28 +156,7 @@ def join_names(query: exp.Expr) -> None:
 def with_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[exp.Query, list[TableInfo]]:
     """Return a query with the full names of its tables, and those that it reads; SqlError for an unknown one."""
     query = query.copy()
-    return query, list({table.name: table for table in _give_full_names(query, tables)}.values())
-
-
-@_bounded_depth()
-def text_of(query: exp.Query) -> str:
-    """Return the text of a query that DuckDB runs: all names in quotation marks, without comments."""
-    return query.sql(dialect=DIALECT, identify=True, comments=False)
-
-
-def _check_nesting(sql: str) -> None:
-    depth = 0
-    tokens = sqlglot.tokenize(sql, dialect=DIALECT)
-    if len(tokens) > MOST_WORDS:
-        raise SqlError(f"the statement has {len(tokens)} words and signs, and at most {MOST_WORDS} are allowed")
-    for token in tokens:
-        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
-        if depth > MOST_NESTED:
-            raise SqlError(f"the statement is nested more than {MOST_NESTED} deep; write it in simpler steps")
-
-
-def _give_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
-    """Give each table its full name, and yield what is known of it; common table expressions stay as they are."""
+    used: dict[str, TableInfo] = {}
     for node in list(query.find_all(exp.Table)):
         is_full = bool(node.catalog)  # what stands for a relation, or what is traced
         if not isinstance(node.this, exp.Identifier) or is_full or _find_cte(node) is not None:
@@ -179,15 +165,25 @@ def _give_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> Itera
             raise unknown_table(node.name, list(tables.values()))
         if further := {name for name, value in node.args.items() if value} - _KNOWN_PARTS:
             raise SqlError(f"{' and '.join(sorted(further))} is not allowed behind the name of a table")
-        source = table_source(info)
-        alias = exp.TableAlias(this=exp.to_identifier(node.alias or node.name, quoted=True),
-                               columns=(node.args["alias"].args.get("columns") if node.args.get("alias") else None))
-        source.set("alias", alias)
+        source = named_source(node, table_source(info))
         for part in _PARTS:
-            if node.args.get(part):
-                source.set(part, node.args[part])
+            source.set(part, node.args.get(part))
         node.replace(source)
-        yield info
+        used[info.name] = info
+    return query, list(used.values())
+
+
+@_bounded_depth()
+def text_of(query: exp.Query) -> str:
+    """Return the text of a query that DuckDB runs: all names in quotation marks, without comments."""
+    return query.sql(dialect=DIALECT, identify=True, comments=False)
+
+
+def named_source(node: exp.Table, source: exp.Subquery) -> exp.Subquery:
+    """Give what stands for a table in a statement the table's alias there, or else its name, and return it."""
+    columns = node.args["alias"].args.get("columns") if node.args.get("alias") else None
+    source.set("alias", exp.TableAlias(this=exp.to_identifier(node.alias or node.name, quoted=True), columns=columns))
+    return source
 
 
 def table_source(info: TableInfo, *further: exp.Expr) -> exp.Subquery:
@@ -337,7 +333,7 @@ def unknown_table(name: str, tables: Sequence[TableInfo]) -> SqlError:
     return SqlError(f"no table {name!r}; {known}")
 
 
-def unknown_column(name: str, tables: Sequence[TableInfo]) -> SqlError:
+def _unknown_column(name: str, tables: Sequence[TableInfo]) -> SqlError:
     """Return the error for a column that none of a statement's tables has, with those that they have."""
     if not tables:
         return SqlError(f"no column {name!r}")
@@ -351,10 +347,10 @@ def explain_error(error: duckdb.Error, tables: Sequence[TableInfo]) -> SqlError:
     """Return DuckDB's error in a statement over some tables as an error of ours."""
     message = str(error)
     if match := _NO_COLUMN.search(message):
-        return unknown_column(match["column"] or match["of_list"] or match["of_table"], tables)
+        return _unknown_column(match["column"] or match["of_list"] or match["of_table"], tables)
     if isinstance(error, duckdb.OutOfMemoryException):
         return SqlError("the statement needs more memory than a question may have; ask for fewer rows, or group them")
-    cause = message.split("\n\nLINE", 1)[0].split("\nLINE", 1)[0].strip()
+    cause = message.partition("\nLINE")[0].strip()  # without the statement
     return SqlError(f"the statement cannot be run: {cause[:_LONGEST_CAUSE]}")
 
 

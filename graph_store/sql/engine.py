@@ -20,14 +20,15 @@ MOST_CELLS = 100_000  # the most values of a result that are returned
 _OTHER_TYPES = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
 _MAKING_ROWS = (exp.Unnest, exp.Explode)
 _TIED = "the limit chose among rows with the same {keys}: there are more of them"
-_KEEPING = (
+_KEEPING_UNIT = (
     exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Mode, exp.Quantile, exp.PercentileCont, exp.PercentileDisc,
     exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.First, exp.Last, exp.AnyValue, exp.ArgMax, exp.ArgMin, exp.Abs,
     exp.Round, exp.Ceil, exp.Floor, exp.Neg, exp.Paren, exp.Cast, exp.Alias, exp.Window, exp.Filter, exp.Coalesce,
     exp.Trunc, exp.Distinct)
 """Functions whose result has the unit of their first argument."""
 _FITTING_NULL = (exp.Is, exp.Coalesce, exp.NullSafeEQ, exp.NullSafeNEQ, exp.If, exp.Case)
-_LISTED = 10
+"""Conditions that fit cells without a value, or that take a column's cells for another value."""
+_MOST_LISTED = 10
 _Columns = Mapping[str, ColumnInfo]
 
 
@@ -96,9 +97,8 @@ class SqlEngine:
     def _with_records(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, result: SqlResult,
                       most_cited: int) -> SqlResult:
         """Return a result with the records that it rests on, or with a note that says why they cannot be told."""
-        tracer = RecordTracer(self._tables, self._documents, most_cited)
         try:
-            return tracer.trace(connection, query, result)
+            return RecordTracer(connection, self._tables, self._documents, most_cited).trace(query, result)
         except Untraceable as error:
             cause = str(error)
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
@@ -117,29 +117,30 @@ def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Q
         if any(column.name.lower() in fractions for column in call.find_all(exp.Column)):
             name = "fsum" if isinstance(call, exp.Sum) else "favg"
             call.replace(exp.Anonymous(this=name, expressions=[call.this.copy()]))
-    own = None
+    own_limit = None
     if limit := query.args.get("limit"):
-        most = limit.args.get("expression")
-        if not isinstance(most, exp.Literal) or most.is_string or not most.name.isdecimal():
+        given = limit.args.get("expression")
+        if not isinstance(given, exp.Literal) or given.is_string or not given.name.isdecimal():
             raise SqlError("LIMIT needs a number")
-        own = int(most.name)
+        own_limit = int(given.name)
     # One row more than may be shown tells whether there are more; one more than the statement's own limit, whether the
     # limit chose among equal rows (`_note_ties`).
-    text = text_of(query.limit(min(most_rows + 1, most_rows if own is None else own) + 1))
+    text = text_of(query.limit(min(most_rows + 1, most_rows if own_limit is None else own_limit) + 1))
     check_as_read(connection, text)
     found = connection.execute(text)
     described = found.description or []
     shown = min(most_rows, MOST_CELLS // len(described))
     rows = found.fetchmany(shown + 2)
     columns = tuple(str(column[0]) for column in described)
-    notes = () if own is None else tuple(_note_ties(query, columns, rows, own))
-    rows = rows if own is None else rows[:own]
+    notes = () if own_limit is None else _note_ties(query, columns, rows, own_limit)
+    total = len(rows[:own_limit])
+    if total > shown:
+        counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
+        total = int(connection.execute(text_of(counted)).fetchall()[0][0])
     return SqlResult(
-        sql=sql, columns=columns, units=("",) * len(described),
-        kinds=tuple(_column_kind(str(one[1])) for one in described),
-        rows=tuple(tuple(map(to_json_value, row)) for row in rows[:shown]), records=None, notes=notes,
-        total=len(rows) if len(rows) <= shown else int(connection.execute(text_of(
-            exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted")))).fetchall()[0][0]))
+        sql=sql, columns=columns, units=("",) * len(columns), records=None, notes=notes, total=total,
+        kinds=tuple(_column_kind(str(column[1])) for column in described),
+        rows=tuple(tuple(map(to_json_value, row)) for row in rows[:own_limit][:shown]))
 
 
 def _column_kind(sql_type: str) -> ColumnKind:
@@ -155,95 +156,89 @@ def _column_kind(sql_type: str) -> ColumnKind:
 def _name_columns(query: exp.Query) -> exp.Query:
     """Return a copy of a query whose computed columns are named as they are written."""
     query = query.copy()
-    if isinstance(query, exp.Select):
-        for part in query.expressions:
-            if not isinstance(part, exp.Column | exp.Alias) and not part.is_star and not part.find(*_MAKING_ROWS):
-                name = part.sql(dialect=DIALECT, normalize_functions="lower", comments=False)
-                part.replace(exp.alias_(part.copy(), name, quoted=True))
+    for part in query.expressions if isinstance(query, exp.Select) else ():
+        if not isinstance(part, exp.Column | exp.Alias) and not part.is_star and not part.find(*_MAKING_ROWS):
+            name = part.sql(dialect=DIALECT, normalize_functions="lower", comments=False)
+            part.replace(exp.alias_(part.copy(), name, quoted=True))
     return query
 
 
-def _note_ties(query: exp.Query, columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int) -> Sequence[str]:
+def _note_ties(query: exp.Query, columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int) -> tuple[str, ...]:
     """Return a note if the first row behind a limit has the same values in what rows are ordered by."""
     order = query.args.get("order")
     if order is None or not 0 < limit < len(rows) or not isinstance(query, exp.Select):
         return ()
     places = [_find_position(ordered.this, query, columns) for ordered in order.expressions]
-    if None in places or any(rows[limit - 1][place] != rows[limit][place] for place in places if place is not None):
+    known = [place for place in places if place is not None]
+    if len(known) < len(places) or any(rows[limit - 1][place] != rows[limit][place] for place in known):
         return ()
-    return (_TIED.format(keys=" and ".join(columns[place] for place in places if place is not None)),)
+    return (_TIED.format(keys=" and ".join(columns[place] for place in known)),)
 
 
 def _find_position(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> int | None:
     """Return the position of the column by which rows are ordered, None if it is not among the columns."""
-    if isinstance(key, exp.Literal):
-        return int(key.name) - 1 if key.name.isdecimal() and 0 < int(key.name) <= len(columns) else None
     folded = [column.lower() for column in columns]
+    if isinstance(key, exp.Literal):  # ORDER BY 2
+        return int(key.name) - 1 if key.name.isdecimal() and 0 < int(key.name) <= len(columns) else None
     if isinstance(key, exp.Column) and key.name.lower() in folded:
         return folded.index(key.name.lower())
-    if len(query.expressions) == len(columns):
-        return next((place for place, part in enumerate(query.expressions) if part.unalias() == key), None)
-    return None
+    written = query.expressions if len(query.expressions) == len(columns) else ()
+    return next((place for place, part in enumerate(written) if part.unalias() == key), None)
 
 
 def _find_units(query: exp.Query, tables: Mapping[str, TableInfo], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the unit of each column of a result, "" where it has none or it cannot be told.
-
-    `names` are the names of the result's columns.
-    """
+    """Return the unit of each column of a result, given by `names`; "" where it has none or it cannot be told."""
     select = query
     while isinstance(select, exp.Subquery | exp.SetOperation):
         select = select.this
-    known = _columns_by_name(query, tables)
     if not isinstance(select, exp.Select):
         return ("",) * len(names)
-    projections = select.expressions
-    if len(projections) != len(names) or any(part.is_star for part in projections):
-        return tuple(known[name.lower()].unit if name.lower() in known else "" for name in names)
-    return tuple(_find_unit(part, known) for part in projections)
+    known = _columns_by_name(query, tables)
+    parts = select.expressions
+    if len(parts) != len(names) or any(part.is_star for part in parts):
+        parts = [exp.column(name) for name in names]
+    return tuple(_find_unit(part, known) for part in parts)
 
 
 def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
     """Raise SqlError if a statement computes with numbers of several units without telling the units apart."""
     used = {column.name.lower() for column in query.find_all(exp.Column)}
     for info in _iterate_tables(query, tables):
+        own_names = {column.name for column in info.columns}
         for column in info.columns:
             number, unit = f"{column.name}_number", f"{column.name}_unit"
             if info.kind == "relation":
                 number, unit = "number", "unit"
-            elif number not in {known.name for known in info.columns}:
-                number = ""
-            if column.units and number in used and unit not in used and column.name not in used - {number}:
+            tells_apart = unit in used or column.name in used - {number}
+            if column.units and number in used & own_names and not tells_apart:
                 raise SqlError(f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot "
                                f"be added or compared: group by {unit}, or limit it with WHERE {unit} = ...")
         if info.kind != "values" or "number" not in used or "unit" in used:
             continue
         # Of the attributes that a statement over all values names, each must have numbers of one unit.
-        several = {table.title: bool(table.columns[2].units) for table in tables.values()
-                   if table.kind == "relation" and table.columns[0].name == "entity"}
-        named = [literal.name for literal in query.find_all(exp.Literal) if literal.name in several]
-        if mixed := sorted(attribute for attribute in named or several if several[attribute]):
-            raise SqlError(f"the numbers of {', '.join(mixed[:_LISTED])} have several units, which cannot be added or "
-                           "compared: group by unit, or limit it with WHERE unit = ...")
+        has_several = {table.title: bool(table.columns[2].units) for table in tables.values()
+                       if table.kind == "relation" and table.columns[0].name == "entity"}
+        named = [literal.name for literal in query.find_all(exp.Literal) if literal.name in has_several]
+        if mixed := sorted(attribute for attribute in named or has_several if has_several[attribute]):
+            raise SqlError(f"the numbers of {', '.join(mixed[:_MOST_LISTED])} have several units, which cannot be "
+                           "added or compared: group by unit, or limit it with WHERE unit = ...")
 
 
-def _list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[str, ...]:
-    """Return what was decided without proof about the columns that a statement names, and what conditions pass over."""
+def _list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
+    """Yield what was decided without proof about the columns that a statement names, and what conditions pass over.
+
+    No condition can fit a record that has no value of the column's kind.
+    """
     used = {column.name.lower() for column in query.find_all(exp.Column)}
-    notes = (f"{column.name}: {column.note}" for info in _iterate_tables(query, tables) for column in info.columns
-             if column.note and column.name in used)
-    return (*notes, *_note_passed_over(query, tables))
-
-
-def _note_passed_over(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
-    """Yield how many records no condition can fit, because they have no value of the column's kind."""
     names_of = {table.alias_or_name.lower(): table.name.lower() for table in query.find_all(exp.Table)}
     conditioned = [column for where in query.find_all(exp.Where) for column in where.find_all(exp.Column)]
-    # "IS NULL" fits cells without a value, and so may what takes the column's cells for one.
     fitted = {column.name.lower() for column in conditioned if column.find_ancestor(*_FITTING_NULL)}
     asked = {(names_of.get(column.table.lower(), ""), column.name.lower()) for column in conditioned
              if column.name.lower() not in fitted}
-    for info in _iterate_tables(query, tables):
+    infos = list(_iterate_tables(query, tables))
+    yield from (f"{column.name}: {column.note}" for info in infos for column in info.columns
+                if column.note and column.name in used)
+    for info in infos:
         for column in info.columns if info.kind in {"records", "documents"} else ():
             missing = column.empty + column.untyped
             # A column without its table's name is in one table alone: SQL refuses it where two have it.
@@ -264,25 +259,25 @@ def _columns_by_name(query: exp.Query, tables: Mapping[str, TableInfo]) -> _Colu
             same = known.setdefault(column.name, column)
             if same.unit != column.unit:
                 known[column.name] = same.model_copy(update={"unit": ""})
-    inner = [part for part in query.find_all(exp.Alias) if part.alias and part.alias.lower() not in known]
-    for alias in reversed(inner):  # the innermost ones come last
+    computed = [part for part in query.find_all(exp.Alias) if part.alias and part.alias.lower() not in known]
+    for alias in reversed(computed):  # the innermost ones come last
         if unit := _find_unit(alias.this, known):
             known[alias.alias.lower()] = ColumnInfo(name=alias.alias, title=alias.alias, kind="number", unit=unit)
     return known
 
 
 def _find_unit(part: exp.Expr, known: _Columns) -> str:
+    """Return the unit of an expression's numbers, if its columns and functions tell it."""
     if isinstance(part, exp.Column):
         found = known.get(part.name.lower())
         return found.unit if found else ""
-    if isinstance(part, exp.Add | exp.Sub):
-        units = {_find_unit(side, known) for side in (part.left, part.right) if not isinstance(side, exp.Literal)}
-        return units.pop() if len(units) == 1 else ""
-    if isinstance(part, exp.Mul | exp.Div):
-        if isinstance(part.right, exp.Literal):
-            return _find_unit(part.left, known)
-        return _find_unit(part.right, known) if isinstance(part, exp.Mul) and isinstance(part.left, exp.Literal) else ""
-    return _find_unit(part.this, known) if isinstance(part, _KEEPING) and isinstance(part.this, exp.Expr) else ""
+    if isinstance(part, exp.Add | exp.Sub | exp.Mul | exp.Div):
+        sides = [side for side in (part.left, part.right) if not isinstance(side, exp.Literal)]
+        units = {_find_unit(side, known) for side in sides}
+        is_product_of_columns = isinstance(part, exp.Mul | exp.Div) and len(sides) > 1
+        is_inverse = isinstance(part, exp.Div) and sides[:1] == [part.right]
+        return units.pop() if len(units) == 1 and not (is_product_of_columns or is_inverse) else ""
+    return _find_unit(part.this, known) if isinstance(part, _KEEPING_UNIT) and isinstance(part.this, exp.Expr) else ""
 
 
 class JoinedEngine(SqlEngine):
@@ -298,15 +293,6 @@ class JoinedEngine(SqlEngine):
         infos = [info.model_copy(update={"name": f"{base}.{info.name}"})
                  for base in self._bases for info in read_catalogue(self._connection.cursor(), base)]
         return {info.name.lower(): info for info in infos}
-
-    def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
-        """Run one SELECT; see `SqlEngine.run`. An error about the name of a base with a sign says how to write it."""
-        try:
-            return super().run(sql, most_rows=most_rows, seconds=seconds, most_cited=most_cited)
-        except SqlError as error:
-            if unquoted := next((base for base in self._bases if "-" in base and base in sql.replace('"', "")), None):
-                raise SqlError(f'{error}; a name with "-" needs quotation marks: write "{unquoted}".TABLE') from error
-            raise
 
     def close(self) -> None:
         """Close the connection."""

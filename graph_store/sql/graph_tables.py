@@ -23,17 +23,8 @@ from ...text.column_values import type_column
 from ...text.times import read_time
 from ..graph.graph_columns import Numbers, distinct_triples
 from ..graph.knowledge_graph import KnowledgeGraph
-from .logical_tables import (
-    LONGEST_SHOWN,
-    MOST_FREQUENT,
-    NameSpace,
-    Place,
-    SqlColumn,
-    make_column,
-    make_text_column,
-    show_value,
-    write_table,
-)
+from . import logical_tables
+from .logical_tables import NameSpace, Place, SqlColumn, make_column, make_text_column, write_table
 
 ENTITIES, FACTS, VALUES = GRAPH_TABLES = ("entities", "facts", "attribute_values")
 _NO_UNIT = "none"
@@ -77,27 +68,22 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
     """
     columns = graph.columns
     known = [(number, chunk) for chunk in chunks if (number := columns.number_of(chunk.id)) >= 0]
-    _register(connection, "chunks", chunk=[number for number, _ in known],
-              document=_texts([chunk.document_id for _, chunk in known]), begin=[chunk.start for _, chunk in known])
+    connection.register("chunks", {
+        "chunk": np.array([number for number, _ in known], np.int32),
+        "document": _texts([chunk.document_id for _, chunk in known]),
+        "begin": np.array([chunk.start for _, chunk in known], np.int32)})
     words = np.unique(np.concatenate([columns.triple_times.words, columns.value_times.words])).tolist()
     whens = [(number, *when) for number in words if (when := _read_when(columns.texts[number])) is not None]
     read, since, until, qualifiers, is_open = [*zip(*whens, strict=True)] or [()] * 5
-    _register(connection, "times", words=read, since=_texts(since), until=_texts(until),
-              qualifiers=_texts(qualifiers), is_open=np.array(is_open, bool))
-    infos = [_write_entities(connection, graph)]
-    members = list[TableInfo]()
-    for write in (_write_facts, _write_values):
-        info, of_members = write(connection, graph, names)
-        infos.append(info)
-        members += of_members
+    connection.register("times", {
+        "words": np.array(read, np.int32), "since": _texts(since), "until": _texts(until),
+        "qualifiers": _texts(qualifiers), "is_open": np.array(is_open, bool)})
+    facts, *relations = _write_facts(connection, graph, names)
+    values, *attributes = _write_values(connection, graph, names)
+    infos = [_write_entities(connection, graph), facts, values, *relations, *attributes]
     for name in ("chunks", "times", "stated", "timed"):
         connection.unregister(name)
-    return infos + members
-
-
-def _register(connection: duckdb.DuckDBPyConnection, name: str, **columns: NDArray[Any] | Sequence[int]) -> None:
-    connection.register(name, {column: values if isinstance(values, np.ndarray) else np.array(values, np.int32)
-                               for column, values in columns.items()})
+    return infos
 
 
 def _texts(texts: Sequence[str | None]) -> NDArray[Any]:
@@ -121,15 +107,14 @@ def _place_facts(connection: duckdb.DuckDBPyConnection, stated: Sequence[Numbers
     """Return a row for each fact and time, sorted.
 
     Args:
-        connection: has the tables of chunks and times.
+        connection: a connection with the tables of chunks and of times.
         stated: the facts, chunks, starts and ends of what is stated.
         timed: the facts, words, chunks, starts and ends of what is said of times.
         later: returns the dates from which later facts replace a fact.
     """
-    fact, chunk, first, last = stated
-    _register(connection, "stated", fact=fact, chunk=chunk, first=first, last=last)
-    fact, words, chunk, first, last = timed or (np.zeros(0, np.int32),) * 5
-    _register(connection, "timed", fact=fact, words=words, chunk=chunk, first=first, last=last)
+    timed = timed or (np.zeros(0, np.int32),) * 5
+    connection.register("stated", dict(zip(("fact", "chunk", "first", "last"), stated, strict=True)))
+    connection.register("timed", dict(zip(("fact", "words", "chunk", "first", "last"), timed, strict=True)))
     placed = []
     for *values, place in connection.execute(_PLACE_FACTS).fetchall():
         row = _PlacedFact._make([*values, Place(**place)])
@@ -154,8 +139,8 @@ def _write_entities(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph
     return write_table(connection, ENTITIES, ENTITIES, "entities", shown, places)
 
 
-def _write_facts(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, names: NameSpace,
-                 ) -> tuple[TableInfo, list[TableInfo]]:
+def _write_facts(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, names: NameSpace) -> Iterator[TableInfo]:
+    """Write the table of facts; yield it and the tables of its relations."""
     columns, support = graph.columns, graph.columns.support
     rows = _place_facts(connection, (support.triple, support.chunk, support.start, support.end), columns.triple_times,
                         lambda fact: graph.later.triples.get(fact, ()))
@@ -164,12 +149,13 @@ def _write_facts(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, n
             "tail": columns.names[tail], "tail_type": columns.types[tail]}
     shown = [make_text_column(name, name, _read_texts(graph, numbers)) for name, numbers in ends.items()]
     shown += _time_columns(rows)
-    info = write_table(connection, FACTS, FACTS, "facts", shown, [row.place for row in rows])
-    return info, list(_describe_members(shown, rows, names, "relation", "tail", _RELATION_COLUMNS))
+    yield write_table(connection, FACTS, FACTS, "facts", shown, [row.place for row in rows])
+    yield from _describe_members(shown, rows, names, "relation", "tail", _RELATION_COLUMNS)
 
 
 def _write_values(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, names: NameSpace,
-                  ) -> tuple[TableInfo, list[TableInfo]]:
+                  ) -> Iterator[TableInfo]:
+    """Write the table of attribute values; yield it and the tables of its attributes."""
     columns, values, timed = graph.columns, graph.columns.values, graph.columns.value_times
     both = (np.concatenate(pair) for pair in zip(values[:3], timed[:3], strict=True))
     keys, facts = distinct_triples(*both)  # of an entity, an attribute and a value
@@ -188,8 +174,8 @@ def _write_values(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, 
     shown += [make_column("number", "number", "number", numbers, empty=numbers.count(None)),
               make_text_column("unit", "unit", [one.unit for one in of_rows]),
               make_column("date", "date", "date", dates, empty=dates.count(None)), *_time_columns(rows)]
-    info = write_table(connection, VALUES, VALUES.replace("_", " "), "values", shown, [row.place for row in rows])
-    return info, list(_describe_members(shown, rows, names, "attribute", "value", _ATTRIBUTE_COLUMNS))
+    yield write_table(connection, VALUES, VALUES.replace("_", " "), "values", shown, [row.place for row in rows])
+    yield from _describe_members(shown, rows, names, "attribute", "value", _ATTRIBUTE_COLUMNS)
 
 
 class _TypedValue(NamedTuple):
@@ -206,12 +192,12 @@ def _type_values(graph: KnowledgeGraph, keys: Numbers) -> dict[tuple[int, int], 
         values = np.unique(keys[keys[:, 1] == attribute, 2]).tolist()
         typed = type_column([texts[number] for number in values], texts[attribute])
         for number, value, unit in zip(values, typed.values, typed.units or repeat(typed.unit)):  # noqa: B905 - endless
-            found[attribute, number] = _TypedValue()
+            of_value = _TypedValue()
             if typed.kind == "number" and value is not None:
-                found[attribute, number] = _TypedValue(number=value, unit=unit or None)
+                of_value = _TypedValue(number=value, unit=unit or None)
             elif isinstance(value, datetime.date):
-                day = value.date() if isinstance(value, datetime.datetime) else value
-                found[attribute, number] = _TypedValue(date=day)
+                of_value = _TypedValue(date=value.date() if isinstance(value, datetime.datetime) else value)
+            found[attribute, number] = of_value
     return found
 
 
@@ -238,8 +224,8 @@ def _describe_members(columns: Sequence[SqlColumn], placed: Sequence[_PlacedFact
         rows_of.setdefault(member, []).append(row)
     for member, rows in sorted(rows_of.items()):
         counts = Counter(values_of[counted][row] for row in rows)
-        most = nsmallest(MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
-        frequent = tuple((show_value(value)[:LONGEST_SHOWN], count) for value, count in most if most[0][1] > 1)
+        most = nsmallest(logical_tables.MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
+        frequent = tuple((value[:logical_tables.LONGEST_SHOWN], count) for value, count in most if most[0][1] > 1)
         units = tuple(sorted({values_of["unit"][row] or _NO_UNIT for row in rows
                               if values_of["number"][row] is not None})) if "unit" in shown else ()
         infos = [ColumnInfo(name=name, title=name, kind=_MEMBER_KINDS.get(name, "text"),

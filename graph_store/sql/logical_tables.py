@@ -9,8 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import cache
 from heapq import nsmallest
@@ -26,7 +25,7 @@ from ...ingest.reference_lists import TITLE as REFERENCES
 from ...schemas.documents import SourceTable
 from ...schemas.naming import normalise
 from ...schemas.records import ColumnInfo, ColumnKind, TableInfo, TableKind
-from ...text.column_values import TypedColumn, type_columns
+from ...text.column_values import type_columns
 
 DOCUMENT, SECTION = "document", "section"
 """The columns that a logical table has beside its own: the document of each row, and its table's title there."""
@@ -63,14 +62,13 @@ class SourceColumn(NamedTuple):
     cells: list[str]
 
 
-@dataclass
-class LogicalTable:
+class LogicalTable(NamedTuple):
     """A table over one document or several, with its rows in the order of documents and of their texts."""
 
     name: str
     title: str
-    columns: list[SourceColumn] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
+    columns: list[SourceColumn]
+    places: list[Place]
 
 
 class _Part(NamedTuple):
@@ -135,18 +133,18 @@ def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSp
     """
     parts = [_Part(document, table) for document, table in tables if table.columns and table.rows]
     tables_in = Counter(part.document for part in parts)
-    folders = defaultdict[str, list[_Part]](list)
+    records_in = defaultdict[str, list[_Part]](list)  # by folder: the records that are alone in their documents
     for part in parts:
         if tables_in[part.document] == 1 and len(part.table.rows) == 1:
-            folders[str(PurePath(part.document).parent)].append(part)
-    shared = {folder: _most_shared_key(records) for folder, records in folders.items()}
-    groups: dict[str | _Header, list[_Part]] = {}
+            records_in[str(PurePath(part.document).parent)].append(part)
+    groups = defaultdict[str | _Header, list[_Part]](list)
     headers_of = defaultdict[str, set[_Header]](set)
+    shared = {folder: _most_shared_key(records) for folder, records in records_in.items()}
     for part in parts:
         folder, header = str(PurePath(part.document).parent), tuple(sorted(_header_keys(part.table.columns)))
         headers_of[part.document].add(header)
         is_record = tables_in[part.document] == 1 and len(part.table.rows) == 1 and shared[folder] in header
-        groups.setdefault(folder if is_record else header, []).append(part)
+        groups[folder if is_record else header].append(part)
     several = {document for document, headers in headers_of.items() if len(headers) > 1}
     return sorted((_join_parts(parts, names, several) for parts in groups.values()), key=lambda table: table.name)
 
@@ -169,47 +167,45 @@ def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:
     return keys
 
 
-def _join_parts(parts: Sequence[_Part], names: NameSpace, several: Collection[str]) -> LogicalTable:
+def _join_parts(parts: Sequence[_Part], names: NameSpace, several: Set[str]) -> LogicalTable:
     """Return the logical table of some tables; `several` are the documents with tables of several headers.
 
     Its columns are in the order of the first table, then of those that add some; a cell of a column that a table lacks
     is empty.
     """
-    title = _choose_title(parts, several)
-    table = LogicalTable(names.take(title, "records"), title)
-    columns = NameSpace([DOCUMENT])
-    titles = dict[tuple[str, int], str]()
+    title, column_names = _choose_title(parts, several), NameSpace([DOCUMENT])
     places_of = [{key: place for place, key in enumerate(_header_keys(part.table.columns))} for part in parts]
+    titles = dict[tuple[str, int], str]()
     for part, places in zip(parts, places_of, strict=True):
-        for key, own_place in places.items():
-            titles.setdefault(key, part.table.columns[own_place])
+        for key, place in places.items():
+            titles.setdefault(key, part.table.columns[place])
+    columns = list[SourceColumn]()
     for number, (key, column) in enumerate(titles.items(), 1):
         cells = list[str]()
         for part, places in zip(parts, places_of, strict=True):
-            place = places.get(key)
-            cells += ["" if place is None else row[place] for row in part.table.rows]
-        table.columns.append(SourceColumn(columns.take(column, f"column_{number}"), column, cells))
+            cells += [row[places[key]] if key in places else "" for row in part.table.rows]
+        columns.append(SourceColumn(column_names.take(column, f"column_{number}"), column, cells))
     if len({part.table.title for part in parts}) > 1:
         sections = [part.table.title for part in parts for _ in part.table.rows]
-        table.columns.append(SourceColumn(columns.take(SECTION, SECTION), SECTION, sections))
-    table.places = [Place(part.document, *span) for part in parts for span in part.table.spans]
-    return table
+        columns.append(SourceColumn(column_names.take(SECTION, SECTION), SECTION, sections))
+    rows = [Place(part.document, *span) for part in parts for span in part.table.spans]
+    return LogicalTable(names.take(title, "records"), title, columns, rows)
 
 
-def _choose_title(parts: Sequence[_Part], several: Collection[str]) -> str:
+def _choose_title(parts: Sequence[_Part], several: Set[str]) -> str:
     """Return what a logical table is called: by its file, or if it is of several files by the title they share."""
     titles = {part.table.title for part in parts}
     documents = {part.document for part in parts}
     shared = titles.pop() if len(titles) == 1 else ""
+    paths = [PurePath(document) for document in sorted(documents)]
     if len(documents) == 1 and shared != REFERENCES:
-        (document,) = documents
-        return f"{_file_stem(document)} {shared}".strip() if document in several else _file_stem(document)
+        return f"{paths[0].stem} {shared}".strip() if documents <= several else paths[0].stem
     # Else by the words that the names of the files share, or the folder that they share, or the first file's name.
-    words = [_WORD_OR_NUMBER.findall(snake_case(_file_stem(document))) for document in sorted(documents)]
+    words = [_WORD_OR_NUMBER.findall(snake_case(path.stem)) for path in paths]
     shared_words = [word for word in words[0] if all(word in of_one for of_one in words)]
-    folders = {PurePath(document).parent.name for document in documents}
+    folders = {path.parent.name for path in paths}
     shared_folder = folders.pop() if len(folders) == 1 else ""
-    return shared or " ".join(shared_words) or shared_folder or _file_stem(min(documents))
+    return shared or " ".join(shared_words) or shared_folder or paths[0].stem
 
 
 _MOST_WITH_BOTH = 0.1
@@ -237,10 +233,6 @@ def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
             for names in sorted(joined)]
 
 
-def _file_stem(document: str) -> str:
-    return PurePath(document).stem
-
-
 MOST_FREQUENT, LONGEST_SHOWN = 8, 60
 """How many of a column's most frequent values are listed, and how many characters of each."""
 _SQL_TYPES = {"list": "VARCHAR[]", "boolean": "BOOLEAN"}
@@ -263,32 +255,28 @@ def make_typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Ite
     their text in NAME_text.
     """
     all_typed = type_columns([column.cells for column in columns], [column.title for column in columns])
-    for column, typed in zip(columns, all_typed, strict=True):
-        yield from _type_column(column, typed, names)
-
-
-def _type_column(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> Iterator[SqlColumn]:
-    """Yield a column as it is typed, then the columns beside it, as `make_typed_columns` says."""
-    name, title = column.name, column.title
-    texts = [cell if cell.strip() else None for cell in column.cells]
-    missing: dict[str, Any] = {"empty": typed.empty, "untyped": typed.untyped}
-    if typed.units is not None:  # one column of numbers would add kilograms to pounds
-        units = tuple(sorted({unit for unit in typed.units if unit}))
-        yield make_column(name, title, "text", texts, empty=typed.empty, units=units)
-        yield make_column(names.take(f"{name}_number", ""), title, "number", typed.values, integers=typed.integers,
-                          unit=typed.unit, note=typed.note, **missing)
-        yield make_column(names.take(f"{name}_unit", ""), title, "text", typed.units, empty=typed.empty)
-        return
-    last = names.take(f"{name}_last", "") if typed.lasts else ""
-    partial = sum(one != other for one, other in zip(typed.values, typed.lasts, strict=True)) if last else 0
-    note = f"{partial} say a month or a year alone, from this day to {last}" if last else ""
-    yield make_column(name, title, typed.kind, typed.values, integers=typed.integers, last=last,
-                      unit=typed.unit if typed.kind == "number" else "",
-                      note="; ".join(filter(None, (typed.note, note))), **missing)
-    if last:
-        yield make_column(last, title, "date", typed.lasts, **missing)
-    if typed.untyped or typed.lasts:  # cells such as "unknown" in a column of numbers, which are empty there
-        yield make_column(names.take(f"{name}_text", ""), title, "text", texts, empty=typed.empty)
+    for (name, title, cells), typed in zip(columns, all_typed, strict=True):
+        texts = [cell if cell.strip() else None for cell in cells]
+        missing: dict[str, Any] = {"empty": typed.empty, "untyped": typed.untyped}
+        if typed.units is not None:  # one column of numbers would add kilograms to pounds
+            units = tuple(sorted({unit for unit in typed.units if unit}))
+            yield make_column(name, title, "text", texts, empty=typed.empty, units=units)
+            yield make_column(names.take(f"{name}_number", ""), title, "number", typed.values, integers=typed.integers,
+                              unit=typed.unit, note=typed.note, **missing)
+            yield make_column(names.take(f"{name}_unit", ""), title, "text", typed.units, empty=typed.empty)
+            continue
+        last, notes = "", [typed.note]
+        if typed.lasts:
+            last = names.take(f"{name}_last", "")
+            partial = sum(one != other for one, other in zip(typed.values, typed.lasts, strict=True))
+            notes.append(f"{partial} say a month or a year alone, from this day to {last}")
+        yield make_column(name, title, typed.kind, typed.values, integers=typed.integers, last=last,
+                          unit=typed.unit if typed.kind == "number" else "", note="; ".join(filter(None, notes)),
+                          **missing)
+        if last:
+            yield make_column(last, title, "date", typed.lasts, **missing)
+        if typed.untyped or last:  # cells such as "unknown" in a column of numbers, which are empty there
+            yield make_column(names.take(f"{name}_text", ""), title, "text", texts, empty=typed.empty)
 
 
 def make_text_column(name: str, title: str, texts: Sequence[str | None]) -> SqlColumn:
@@ -306,15 +294,14 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
     array: NDArray[Any]
     if kind == "number":
         integers = integers and all(abs(value) <= _LARGEST_INTEGER for value in filled)
-        sql_type = "BIGINT" if integers else "DOUBLE"
-        filled = [int(value) if integers else float(value) for value in filled]
-        array = np.ma.masked_array([value or 0 for value in values], [value is None for value in values],
-                                   np.int64 if integers else np.float64)
-        comparable, shown = filled, list(map(show_value, filled))
+        sql_type, number_type = ("BIGINT", np.int64) if integers else ("DOUBLE", np.float64)
+        array = np.ma.masked_array([value or 0 for value in values], [value is None for value in values], number_type)
+        comparable = [int(value) if integers else float(value) for value in filled]
+        shown = [f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value) for value in comparable]
     elif kind == "date":
-        comparable = list(map(_to_comparable, filled))
+        comparable = list(map(_to_time, filled))
         sql_type = "TIMESTAMP" if any(moment.time() != datetime.time() for moment in comparable) else "DATE"
-        array = np.array([np.datetime64("NaT" if value is None else _to_comparable(value), "us") for value in values],
+        array = np.array([np.datetime64("NaT" if value is None else _to_time(value), "us") for value in values],
                          "datetime64[us]")
         shown = [str(moment if sql_type == "TIMESTAMP" else moment.date()) for moment in comparable]
     else:
@@ -331,16 +318,9 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
         frequent=tuple(most) if most and most[0][1] > 1 else (), **about))
 
 
-def _to_comparable(value: Any) -> Any:
-    """Return a date as a time of that day, so that dates and times can be compared."""
-    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
-        return datetime.datetime(value.year, value.month, value.day)  # noqa: DTZ001
-    return value
-
-
-def show_value(value: Any) -> str:
-    """Return a value as text; numbers without the digits in which floats differ."""
-    return f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value)
+def _to_time(value: datetime.date) -> datetime.datetime:
+    """Return a date as the time when the day begins, so that dates and times can be compared."""
+    return value if isinstance(value, datetime.datetime) else datetime.datetime.combine(value, datetime.time())
 
 
 def to_json_value(value: Any) -> Any:

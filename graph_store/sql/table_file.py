@@ -14,19 +14,9 @@ import orjson
 from ...schemas.documents import Chunk, SourceTable
 from ...schemas.records import TableInfo
 from ..graph.knowledge_graph import KnowledgeGraph
+from . import logical_tables
 from .graph_tables import GRAPH_TABLES, write_graph
-from .logical_tables import (
-    DOCUMENT,
-    OWN_FIELDS,
-    NameSpace,
-    Place,
-    join_fields,
-    literal,
-    make_logical_tables,
-    make_text_column,
-    make_typed_columns,
-    write_table,
-)
+from .logical_tables import DOCUMENT, OWN_FIELDS, NameSpace, Place, make_text_column, make_typed_columns, write_table
 from .value_words import write_value_words
 
 MAIN, DOCUMENTS = "kb", "documents"
@@ -45,16 +35,15 @@ SET enable_external_access = false;
 SET lock_configuration = true;
 """
 
-Documents: TypeAlias = Sequence[tuple[str, str, str, Mapping[str, str]]]
-"""The id, title, source and metadata of each document, by id."""
-
 
 class TableSource(NamedTuple):
-    """What the tables are made from, all from the same state of the knowledge base."""
+    """What the tables are made from, all from the same state of the knowledge base.
 
-    documents: Documents
+    Of each document the id, title, source and metadata, by id; its tables, in the order of the ids and of the texts.
+    """
+
+    documents: Sequence[tuple[str, str, str, Mapping[str, str]]]
     tables: Iterable[tuple[str, SourceTable]]
-    """The tables of all documents, each with its document's id, in the order of the ids and of the texts."""
     graph: KnowledgeGraph
     chunks: Sequence[Chunk]
 
@@ -63,7 +52,7 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     """Write all tables and the catalogue to the empty database that a connection uses."""
     names = NameSpace([DOCUMENTS, *GRAPH_TABLES])
     infos = []
-    for table in make_logical_tables(source.tables, names):
+    for table in logical_tables.make_logical_tables(source.tables, names):
         own_names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
         columns = list(make_typed_columns(table.columns, own_names))
         columns.append(make_text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
@@ -71,7 +60,7 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     # The table of all documents, with the fields of their metadata.
     columns = [make_text_column(name, name, [str(document[place]) for document in source.documents])
                for place, name in enumerate(OWN_FIELDS)]
-    fields = join_fields([metadata for *_, metadata in source.documents])
+    fields = logical_tables.join_fields([metadata for *_, metadata in source.documents])
     columns += make_typed_columns(fields, NameSpace([*OWN_FIELDS, *(field.name for field in fields)]))
     places = [Place(document, 0, 0) for document, *_ in source.documents]
     infos.append(write_table(connection, DOCUMENTS, DOCUMENTS, "documents", columns, places))
@@ -101,8 +90,8 @@ class TablesDamagedError(ValueError):
     """The file is damaged; it can be made again from the ledger."""
 
 
+# The file of a base's tables, None if there is none, and what makes them.
 TableFile: TypeAlias = tuple[Path | None, Callable[[], TableSource]]
-"""The file of a base's tables, None if there is none, and what makes them."""
 
 
 def write_file(path: Path, source: TableSource) -> None:
@@ -161,7 +150,7 @@ def _start_instance() -> duckdb.DuckDBPyConnection:
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path | str = ":memory:", how: str = "",
             database: str = MAIN) -> duckdb.DuckDBPyConnection:
     """Let a connection use the database of a path, and return the connection."""
-    return connection.execute(f'ATTACH {literal(str(path))} AS "{database}" {how}; USE "{database}"')
+    return connection.execute(f'ATTACH {logical_tables.literal(str(path))} AS "{database}" {how}; USE "{database}"')
 
 
 def open_tables(bases: Mapping[str, TableFile]) -> duckdb.DuckDBPyConnection:

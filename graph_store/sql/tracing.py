@@ -6,7 +6,7 @@ that groups collects the lists of its groups. So DuckDB itself says on which rec
 
 import sys
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import count
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from sqlglot import exp
 from ...schemas.documents import Citation
 from ...schemas.records import ColumnInfo, LeftOut, SqlResult, TableInfo
 from ..joined_documents import SourceDocuments, joined_id
-from .checking import DIALECT, stored_table, table_source, text_of, with_full_names
+from .checking import DIALECT, named_source, stored_table, table_source, text_of, with_full_names
 from .logical_tables import HIDDEN, Place, to_json_value
 from .table_file import base_of
 
@@ -51,6 +51,9 @@ class _Derived(NamedTuple):
     column: str
 
 
+_Visible = Mapping[str, _Derived]  # the common table expressions that a query can see, by their names in small letters
+
+
 class _Gap(NamedTuple):
     """A column whose values are aggregated, and the query that finds the rows without one."""
 
@@ -59,17 +62,19 @@ class _Gap(NamedTuple):
 
 
 class _Lineage:
-    """Adds columns that list rows to the selects of a statement; each gets a name of its own, as * may select it."""
+    """Adds columns that list rows to the selects of a statement; each gets a name of its own, as * may select it.
+
+    `stored` are the tables that are read, each as its database and name there.
+    """
 
     def __init__(self, tables: Mapping[str, TableInfo]) -> None:
         self._tables = tables
         self._names = map(f"{_ROWS}{{}}".format, count(1))
         self.stored: list[tuple[str, str]] = []
-        """The tables that are read, each as its database and name there."""
         self.gaps: list[_Gap] = []
 
-    def add(self, query: exp.Expr, column: str, visible: Mapping[str, _Derived]) -> None:
-        """Add a column to a query; `visible` are the common table expressions that it can see."""
+    def add(self, query: exp.Expr, column: str, visible: _Visible) -> None:
+        """Add a column to a query."""
         query = query.unnest()
         with_clause = query.args.get("with_")
         if with_clause is not None and with_clause.args.get("recursive"):
@@ -87,7 +92,7 @@ class _Lineage:
         else:
             raise Untraceable("it combines sets of rows")
 
-    def _add_to_select(self, select: exp.Select, column: str, visible: Mapping[str, _Derived]) -> None:
+    def _add_to_select(self, select: exp.Select, column: str, visible: _Visible) -> None:
         sources = list(self._read_sources(select, visible))
         _hide_from_stars(select, sources)
         lists: list[exp.Expr] = [exp.column(source.column, source.alias, quoted=True) for source in sources]
@@ -101,12 +106,13 @@ class _Lineage:
             if not _aggregates(select):
                 select.set("group", exp.Group(all=True))
         if _aggregates(select):
+            # With an order, the first records are those of the largest or smallest value, if that is asked for.
             ordered = _order_by_extreme(select.expressions)
             rows = exp.Order(this=rows, expressions=[ordered]) if ordered is not None else rows
             rows = _call("flatten", _call("list", rows))
         select.append("expressions", exp.alias_(exp.cast(rows, "BIGINT[]", dialect=DIALECT), column, quoted=True))
 
-    def _read_sources(self, select: exp.Select, visible: Mapping[str, _Derived]) -> Iterator[_Source]:
+    def _read_sources(self, select: exp.Select, visible: _Visible) -> Iterator[_Source]:
         """Yield what a select reads that has rows, after adding their column."""
         parts = (select.args.get("from_"), *(select.args.get("joins") or ()))
         for node in [part.this for part in parts if part is not None]:
@@ -124,19 +130,15 @@ class _Lineage:
                 yield self._read_table(node, self._tables[name])
 
     def _read_table(self, node: exp.Table, info: TableInfo) -> _Source:
-        """Put a table with its rows in the place of a table's name."""
+        """Put a table with the numbers of its rows in the place of a table's name."""
         source = _Source(node.alias or node.name, next(self._names), info)
         self.stored.append(stored_table(info))
         first = self.stored.index(stored_table(info)) * _TABLE_STEP
         rows = exp.alias_(sqlglot.parse_one(f"[rowid + {first}]", dialect=DIALECT), source.column, quoted=True)
-        table = table_source(info, rows)
-        alias = node.args.get("alias")
-        table.set("alias", exp.TableAlias(this=exp.to_identifier(source.alias, quoted=True),
-                                          columns=alias.args.get("columns") if alias else None))
-        node.replace(table)
+        node.replace(named_source(node, table_source(info, rows)))
         return source
 
-    def _read_subqueries(self, select: exp.Select, visible: Mapping[str, _Derived]) -> Iterator[exp.Expr]:
+    def _read_subqueries(self, select: exp.Select, visible: _Visible) -> Iterator[exp.Expr]:
         """Yield the rows of the subqueries of a select that reads nothing itself."""
         for inner in list(select.find_all(exp.Subquery)):
             if inner.find_ancestor(exp.Select, exp.Subquery) is select:
@@ -147,18 +149,15 @@ class _Lineage:
                 rows = _call("flatten", _call("list", exp.column(column, quoted=True)))
                 yield exp.select(rows).from_(traced.subquery(next(self._names))).subquery()
 
-    def _note_gaps(self, select: exp.Select, sources: Sequence[_Source], visible: Mapping[str, _Derived]) -> None:
+    def _note_gaps(self, select: exp.Select, sources: Sequence[_Source], visible: _Visible) -> None:
         """Note the columns of tables that a select aggregates, and of which some cells have no value."""
         calls = (call for projection in select.expressions for call in projection.find_all(exp.AggFunc))
         for column in dict.fromkeys(column for call in calls for column in call.find_all(exp.Column)):
-            for source in sources:
-                known = source.info.columns if source.info else ()
-                info = next((one for one in known if one.name == column.name.lower()), None)
-                if info is None or column.table.lower() not in {"", source.alias.lower()}:
-                    continue
-                if info.empty or info.untyped:
-                    self.gaps.append(_Gap(info, _rows_with_cells(select, source, info, visible)))
-                break
+            fitting = (source for source in sources if column.table.lower() in {"", source.alias.lower()})
+            infos = ((source, info) for source in fitting if source.info for info in source.info.columns)
+            found = next((pair for pair in infos if pair[1].name == column.name.lower()), None)
+            if found and (found[1].empty or found[1].untyped):
+                self.gaps.append(_Gap(found[1], _rows_with_cells(select, *found, visible)))
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
@@ -176,8 +175,7 @@ def _hide_from_stars(select: exp.Select, sources: Sequence[_Source]) -> None:
             star.set("except_", [*(star.args.get("except_") or ()), *left_out])
 
 
-def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo,
-                     visible: Mapping[str, _Derived]) -> exp.Select:
+def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo, visible: _Visible) -> exp.Select:
     """Return the query for the rows that a select groups, with the cells of one column of a source."""
     rows = select.copy()
     for clause in _NOT_OF_ROWS:
@@ -212,18 +210,16 @@ def _order_by_extreme(projections: Sequence[exp.Expr]) -> exp.Ordered | None:
 
 
 class RecordTracer:
-    """Finds the records that results rest on, and cites the first ones."""
+    """Finds the records that the results of a connection's statements rest on, and cites the first ones."""
 
-    def __init__(self, tables: Mapping[str, TableInfo], documents: SourceDocuments,
-                 most_cited: int = MOST_CITED) -> None:
-        self._tables = tables
-        self._documents = documents
-        self._most_cited = most_cited
-        self._text, self._metadata = cache(documents.text), cache(documents.metadata)
+    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, TableInfo],
+                 documents: SourceDocuments, most_cited: int = MOST_CITED) -> None:
+        self._connection, self._tables, self._most_cited = connection, tables, most_cited
+        self._text, self._metadata, self._page = cache(documents.text), cache(documents.metadata), documents.page
         # The pages stand behind a document's text in the ledger: to read them takes as long as to read the text.
         self._has_pages = cache(lambda document: documents.page(document, sys.maxsize) is not None)
 
-    def trace(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, result: SqlResult) -> SqlResult:
+    def trace(self, query: exp.Query, result: SqlResult) -> SqlResult:
         """Return a result with what it rests on; of several tables, `records` is the number of rows of the largest.
 
         Raises:
@@ -234,65 +230,66 @@ class RecordTracer:
         if not lineage.stored:
             return result.model_copy(update={"records": 0})
         most = max(_MOST_READ, self._most_cited)
-        first = connection.execute(
-            f'SELECT * REPLACE ("{_ROWS}"[:{most}] AS "{_ROWS}") FROM ({self._full_text(traced)}) LIMIT {most}'  # noqa: S608
-        ).fetchall()
+        first = self._read(
+            f'SELECT * REPLACE ("{_ROWS}"[:{most}] AS "{_ROWS}") FROM ({self._full_text(traced)}) LIMIT {most}')  # noqa: S608
         is_list = isinstance(query, exp.Select) and not _aggregates(query) and not query.args.get("distinct")
         of_rows: list[int | None] = []
         if is_list and all(len(rows) == 1 for *_, rows in first):  # each row shows one record
             of_rows = _find_records_of_rows(first, result.rows[:self._most_cited])
         shown = [row for row in of_rows if row is not None]
         found = dict.fromkeys(row for *_, rows in first for row in rows or ())
-        cited = self._cite_rows(connection, lineage.stored, shown or list(found)[:self._most_cited])
-        citations = {citation.id: citation for citation in cited.values()}
-        left_out = [missing for gap in lineage.gaps if (missing := self._count_left_out(connection, gap)) is not None]
+        cited = self._cite_rows(lineage.stored, shown or list(found)[:self._most_cited])
         return result.model_copy(update={
-            "records": self._count_records(connection, traced), "left_out": tuple(left_out),
-            "citations": tuple(citations.values()),
+            "records": self._count_records(traced), "left_out": tuple(self._count_left_out(lineage.gaps)),
+            "citations": tuple({citation.id: citation for citation in cited.values()}.values()),
             "row_citations": tuple(None if row is None else cited[row].id for row in of_rows)})
+
+    def _read(self, text: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(text, values).fetchall()
 
     def _full_text(self, query: exp.Query) -> str:
         return text_of(with_full_names(query, self._tables)[0])
 
-    def _count_records(self, connection: duckdb.DuckDBPyConnection, traced: exp.Query) -> int:
+    def _count_records(self, traced: exp.Query) -> int:
         """Return how many rows a traced query finds, of the table with most; those that a limit hides count, too."""
         for clause in ("order", "limit", "offset"):
             traced.set(clause, None)
         rows = f'SELECT DISTINCT unnest("{_ROWS}") AS id FROM ({self._full_text(traced)})'  # noqa: S608
         by_table = f"SELECT count(*) AS size FROM ({rows}) GROUP BY id // {_TABLE_STEP}"  # noqa: S608
-        return int(connection.execute(f"SELECT coalesce(max(size), 0) FROM ({by_table})").fetchall()[0][0])  # noqa: S608
+        return int(self._read(f"SELECT coalesce(max(size), 0) FROM ({by_table})")[0][0])  # noqa: S608
 
-    def _count_left_out(self, connection: duckdb.DuckDBPyConnection, gap: _Gap) -> LeftOut | None:
-        """Return how many rows have no value in an aggregated column; None if all have one."""
-        empty, untyped = connection.execute(
-            "SELECT count(DISTINCT _id) FILTER (WHERE _text IS NULL), "  # noqa: S608
-            "count(DISTINCT _id) FILTER (WHERE _text IS NOT NULL) "
-            f"FROM ({self._full_text(gap.query)}) WHERE _value IS NULL").fetchall()[0]
-        return LeftOut(column=gap.column.name, empty=empty, untyped=untyped) if empty or untyped else None
+    def _count_left_out(self, gaps: Iterable[_Gap]) -> Iterator[LeftOut]:
+        """Yield how many rows have no value in an aggregated column, of columns where some have none."""
+        for column, query in gaps:
+            ((empty, untyped),) = self._read(
+                "SELECT count(DISTINCT _id) FILTER (WHERE _text IS NULL), "  # noqa: S608
+                "count(DISTINCT _id) FILTER (WHERE _text IS NOT NULL) "
+                f"FROM ({self._full_text(query)}) WHERE _value IS NULL")
+            if empty or untyped:
+                yield LeftOut(column=column.name, empty=empty, untyped=untyped)
 
-    def _cite_rows(self, connection: duckdb.DuckDBPyConnection, stored: Sequence[tuple[str, str]],
-                   rows: Sequence[int]) -> dict[int, Citation]:
+    def _cite_rows(self, stored: Sequence[tuple[str, str]], rows: Sequence[int]) -> dict[int, Citation]:
         """Return the citation of each row, given by its number; rows at one place share it."""
         places: dict[int, Place] = {}
         for table in {row // _TABLE_STEP for row in rows}:
             database, name = stored[table]
             wanted = [row % _TABLE_STEP for row in rows if row // _TABLE_STEP == table]
-            for number, document, start, end in connection.execute(
+            for number, document, start, end in self._read(
                     f'SELECT rowid, {", ".join(HIDDEN)} FROM "{database}".main."{name}" '  # noqa: S608
-                    "WHERE rowid IN (SELECT unnest(?))", [wanted]).fetchall():
-                places[table * _TABLE_STEP + number] = Place(joined_id(base_of(database), document), start, end)
-        distinct = dict.fromkeys(places[row] for row in rows)
-        citations = {place: self._make_citation(number, place) for number, place in enumerate(distinct, 1)}
+                    "WHERE rowid IN (SELECT unnest(?))", wanted):
+                # A stranger's backup may say anything of places.
+                place = Place(joined_id(base_of(database), document), max(start, 0), max(end, 0))
+                places[table * _TABLE_STEP + number] = place
+        citations: dict[Place, Citation] = {}
+        for number, place in enumerate(dict.fromkeys(places[row] for row in rows), 1):
+            document, start, end = place
+            text = self._text(document)
+            end = end or len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])
+            citations[place] = Citation(
+                id=number, document=document, start=start, end=end, quote=text[start:end],
+                metadata=self._metadata(document),
+                page=self._page(document, start) if self._has_pages(document) else None)
         return {row: citations[places[row]] for row in rows}
-
-    def _make_citation(self, number: int, place: Place) -> Citation:
-        document, start, end = place[0], max(place[1], 0), max(place[2], 0)  # a stranger's backup may say anything
-        text = self._text(document)
-        if not end:
-            end = len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])
-        return Citation(id=number, document=document, start=start, end=end, quote=text[start:end],
-                        metadata=self._metadata(document),
-                        page=self._documents.page(document, start) if self._has_pages(document) else None)
 
 
 def _find_records_of_rows(traced: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]]) -> list[int | None]:

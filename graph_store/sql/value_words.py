@@ -42,7 +42,6 @@ def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[Ta
     connection.execute(f"CREATE TEMP TABLE {_LEGENDS} (document VARCHAR, value VARCHAR, legend VARCHAR)")
     if legends:
         connection.executemany(f"INSERT INTO {_LEGENDS} VALUES (?, ?, ?)", sorted(set(legends)))  # noqa: S608
-    # The words of all columns in one statement: reading the pattern takes longer than searching some cells.
     _write_words(connection, _VALUES, ("source", "field", "value", "legend"),
                  _select_values(tables, has_legends=bool(legends)), f"{_SPLIT} AS word, * FROM found")
     _write_words(connection, _TITLES, ("source", "title"), _select_titles(tables, chunks), "* FROM found")
@@ -52,6 +51,7 @@ def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[Ta
 def _write_words(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], selects: Iterable[str],
                  stored: str) -> None:
     """Write what is `stored` of what some SELECTs find, sorted and without repeats; all names are of `NameSpace`."""
+    # Insert all into one table first: to read the pattern of words takes longer than to search some cells.
     connection.execute(f"CREATE TEMP TABLE found ({', '.join(f'{column} VARCHAR' for column in columns)})")
     for select in selects:
         connection.execute(f"INSERT INTO found {select}")
@@ -62,8 +62,8 @@ def _write_words(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequ
 def _select_values(tables: Sequence[TableInfo], *, has_legends: bool) -> Iterator[str]:
     """Yield SELECTs of the columns' values, and of the legends of those."""
     for table in tables:
-        columns = [column for column in (table.columns if table.kind in {"records", "documents"} else ())
-                   if not (column.name == "document" and table.kind == "records")]
+        hidden = {"records": {"document"}, "documents": set[str]()}.get(table.kind)  # None: it has no records
+        columns = [column for column in table.columns if hidden is not None and column.name not in hidden]
         for name in (column.name for column in columns if column.kind == "list"):
             values = f'SELECT DISTINCT unnest("{name}") AS value FROM main."{table.name}"'  # noqa: S608
             yield f"SELECT '{table.name}', '{name}', value, '' FROM ({values}) WHERE {_SHORT}"  # noqa: S608
@@ -111,16 +111,17 @@ def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iter
 
 def find_values(connection: duckdb.DuckDBPyConnection, database: str, words: Collection[str]) -> list[FoundValue]:
     """Return the values in a database that have one of some words, which are in lower case and without accents."""
-    marks = ", ".join("?" * len(words))
+    if not words:
+        return []
+    marks = ", ".join("?" * len(words))  # with a list of constants DuckDB reads only the parts that have these words
     rows = connection.execute(
         f"SELECT DISTINCT source, field, value, legend FROM {database}.{_VALUES} WHERE word IN ({marks}) "  # noqa: S608
-        f"ORDER BY ALL LIMIT {_MOST_VALUES}", sorted(words)).fetchall() if words else []
+        f"ORDER BY ALL LIMIT {_MOST_VALUES}", sorted(words)).fetchall()
     return [FoundValue(*row) for row in rows]
 
 
 def read_titles(connection: duckdb.DuckDBPyConnection, database: str) -> Mapping[str, tuple[str, ...]]:
     """Return what tables are called: those of few documents by these, that of all documents by their common names."""
-    titles: dict[str, list[str]] = defaultdict(list)
-    for table, title in connection.execute(f"SELECT source, title FROM {database}.{_TITLES} ORDER BY ALL").fetchall():  # noqa: S608
-        titles[table].append(title)
-    return {table: tuple(named) for table, named in titles.items()}
+    rows = connection.execute(f"SELECT source, list(title ORDER BY title) FROM {database}.{_TITLES} GROUP BY ALL "  # noqa: S608
+                              "ORDER BY ALL").fetchall()
+    return {table: tuple(titles) for table, titles in rows}

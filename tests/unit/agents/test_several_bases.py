@@ -100,7 +100,7 @@ def test_one_query_reads_the_tables_of_both_and_cites_the_rows_of_each(resources
     assert row.document == "my-town/growth.csv"
     with pytest.raises(SqlError, match=r"no table 'reef'; .*people\.reef"):
         bases.sql("SELECT * FROM reef")
-    with pytest.raises(SqlError, match=r'write "my-town"\.TABLE'):
+    with pytest.raises(SqlError, match='"my-base" needs quotation marks'):
         bases.sql("SELECT growth FROM my-town.growth")
     (block,) = looked_up(resources, TableQuery(sql="SELECT avg(depth) FROM people.reef WHERE species = 'porites'"))
     assert [item.statement for item in block.items] == ["avg(depth): 12"]
