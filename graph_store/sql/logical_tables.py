@@ -292,6 +292,7 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
     """
     filled = [value for value in values if value is not None]
     array: NDArray[Any]
+    comparable: list[Any] = []
     if kind == "number":
         integers = integers and all(abs(value) <= _LARGEST_INTEGER for value in filled)
         sql_type, number_type = ("BIGINT", np.int64) if integers else ("DOUBLE", np.float64)
@@ -309,7 +310,7 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
         array = np.empty(len(values), object)
         for row, value in enumerate(values):  # numpy would make a table of lists of equal length
             array[row] = list(value) if kind == "list" and value is not None else value
-        comparable, shown = [], [str(item) for item in (chain.from_iterable(filled) if kind == "list" else filled)]
+        shown = [str(item) for item in (chain.from_iterable(filled) if kind == "list" else filled)]
     counts = Counter(text[:LONGEST_SHOWN] for text in shown)
     most = nsmallest(MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
     ends = [shown[comparable.index(end(comparable))] for end in (min, max)] if comparable else ["", ""]
