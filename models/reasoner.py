@@ -25,9 +25,7 @@ OnClaims = Callable[[Sequence[Claim]], Awaitable[None]]
 OnText = Callable[[str], Awaitable[None]]
 """Called with the reply so far, each time that there is more of it."""
 
-_LONGEST_REPLY = 50_000
-"""Characters of a reply in which claims are looked for: far more than an answer has."""
-
+_LONGEST_REPLY = 50_000  # characters in which claims are looked for: far more than an answer has
 _LISTENER: ContextVar[OnText | None] = ContextVar("banyan_claim_listener", default=None)
 
 
@@ -46,10 +44,7 @@ class Reasoner(Protocol):
         """Names the implementation and model; part of the identity of what it extracted."""
 
     async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Return the entities, triples and attributes of each of some chunks, which may share a call.
-
-        They are in the schema's terms where they fit.
-        """
+        """Return what each of some chunks states, in the schema's terms where they fit; the chunks may share a call."""
 
     @property
     def resolves(self) -> bool:
@@ -72,10 +67,9 @@ class Reasoner(Protocol):
         """Return a name and a description for each community, in order."""
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
-        """Answer from the evidence, or say what to look up next.
+        """Answer from the evidence, or say what to look up next; claims name the items that support them by number.
 
-        A claim names the items that support it, by their number. Whether a doubtful answer is shown is for the caller
-        to decide, by its `confidence`.
+        Whether a doubtful answer is shown is for the caller to decide, by its `confidence`.
         """
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
@@ -95,13 +89,14 @@ def complete_claims(reply: str) -> list[Claim]:
         fields: Any = jiter.from_json(answer[start:].encode(errors="replace"), partial_mode="trailing-strings")
     except ValueError:
         return []
+    written = fields.get("claims")
     names = list(fields)
-    if fields.get("answerable") is not True or "claims" not in names or not isinstance(fields["claims"], list):
+    if fields.get("answerable") is not True or not isinstance(written, list):
         return []
     if names.index("claims") < names.index("answerable"):
         return []
-    # The last claim may be incomplete as long as no other field follows.
-    written = fields["claims"] if names[-1] != "claims" else fields["claims"][:-1]
+    if names[-1] == "claims":  # the last claim may be incomplete as long as no other field follows
+        written = written[:-1]
     claims: list[Claim] = []
     for value in written:
         try:
@@ -117,14 +112,12 @@ def claims_to(on_claims: OnClaims) -> Iterator[None]:
     read_length = claim_count = 0
 
     async def on_text(reply: str) -> None:
-        """Pass the claims on if the new part of the reply may complete one, by a bracket or the field that follows."""
+        """Pass the claims on if the reply has more complete ones than before."""
         nonlocal read_length, claim_count
         if len(reply) < read_length:  # the model was called again and begins another reply
-            read_length = claim_count = 0
-        new_text, read_length = reply[read_length:], len(reply)
-        if not any(sign in new_text for sign in '}]"') or len(reply) > _LONGEST_REPLY:
-            return
-        claims = complete_claims(reply)
+            claim_count = 0
+        read_length = len(reply)
+        claims = complete_claims(reply) if len(reply) <= _LONGEST_REPLY else []
         if len(claims) > claim_count:
             claim_count = len(claims)
             await on_claims(claims)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ from ..local_models import ModelError
 
 Vectors = NDArray[np.float32]
 
-_MOST_WITHOUT_BLAS = 1 << 20
-"""The most products that `dot_products` computes without BLAS."""
+_MOST_WITHOUT_BLAS = 1 << 20  # products
 _TRUST = 0.6
 """How far vectors count against words: the middle of the shares of sentences that found their own passage in several
 knowledge bases."""
@@ -26,7 +25,10 @@ class EmbeddingError(ModelError):
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors. Safe to call from several threads."""
+    """Turns texts into unit vectors. Safe to call from several threads.
+
+    A model that encodes questions differently from passages has the embedder of questions as `queries`.
+    """
 
     @property
     def name(self) -> str:
@@ -41,24 +43,10 @@ class Embedder(Protocol):
         """Identifies the weights: a store made with another fingerprint holds other vectors."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Encode texts.
+        """Return the vectors of n texts: float32 of shape (n, d), rows of unit length.
 
-        Args:
-            texts: n texts; equal texts are encoded once.
-
-        Returns:
-            float32 array of shape (n, d), rows of unit length, independent of order and batching
-            up to rounding.
+        A vector depends on its text alone, up to rounding; equal texts are encoded once.
         """
-
-
-@runtime_checkable
-class Instructed(Protocol):
-    """An `Embedder` of a model that encodes questions differently from passages."""
-
-    @property
-    def queries(self) -> Embedder:
-        """The embedder of questions."""
 
 
 class InstructedEmbedder:
@@ -77,17 +65,18 @@ class InstructedEmbedder:
         return self._embedder.encode([self._instruction + text for text in texts])
 
 
+def as_queries(embedder: Embedder) -> Embedder:
+    """Return the embedder for questions: a different one only for models with instructions."""
+    queries: Embedder = getattr(embedder, "queries", embedder)
+    return queries
+
+
 def dot_products(ones: Vectors, others: Vectors) -> Vectors:
     """Return the dot product of each vector with each other one; for unit vectors these are the cosines."""
     # BLAS is for many products only: its threads keep spinning after a call and occupy the cores.
     if len(ones) * len(others) > _MOST_WITHOUT_BLAS:
         return np.asarray(ones @ others.T, np.float32)
     return np.asarray(np.vecdot(others, ones[:, None]), np.float32)
-
-
-def as_queries(embedder: Embedder) -> Embedder:
-    """Return the embedder for questions: a different one only for models with instructions."""
-    return embedder.queries if isinstance(embedder, Instructed) else embedder
 
 
 def trust_in(model: str, text: str) -> float:

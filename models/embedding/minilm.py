@@ -35,12 +35,12 @@ SHA256 = {
 EXPORT_VERSION = 3  # raised whenever `write_onnx` comes to write another graph
 ONNX_FILE = "model.onnx"
 MAX_TOKENS = 256  # as sentence-transformers cuts for this model
-_CACHED_WORDS = 20_000
-"""The most words whose vectors are cached; 30 MB."""
+_CACHED_WORDS = 20_000  # their vectors take 30 MB
 _TOKENISED_AT_ONCE = 1024  # bounds memory: a tokenised text is some 100 times its size
 _TOKENS_AT_ONCE = 512
 """The most tokens of a batch. Attention takes memory by the square of a text's length for each text of a batch, and
 batches that outgrow the processor's caches are slower."""
+_LOG = logging.getLogger("banyan")
 
 
 def bundled_model() -> Path:
@@ -62,7 +62,7 @@ def bundled_tokenizer() -> Tokenizer:
 def bundled_export() -> Path:
     """Return the bundled model as an ONNX file, which the first use on a machine exports (about 10 s).
 
-    Concurrent processes wait for the one that exports.
+    Concurrent processes wait for the one that exports. The file's folder appears only when it is complete.
     """
     cache = Path(os.environ.get("BANYAN_CACHE") or user_cache_path("banyan", appauthor=False))
     folder = cache / f"minilm-{SHA256[WEIGHTS][:16]}-v{EXPORT_VERSION}"
@@ -70,26 +70,20 @@ def bundled_export() -> Path:
         if not folder.exists():
             cache.mkdir(parents=True, exist_ok=True)
             with FileLock(folder.with_suffix(".lock")):
-                if not folder.exists():  # else another process made it while this one waited
-                    _export_into(folder)
+                if folder.exists():  # another process made it while this one waited
+                    return folder / ONNX_FILE
+                for name, sha256 in SHA256.items():
+                    verify_file(bundled_model() / name, sha256, REQUIREMENT)
+                _LOG.warning("Preparing the embedding model in %s (once on this machine, about 10 s)", folder)
+                partial = folder.with_suffix(".partial")
+                shutil.rmtree(partial, ignore_errors=True)  # of a killed export
+                partial.mkdir()
+                write_onnx(bundled_model(), partial / ONNX_FILE)
+                partial.rename(folder)
     except OSError as error:
         raise EmbeddingError(f"The embedding model's ONNX export cannot be kept in {cache}: {error}. Set BANYAN_CACHE "
                              "to a writable folder with 200 MB free.") from error
     return folder / ONNX_FILE
-
-
-def _export_into(folder: Path) -> None:
-    """Export the model into a folder, which appears under its name only when it is complete."""
-    model = bundled_model()
-    for name, sha256 in SHA256.items():
-        verify_file(model / name, sha256, REQUIREMENT)
-    logging.getLogger("banyan").warning(
-        "Preparing the embedding model in %s (once on this machine, about 10 s)", folder)
-    partial = folder.with_suffix(".partial")
-    shutil.rmtree(partial, ignore_errors=True)  # of a killed export
-    partial.mkdir()
-    write_onnx(model, partial / ONNX_FILE)
-    partial.rename(folder)
 
 
 def write_onnx(model: Path, onnx_file: Path) -> None:
@@ -175,10 +169,20 @@ class OnnxEmbedder:
     fingerprint = f"{DEFAULT_EMBEDDING_MODEL}:{SHA256[WEIGHTS][:20]}"
 
     def __init__(self, onnx_file: Path, tokenizer: Tokenizer, batch: int) -> None:
-        """Load the model; `batch` is the most texts encoded at once."""
-        self._batch = batch
-        self._tokenizer = tokenizer
-        self._session = _open_session(onnx_file)
+        """Load the model, for use by one thread per call; `batch` is the most texts encoded at once."""
+        # Official builds from 1.29 on report what they do to their makers, unless this is set before the import.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+        import onnxruntime  # noqa: PLC0415  (half a second)
+
+        options = onnxruntime.SessionOptions()
+        # Each core encodes a batch of its own. Threads that share a batch would wait for each other at each layer.
+        options.intra_op_num_threads = 1
+        try:
+            self._session = onnxruntime.InferenceSession(onnx_file, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # its errors have no common class
+            raise EmbeddingError(f"The embedding model's ONNX export is damaged: {error}. Delete the folder "
+                                 f"{onnx_file.parent}, and it is made again.") from error
+        self._tokenizer, self._batch = tokenizer, batch
         self.dimension: int = self._session.get_outputs()[0].shape[1]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -190,7 +194,7 @@ class OnnxEmbedder:
         vectors = np.empty((len(texts), self.dimension), np.float32)
         token_ids = list[NDArray[np.int64]]()
         for start in range(0, len(texts), _TOKENISED_AT_ONCE):
-            encodings = self._tokenizer.encode_batch_fast(texts[start : start + _TOKENISED_AT_ONCE])
+            encodings = self._tokenizer.encode_batch_fast(texts[start:start + _TOKENISED_AT_ONCE])
             token_ids += [np.array(encoding.ids, np.int64) for encoding in encodings]
         rows_by_length: defaultdict[int, list[int]] = defaultdict(list)
         for row, ids in enumerate(token_ids):
@@ -199,7 +203,7 @@ class OnnxEmbedder:
         batches = list[list[int]]()
         for length, rows in sorted(rows_by_length.items(), reverse=True):
             size = max(1, min(self._batch, _TOKENS_AT_ONCE // length))
-            batches += [rows[start : start + size] for start in range(0, len(rows), size)]
+            batches += [rows[start:start + size] for start in range(0, len(rows), size)]
 
         def encode_batch(batch: list[int]) -> None:
             vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
@@ -212,19 +216,3 @@ class OnnxEmbedder:
         with ThreadPoolExecutor(cores) as pool:
             list(pool.map(encode_batch, batches))
         return vectors
-
-
-def _open_session(onnx_file: Path) -> Any:
-    """Load the model for use by one thread per call."""
-    # Official builds from 1.29 on report what they do to their makers, unless this is set before the import.
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    import onnxruntime  # noqa: PLC0415  (half a second)
-
-    options = onnxruntime.SessionOptions()
-    # Each core encodes a batch of its own. Threads that share a batch would wait for each other at each layer.
-    options.intra_op_num_threads = 1
-    try:
-        return onnxruntime.InferenceSession(onnx_file, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # its errors have no common class
-        raise EmbeddingError(f"The embedding model's ONNX export is damaged: {error}. Delete the folder "
-                             f"{onnx_file.parent}, and it is made again.") from error

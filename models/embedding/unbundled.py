@@ -10,7 +10,7 @@ from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from ...config import OPENAI, Settings
 from ..local_models import ModelError
 from ..reasoner import ReasonerError
 from .embedder import EmbeddingError, Vectors, encode_distinct
+
+if TYPE_CHECKING:
+    from ..llm.http_client import ServedModel
 
 Scores = NDArray[np.float32]
 
@@ -69,10 +72,7 @@ def _load_model(model_class: Callable[..., Any], name: str, repository: str, mis
 
 
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model in torch, by its folder or its name on the Hugging Face hub.
-
-    A name without owner is one of sentence-transformers. Nothing is downloaded and no pickled weights are read.
-    """
+    """A sentence-transformers model in torch; a name without owner is one of sentence-transformers' own."""
 
     def __init__(self, name: str, batch: int) -> None:
         """Load the model; `batch` is the most texts encoded at once."""
@@ -87,18 +87,17 @@ class SentenceTransformerEmbedder:
             "model with safetensors weights; store it again or choose another with BANYAN_EMBEDDING_MODEL.")
         self._lock = Lock()  # its tokenizer's state changes during a call
         self.dimension = len(self._encode([""])[0])
-        digest = hashlib.sha256()  # of the weights
+        weights = hashlib.sha256()
         for key, tensor in sorted(self._model.state_dict().items()):
-            digest.update(key.encode())
-            digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy())
-        self.fingerprint = f"{name}:{digest.hexdigest()[:20]}"
+            weights.update(key.encode())
+            weights.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy())
+        self.fingerprint = f"{name}:{weights.hexdigest()[:20]}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode texts; see `Embedder.encode`."""
         return encode_distinct(texts, self._encode, self.name, self.dimension)
 
     def _encode(self, texts: list[str]) -> Vectors:
-        """Return the unit vectors of texts; one call at a time."""
         with self._lock:
             vectors = self._model.encode(texts, batch_size=self._batch, normalize_embeddings=True,
                                          show_progress_bar=False)
@@ -106,7 +105,7 @@ class SentenceTransformerEmbedder:
 
 
 class CrossEncoderReranker:
-    """A sentence-transformers CrossEncoder in torch, without downloads and without pickled weights."""
+    """A sentence-transformers CrossEncoder in torch."""
 
     def __init__(self, name: str, batch: int) -> None:
         """Load a model by its folder or name on the Hugging Face hub; `batch` is the most pairs scored at once."""
@@ -141,22 +140,20 @@ class CrossEncoderReranker:
         return np.round(scores, 5).astype(np.float32)
 
 
-class _ServedModel:
-    """A model at an endpoint; its `own` address, key and name take the place of the chat's in the settings."""
+def _serve(settings: Settings, variables: str, operation: str, **own: Any) -> "ServedModel":
+    """Return a model at an endpoint; its `own` address, key and name take the place of the chat's in the settings."""
+    from ..llm.http_client import ServedModel  # noqa: PLC0415  (a second of imports, only for what makes a call)
 
-    def __init__(self, settings: Settings, variables: str, operation: str, **own: Any) -> None:
-        from ..llm.http_client import ServedModel  # noqa: PLC0415  (a second of imports, only for what makes a call)
-
-        self._served = ServedModel(settings.model_copy(update=own), variables, operation)
+    return ServedModel(settings.model_copy(update=own), variables, operation)
 
 
-class EndpointEmbedder(_ServedModel):
+class EndpointEmbedder:
     """A model behind `/embeddings`, called with several batches at once within the limits of the process."""
 
     def __init__(self, settings: Settings) -> None:
         self.name, self._batch = settings.embedding_model, settings.embedding_batch
-        super().__init__(settings, "BANYAN_EMBEDDING", "embeddings", llm_base_url=settings.embedding_base_url,
-                         llm_api_key=settings.embedding_api_key, llm_model=self.name)
+        self._served = _serve(settings, "BANYAN_EMBEDDING", "embeddings", llm_base_url=settings.embedding_base_url,
+                              llm_api_key=settings.embedding_api_key, llm_model=self.name)
         # The prefix says that the model is OpenAI's, if there is no address; the endpoint does not know it.
         self._sent_name = self.name if settings.embedding_base_url else self.name.removeprefix(OPENAI)
         self.dimension = len(self._encode(["dimension"])[0])
@@ -192,13 +189,13 @@ class EndpointEmbedder(_ServedModel):
         return np.asarray(vectors / lengths, np.float32)
 
 
-class EndpointReranker(_ServedModel):
+class EndpointReranker:
     """A model behind `/rerank`, as Jina, Cohere, vLLM and llama.cpp have it, within the limits of the process."""
 
     def __init__(self, settings: Settings) -> None:
         self._model = settings.reranker
-        super().__init__(settings, "BANYAN_RERANKER", "rerank", llm_base_url=settings.reranker_base_url,
-                         llm_api_key=settings.reranker_api_key, llm_model=settings.reranker)
+        self._served = _serve(settings, "BANYAN_RERANKER", "rerank", llm_base_url=settings.reranker_base_url,
+                              llm_api_key=settings.reranker_api_key, llm_model=settings.reranker)
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
         """Score texts for a question; see `Reranker.scores`."""
@@ -210,8 +207,8 @@ class EndpointReranker(_ServedModel):
         except ReasonerError as error:
             raise RerankerError(f"The reranker failed: {error}") from error
         try:
-            by_index = {result["index"]: result["relevance_score"] for result in answer["results"]}
-            scores = np.array([by_index[index] for index in range(len(texts))], np.float32)
+            score_at = {result["index"]: result["relevance_score"] for result in answer["results"]}
+            scores = np.array([score_at[index] for index in range(len(texts))], np.float32)
         except (KeyError, TypeError, ValueError):
             scores = np.full(1, np.nan)
         if not np.isfinite(scores).all():

@@ -9,7 +9,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import openai
 
@@ -29,8 +29,8 @@ from .model_calls import Target
 from .wire import Shape
 
 _PATH: Final = "/v1/chat/completions"
-_MOST_REQUESTS = 500
-"""Requests in a file, so that the file with the answers fits what is read of a response (`http_client.MAX_BODY`)."""
+_MOST_REQUESTS = 500  # in a file, so that the file with the answers fits what is read of a response (`MAX_BODY`)
+_PATIENT_RETRIES = 10  # a batch takes a day, and a network may be down for a while
 POLL_SECONDS = 60.0
 _FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
 _NOT_FOUND_STATUSES = frozenset({404, 405, 501})
@@ -45,6 +45,14 @@ Save = Callable[[Sequence[OpenBatch]], Awaitable[None]]
 """Notes the batches under way."""
 
 
+class _UnpaidCall(NamedTuple):
+    """An extraction that the ledger has no answer for, with its prompt and the shape of its answer."""
+
+    call: Call
+    prompt: Prompt
+    shape: Shape[list[Extraction]]
+
+
 class BatchedReasoner(LlmReasoner):
     """Extracts with the replies that `fetch` got from an OpenAI-compatible endpoint's batches, else asks as usual."""
 
@@ -52,11 +60,9 @@ class BatchedReasoner(LlmReasoner):
         super().__init__(settings, ledger)
         self._own = settings.for_step("extract")
         self._chat = ChatClient(self._own)
-        # It is patient: a batch takes a day, and a network may be down for a while.
-        self._client = open_openai(self._own).with_options(max_retries=10)
-        self._calls: dict[str, tuple[Call, Prompt, Shape[list[Extraction]]]] = {}
-        """The calls that the ledger has no answer for, by their key there, which is the request's id in a batch."""
-        self._replies: dict[str, Reply] = {}
+        self._client = open_openai(self._own).with_options(max_retries=_PATIENT_RETRIES)
+        self._calls: dict[str, _UnpaidCall] = {}  # by their key in the ledger, which is the request's id in a batch
+        self._replies: dict[str, Reply] = {}  # by the same key
 
     async def fetch(self, calls: Sequence[Call], noted: Sequence[OpenBatch], save: Save,
                     permit: Callable[[Sequence[Call], int], None] | None) -> None:
@@ -76,7 +82,8 @@ class BatchedReasoner(LlmReasoner):
                     await self._take_replies(batch, [], cancels=permit is None)
             keys = [key for key in self._calls if key not in self._replies]
             if permit and keys:
-                permit([self._calls[key][0] for key in keys], sum(self._calls[key][1].tokens for key in keys))
+                unpaid = [self._calls[key] for key in keys]
+                permit([one.call for one in unpaid], sum(one.prompt.tokens for one in unpaid))
                 for batch, part in (await self._submit(keys, noted, save)).items():
                     await self._take_replies(batch, part)
         except (AttributeError, openai.OpenAIError) as error:  # an attribute that the endpoint's answer lacks
@@ -86,11 +93,12 @@ class BatchedReasoner(LlmReasoner):
             raise failure(error, name_of(self._own), self._own.llm_api_key) from None
 
     def _prepare(self, calls: Sequence[Call]) -> None:
+        """Note the calls that the ledger has no answer for."""
         for requests, schema in calls:
             prompt, shape = self._extraction_call(requests, schema)
             key = self._targets["extract"].key(prompt.messages, shape)
             if requests and self._ledger.lookup(key) is None:
-                self._calls[key] = (requests, schema), prompt, shape
+                self._calls[key] = _UnpaidCall((requests, schema), prompt, shape)
 
     async def _find(self, file: str) -> str:
         """Return the id of the batch of an uploaded file, or "" if none was started lately."""
@@ -132,28 +140,28 @@ class BatchedReasoner(LlmReasoner):
             _LOG.warning("batch %s is not at this endpoint, and its calls are made as usual", batch)
             return
         reasons = {str(error.message) for error in (state.errors and state.errors.data) or []}
-        reasons.update(*map(self._read_file, contents))
-        missing = [key for key in keys if key not in self._replies]
-        problem = (f"batch {batch} ended as {state.status!r}, and {len(missing)} of its {len(keys)} calls have no "
+        for line in b"\n".join(contents).splitlines():
+            try:
+                result = json.loads(line)
+                if (key := result["custom_id"]) in self._calls:
+                    self._replies[key] = self._chat.read_result(self._calls[key].prompt.messages, result)
+            except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+                reasons.add(str(error))
+        self._check_missing(batch, state.status, [key for key in keys if key not in self._replies], keys, reasons)
+
+    def _check_missing(self, batch: str, status: str, missing: Sequence[str], keys: Sequence[str],
+                       reasons: set[str]) -> None:
+        """Raise ReasonerError if a batch failed or answered none of its calls; else its missing calls cost as usual.
+
+        The calls of a batch that failed may be many, and the user has not agreed to pay the usual price.
+        """
+        problem = (f"batch {batch} ended as {status!r}, and {len(missing)} of its {len(keys)} calls have no "
                    f"answer ({'; '.join(sorted(reasons)[:3])})")
-        # The calls of a batch that failed may be many, and the user has not agreed to pay the usual price.
-        if missing and (state.status != "completed" or len(missing) == len(keys)):
+        if missing and (status != "completed" or len(missing) == len(keys)):
             raise ReasonerError(f"{problem}. What was answered is not lost: run the command again to submit the rest, "
                                 "or without --batch to have it answered at once for the usual price")
         if missing:
             _LOG.warning("%s: they are made as usual", problem)
-
-    def _read_file(self, content: bytes) -> set[str]:
-        """Take the replies in a file of results, and return the reasons why others have none."""
-        reasons = set[str]()
-        for line in content.splitlines():
-            try:
-                result = json.loads(line)
-                if (key := result["custom_id"]) in self._calls:
-                    self._replies[key] = self._chat.read_result(self._calls[key][1].messages, result)
-            except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-                reasons.add(str(error))
-        return reasons
 
     async def _send_once(self, step: str, target: Target, messages: Messages, shape: Shape[_T]) -> Reply:
         """Return the reply that a batch has for a call, once, or make the call."""

@@ -31,11 +31,11 @@ _FINISH_REASONS = {"max_tokens": "length", "safety": "content_filter"}
 _CALL_ERRORS = (openai.OpenAIError, httpx2.HTTPError, TimeoutError)
 # What is raised for a body that is not a response of the protocol.
 _INVALID_BODY_ERRORS = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
+# Options of all providers' models.
 _COMMON_OPTIONS: dict[str, Any] = {
     "cache": False,  # a response cache of LangChain's would repeat the token counts
     "disable_streaming": True,  # the answers are JSON that nobody but a listener for claims can use
     "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
-"""Options of all providers' models."""
 
 
 class ChatClient:
@@ -148,6 +148,7 @@ class ChatClient:
 
     def _in_form(self, chat: BaseChatModel, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
                  ) -> Runnable[Any, AIMessage]:
+        """Return the model with the parameters and the form of structured output bound to it."""
         if isinstance(chat, BaseChatOpenAI):
             # In `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
             # usage of an answer that does not fit, is cut or filtered.
@@ -162,11 +163,14 @@ class ChatClient:
 
 
 def _with_format(parameters: Mapping[str, Any], form: Form, json_schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters with OpenAI's `response_format`, which plain text goes without."""
     if form == "text":
         return dict(parameters)
-    schema = {part: value for part, value in json_schema.items() if part != "title"}
-    named = {"json_schema": {"name": json_schema["title"], "strict": True, "schema": schema}}
-    return {**parameters, "response_format": {"type": form, **(named if form == "json_schema" else {})}}
+    response_format: dict[str, Any] = {"type": form}
+    if form == "json_schema":
+        schema = {keyword: value for keyword, value in json_schema.items() if keyword != "title"}
+        response_format["json_schema"] = {"name": json_schema["title"], "strict": True, "schema": schema}
+    return {**parameters, "response_format": response_format}
 
 
 class _EndpointChat(ChatOpenAI):
@@ -215,7 +219,7 @@ def _to_reply(messages: Messages, message: AIMessage) -> Reply:
     text = "\n".join(arguments) or str(message.text)
     refusal = str(message.additional_kwargs.get("refusal") or "")
     usage: Mapping[str, Any] = message.usage_metadata or {}
-    prompt_tokens = reported_count(usage.get("input_tokens")) or sum(estimate_tokens(said) for _, said in messages)
+    prompt_tokens = reported_count(usage.get("input_tokens")) or sum(estimate_tokens(sent) for _, sent in messages)
     completion_tokens = reported_count(usage.get("output_tokens")) or estimate_tokens(text or refusal)
     cached_tokens = reported_count((usage.get("input_token_details") or {}).get("cache_read"))
     finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or "stop"

@@ -15,24 +15,22 @@ from urllib.request import getproxies, proxy_bypass
 
 from ...config import Settings
 from ...schemas.services import effort_of
-from .failures import said_fix, status_of, words_of
+from .failures import find_fix_in_words, status_of, words_of
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
+Form = Literal["json_schema", "json_object", "text"]
+"""Structured output by the schema, `response_format` for any JSON object, and plain text in the form that the prompt
+describes."""
+FORMS: tuple[Form, ...] = get_args(Form)
+SYSTEM_ROLE = "system"  # stands for the role of the instructions among the names of refused parameters
 _OPENAI = "https://api.openai.com"
-_MOST_TOKENS = 1_000_000_000
-"""Tokens of one call; more is no count."""
-SYSTEM_ROLE = "system"
-"""Stands for the role of the instructions among the names of parameters."""
+_MOST_TOKENS = 1_000_000_000  # of one call; more is no count
 # Endpoints know one name or the other for the most tokens of a reply.
 _OTHER_NAMES = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
 _MAY_BE_REFUSALS = frozenset({400, 404, 422, 500, 501})
 _WORDS = re.compile(r"\w+")
 _NAMES_THE_ROLE = re.compile(r"\broles?\b|\b(?:system|developer)[ _](?:role|message|prompt|instruction)", re.IGNORECASE)
-Form = Literal["json_schema", "json_object", "text"]
-"""Structured output by the schema, `response_format` for any JSON object, and plain text in the form that the prompt
-describes."""
-FORMS: tuple[Form, ...] = get_args(Form)
 # Statuses that may concern the form, and words that always do: some servers answer 404 or 500.
 _MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
@@ -47,12 +45,9 @@ class Reply(NamedTuple):
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int = 0
-    refusal: str = ""
-    """Why the model declined to answer, if the endpoint reports that."""
-    finish: str = "stop"
-    """Why the answer ended, as the endpoint reports it: "stop", "length", "content_filter" ..."""
-    batched: bool = False
-    """True if it came in a batch, at the price of batches."""
+    refusal: str = ""  # why the model declined to answer, if the endpoint reports that
+    finish: str = "stop"  # why the answer ended, as the endpoint reports it: "stop", "length", "content_filter" ...
+    batched: bool = False  # True if it came in a batch, at the price of batches
 
 
 class Endpoint(Protocol):
@@ -86,10 +81,10 @@ def name_of(settings: Settings) -> str:
 
 def proxy_before(settings: Settings) -> str:
     """Return the proxy through which requests to the endpoint go, without its password; "" if there is none."""
-    parts, proxies = urlsplit(settings.llm_base_url or _OPENAI), getproxies()
-    if not parts.hostname or proxy_bypass(parts.hostname):
+    address, proxies = urlsplit(settings.llm_base_url or _OPENAI), getproxies()
+    if not address.hostname or proxy_bypass(address.hostname):
         return ""
-    proxy = urlsplit(proxies.get(parts.scheme) or proxies.get("all") or "")
+    proxy = urlsplit(proxies.get(address.scheme) or proxies.get("all") or "")
     return f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]}" if proxy.netloc else ""
 
 
@@ -101,15 +96,16 @@ def reported_count(count: object) -> int:
 
 
 class Capability:
-    """The forms and parameters that one endpoint and model take. Used only on the process's event loop."""
+    """The forms and parameters that one endpoint and model take. Used only on the process's event loop.
+
+    `forms` are those to try, in order; `refused` are the names of parameters that are not sent any more.
+    """
 
     def __init__(self, name: str) -> None:
         """Begin with the strictest form and all parameters; `name` is the model's, for the log."""
         self._name = name
         self.forms: Sequence[Form] = FORMS
-        """The forms to try, in order."""
         self.refused: frozenset[str] = frozenset()
-        """The names of parameters that are not sent any more."""
 
     def record_answer(self, form: Form, refused: Collection[str], chosen: Collection[str]) -> None:
         """Record in which form and without which parameters a request was answered; warn of those the user chose."""
@@ -123,39 +119,37 @@ class Capability:
 
 def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
     """Return the parameters without the refused ones; one that has another name is sent under that (`_OTHER_NAMES`)."""
-    parameters_left: dict[str, Any] = {}
+    accepted: dict[str, Any] = {}
     for name, value in parameters.items():
         sent_as = name if name not in refused else _OTHER_NAMES.get(name)
         if sent_as is not None and sent_as not in refused:
-            parameters_left.setdefault(sent_as, value)
-    return parameters_left
+            accepted.setdefault(sent_as, value)
+    return accepted
 
 
-def merge_system(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def merge_system(messages: Messages) -> list[tuple[str, str]]:
     """Return the messages with the text of the system's ones at the beginning of the first other message."""
     system = [text for role, text in messages if role == SYSTEM_ROLE]
     (role, first), *rest = [message for message in messages if message[0] != SYSTEM_ROLE]
     return [(role, "\n\n".join([*system, first])), *rest]
 
 
-def refused_parameter(error: BaseException, parameters: Collection[str],
-                      messages: Sequence[tuple[str, str]]) -> str | None:
-    """Return the parameter that an error names as refused, or `SYSTEM_ROLE` if it names that role; None if neither.
-
-    The names in `parameters` and the messages are those that were sent.
-    """
+def refused_parameter(error: BaseException, parameters: Collection[str], messages: Messages) -> str | None:
+    """Return which of the sent parameters an error names as refused; `SYSTEM_ROLE` if it names that role; or None."""
     if status_of(error) not in _MAY_BE_REFUSALS:
         return None
     words = words_of(error)
     # OpenAI has the name in a field; other endpoints have it only in their words.
-    name = next((name for name in (getattr(error, "param", None), *_WORDS.findall(words)) if name in parameters), None)
-    if name is None and _NAMES_THE_ROLE.search(words) and any(role == SYSTEM_ROLE for role, _ in messages):
-        return SYSTEM_ROLE
-    return name
+    for name in (getattr(error, "param", None), *_WORDS.findall(words)):
+        if name in parameters:
+            return str(name)
+    was_sent = any(role == SYSTEM_ROLE for role, _ in messages)
+    return SYSTEM_ROLE if was_sent and _NAMES_THE_ROLE.search(words) else None
 
 
 def may_mean_the_form(error: BaseException) -> bool:
     """Return True if an error may be a refusal of the form of request, not of one that is too long, for example."""
+    if find_fix_in_words(error) is not None:
+        return False
     status = status_of(error)
-    names_the_form = status in {404, 500} and _NAMES_THE_FORM.search(words_of(error))
-    return said_fix(error) is None and (status in _MAY_MEAN_THE_FORM or bool(names_the_form))
+    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error))))

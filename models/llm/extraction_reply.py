@@ -22,24 +22,20 @@ from ...text.scripts import estimate_tokens
 from ...text.sentences import split_sentences
 from ...text.times import read_time
 
-_LONGEST_LINE = 300
-"""Characters of a line from which it is cut between sentences: a number should not stand for half a page."""
-_LONGEST_SENTENCE = 2 * _LONGEST_LINE
-"""Characters of a sentence from which it is cut between its items: ninety names get several numbers."""
+_LONGEST_LINE = 300  # characters; a longer one is cut between sentences: a number should not stand for half a page
+_LONGEST_SENTENCE = 2 * _LONGEST_LINE  # a longer one is cut between its items: ninety names get several numbers
 _ITEM_END = re.compile(r"[;；、，]|, ")
 _CITATION = re.compile(r"\s{0,3}(?:lines?|L)?\s{0,3}(?P<number>\d{1,5})(?![\d.]*\d)"
                        r"(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
 UNPROPOSED = 0.5
 """Confidence of a label that is not in the schema, in a reply that proposes none: as likely a slip as a need. It stays
 below the default acceptance threshold mu = 0.8."""
+# The fewest tokens of text for each row and each name: they bound a reply that would repeat itself without end.
 _TOKENS_OF_A_ROW, _TOKENS_OF_A_NAME = 4, 2
-"""The fewest tokens of text for each row and each name: they bound a reply that would repeat itself without end."""
 _FEWEST_ROWS = 6
-_MOST_LABELS = 12
-"""New ones in a call."""
+_MOST_LABELS = 12  # new ones in a call
 _PUNCTUATION = re.compile(r"[\W_]+")
-_LEAST_CELLS = 3
-"""Head, relation and tail: what a row needs beside its line."""
+_LEAST_CELLS = 3  # head, relation and tail: what a row needs beside its line
 
 
 class NumberedLine(NamedTuple):
@@ -67,8 +63,13 @@ class NumberedLines:
             is_same_document = index > 0 and _document_name(request) == _document_name(requests[index - 1])
             most = min(len(previous_pieces), len(pieces)) if is_same_document else 0  # how many lines may be repeated
             repeated = next((count for count in range(most, 0, -1) if previous_pieces[-count:] == pieces[:count]), 0)
-            for piece, shown in zip(pieces[repeated:], _with_dates(request, pieces)[repeated:], strict=True):
-                self.lines.append(NumberedLine(len(self.lines) + 1, index, piece, shown))
+            dates, end = relative_dates(request.text, request.said_on), 0
+            for place, piece in enumerate(pieces):
+                start = request.text.index(piece, end)
+                end = start + len(piece)
+                if place >= repeated:
+                    shown = with_meant_dates(request.text, dates, start, end)
+                    self.lines.append(NumberedLine(len(self.lines) + 1, index, piece, shown))
             previous_pieces = pieces
 
     def text(self) -> str:
@@ -109,7 +110,7 @@ def _pieces(text: str) -> Iterator[str]:
             continue
         begin, ends = 0, list[int]()
         for start, end in split_sentences(line):
-            if end - start > _LONGEST_SENTENCE:  # cut between its items, too
+            if end - start > _LONGEST_SENTENCE:
                 ends += [match.end() for match in _ITEM_END.finditer(line, start, end)]
             ends.append(end)
         ends = list(dict.fromkeys(ends))
@@ -117,18 +118,6 @@ def _pieces(text: str) -> Iterator[str]:
             if next_end is None or next_end - begin > _LONGEST_LINE:  # the next sentence or item does not fit
                 yield line[begin:end].strip()
                 begin = end
-
-
-def _with_dates(request: ExtractionRequest, pieces: Sequence[str]) -> list[str]:
-    """Return the pieces of a request's text, with the date that each relative one means behind it."""
-    dates = relative_dates(request.text, request.said_on)
-    end = 0
-    shown = list[str]()
-    for piece in pieces:
-        start = request.text.index(piece, end)
-        end = start + len(piece)
-        shown.append(with_meant_dates(request.text, dates, start, end))
-    return shown
 
 
 def _context_line(request: ExtractionRequest, document: str, *, is_new: bool) -> str:
@@ -154,10 +143,6 @@ def _document_name(request: ExtractionRequest) -> str:
     return f"{request.title} ({request.document})"
 
 
-_Cells = Annotated[list[str], Field(min_length=1)]
-_FactCells = Annotated[list[str], Field(min_length=_LEAST_CELLS)]
-
-
 def _check_confidence(cells: list[str]) -> list[str]:
     """Refuse a new label's row whose last cell is not a number from 0 to 1."""
     if not 0 <= float(cells[-1]) <= 1:
@@ -165,6 +150,8 @@ def _check_confidence(cells: list[str]) -> list[str]:
     return cells
 
 
+_Cells = Annotated[list[str], Field(min_length=1)]
+_FactCells = Annotated[list[str], Field(min_length=_LEAST_CELLS)]
 _NewLabel = Annotated[list[str], Field(min_length=2, max_length=3), AfterValidator(_check_confidence)]
 """A label of the model's own and its confidence, perhaps with the label's kind between them."""
 
@@ -178,10 +165,6 @@ class ExtractionReply(BaseModel):
     triples: list[_FactCells]
     attributes: list[_FactCells]
     new: Annotated[list[_NewLabel], Field(json_schema_extra={"maxItems": _MOST_LABELS})] = []
-
-    def convert(self, schema: GraphSchema, lines: NumberedLines) -> list[Extraction]:
-        """Return the extraction of each request, with labels replaced by the schema's names."""
-        return _Conversion(self, schema, lines).extractions()
 
 
 def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
@@ -208,31 +191,37 @@ class _Fact(NamedTuple):
     confidence: float
 
 
-class _Conversion:
-    """The conversion of one reply to the extraction of each request."""
+class ReplyConversion:
+    """The conversion of one reply to the extraction of each request, with labels replaced by the schema's names."""
 
     def __init__(self, reply: ExtractionReply, schema: GraphSchema, lines: NumberedLines) -> None:
         self._reply, self._lines, self._requests = reply, lines, lines.requests
-        self._open = schema.open
+        self._allows_all = schema.open
         # Some models write the letter that the prompt has for a type.
         letters = {normalise(letter): name for name, letter in type_letters(schema).items()}
         self._types = letters | _names_of(schema.entity_types)
         self._relations = _names_of(schema.relation_types)
         self._attributes = _names_of(schema.attribute_types)
         self._proposed = {normalise(label): float(confidence) for label, *_, confidence in reply.new}
-        self._texts = [_normalise_words("\n".join([one.title, one.heading, one.opening, one.text]))
-                       for one in self._requests]
+        self._texts = [_normalise_words("\n".join([request.title, request.heading, request.opening, request.text]))
+                       for request in self._requests]
         self._line_words = [(line, _normalise_words(line.text)) for line in lines.lines]
 
     def extractions(self) -> list[Extraction]:
+        """Return the extraction of each request."""
         triples = [*self._facts(self._reply.triples, self._relations)]
         attributes = [*self._facts(self._reply.attributes, self._attributes)]
-        names_in_facts = [{fact.head for fact in (*triples, *attributes) if fact.request == index}
-                          | {fact.tail for fact in triples if fact.request == index}
-                          for index in range(len(self._requests))]
+        names_in_facts = [set[str]() for _ in self._requests]
+        for fact in (*triples, *attributes):
+            names_in_facts[fact.request].add(fact.head)
+        for fact in triples:
+            names_in_facts[fact.request].add(fact.tail)
         entities = [list[ExtractedEntity]() for _ in self._requests]
         for entity in self._entities(set[str]().union(*names_in_facts)):
-            for index in self._requests_with(entity.name, names_in_facts):
+            words = _normalise_words(entity.name)
+            indices = [index for index, names in enumerate(names_in_facts)
+                       if entity.name in names or words in self._texts[index]]
+            for index in indices or [0]:  # what no request names is rejected with the first one's
                 entities[index].append(entity)
         return [Extraction(
             entities=tuple(entities[index]),
@@ -243,12 +232,6 @@ class _Conversion:
                 entity=fact.head, attribute=fact.label, value=fact.tail, evidence=fact.evidence, time=fact.time,
                 confidence=fact.confidence) for fact in attributes if fact.request == index),
             elsewhere=self._names_elsewhere(index, names)) for index, names in enumerate(names_in_facts)]
-
-    def _requests_with(self, name: str, names_in_facts: Sequence[Set[str]]) -> list[int]:
-        """Return the requests whose facts or text have a name, or the first request, where it is rejected."""
-        words = _normalise_words(name)
-        indices = [index for index, names in enumerate(names_in_facts) if name in names or words in self._texts[index]]
-        return indices or [0]
 
     def _names_elsewhere(self, index: int, names: Set[str]) -> tuple[str, ...]:
         """Return the names of facts that are not in their request, but in others of its document or instructions."""
@@ -285,13 +268,13 @@ class _Conversion:
         # Without a line, the request whose text has the most of the row's names, the first of several.
         row_index = line.request if line else max(
             range(len(self._texts)), key=lambda index: sum(name in self._texts[index] for name in names))
-        for tail, wanted in zip(tails, names[1:], strict=True):
-            candidates = (row_index, *self._requests_of_same_document(row_index))
-            index = next((other for other in candidates if wanted in self._texts[other]), row_index)
+        candidates = (row_index, *self._requests_of_same_document(row_index))
+        for tail, words in zip(tails, names[1:], strict=True):
+            index = next((other for other in candidates if words in self._texts[other]), row_index)
             evidence = ""
             if line:  # the items of a list stand in the line that a row cites or below it, each in its own line
-                lines = [one for one, text in self._line_words if one.request == index and wanted in text]
-                below = [one for one in lines if one.number >= line.number]
+                lines = [other for other, text in self._line_words if other.request == index and words in text]
+                below = [other for other in lines if other.number >= line.number]
                 evidence = (below or lines or [line])[0].text
             yield tail, index, evidence
 
@@ -319,7 +302,7 @@ class _Conversion:
     def _confidence(self, label: str, known: Mapping[str, str]) -> float:
         """Return the confidence in a label; one used but not listed counts as the least certain one that is listed."""
         key = normalise(label)
-        if self._open or key in known or not key:
+        if self._allows_all or key in known or not key:
             return 1.0
         return self._proposed.get(key, min(self._proposed.values(), default=UNPROPOSED))
 

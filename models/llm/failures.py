@@ -1,4 +1,4 @@
-"""Failures of endpoints: the error for the user, and the circuit breaker that spares one that is down further calls.
+"""Failures of endpoints: the error for the user, and the circuit breaker that sends none to one that is down.
 
 An error names the model, the cause and the fix, and never the key. The breaker opens after several failures in a row of
 the endpoint itself: every call then fails at once, without being sent. After some seconds calls pass again; the next
@@ -17,13 +17,10 @@ from pydantic import SecretStr
 
 from ..reasoner import ReasonerError
 
-NO_KEY = "none"
-"""The placeholder if no key is set: clients require one."""
+NO_KEY = "none"  # the placeholder if no key is set: clients require one
+FAILURES_IN_A_ROW = 5  # each after all retries; they show that the endpoint is down
+SECONDS_OPEN = 10.0  # about the time a server needs to restart; trying earlier would be a retry, as the calls have made
 _LONGEST_DETAIL = 300
-FAILURES_IN_A_ROW = 5
-"""Failures in a row, each after all retries, that show that the endpoint is down."""
-SECONDS_OPEN = 10.0
-"""About the time a server needs to restart. Trying earlier would be a retry, and the calls have made theirs."""
 _TITLE = re.compile(r"<title>([^<]*)", re.IGNORECASE)
 _LOG = logging.getLogger("banyan.llm")
 
@@ -48,10 +45,7 @@ class EndpointFailed(ReasonerError):
 
 
 class EndpointDown(ReasonerError):
-    """The endpoint is down: no further call is sent to it for now. Progress is saved.
-
-    The request itself has not failed and can be sent later.
-    """
+    """The endpoint is down, so no call is sent to it for now. The request has not failed and can be sent later."""
 
 
 class Fix(NamedTuple):
@@ -60,8 +54,7 @@ class Fix(NamedTuple):
     problem: str
     fix: str
     error: type[ReasonerError] = EndpointFailed
-    certain: bool = False
-    """True if no other call could succeed."""
+    certain: bool = False  # True if no other call could succeed
 
 
 NOT_OPENAI = Fix("what it sent is not an answer of OpenAI's protocol",
@@ -123,7 +116,7 @@ def failure(error: Exception, model_and_host: str, key: SecretStr, *, fix: Fix |
     message = f"{model_and_host}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
     if fix.error is not EndpointFailed:
         return fix.error(message)
-    nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in _error_chain(error))
+    nobody_listens = any(isinstance(cause, ConnectionRefusedError | gaierror) for cause in _causes(error))
     return EndpointFailed(message, certain=fix.certain or nobody_listens)
 
 
@@ -131,17 +124,17 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
     """Return the fix for an error, and the error to show: this one, or the one of its causes that led to the fix."""
     status = status_of(error)
     if status is not None:
-        return said_fix(error) or _FIX_BY_STATUS.get(status, _OTHER_FAILURE), error
+        return find_fix_in_words(error) or _FIX_BY_STATUS.get(status, _OTHER_FAILURE), error
     for name_part, fix in _FIX_BY_ERROR_NAME.items():
-        for one in _error_chain(error):
-            if any(name_part in base.__name__ for base in type(one).__mro__):
-                return fix, one
+        for cause in _causes(error):
+            if any(name_part in base.__name__ for base in type(cause).__mro__):
+                return fix, cause
     return _OTHER_FAILURE, error
 
 
-def said_fix(error: BaseException) -> Fix | None:
+def find_fix_in_words(error: BaseException) -> Fix | None:
     """Return the fix for what a client's error says, or None if its status or words give no cause."""
-    words = " ".join(map(str, (words_of(error), *(getattr(error, name, None) for name in ("code", "type")))))
+    words = " ".join(map(str, (words_of(error), getattr(error, "code", None), getattr(error, "type", None))))
     return fix_for(words) if status_of(error) in _STATUSES_WITH_WORDS else None
 
 
@@ -152,20 +145,17 @@ def fix_for(words: str) -> Fix | None:
 
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status of a client's error or of one that it was raised from, or None."""
-    for one in _error_chain(error):
-        for status in (getattr(one, "status_code", None), getattr(one, "code", None)):
+    for cause in _causes(error):
+        for status in (getattr(cause, "status_code", None), getattr(cause, "code", None)):
             if isinstance(status, int):
                 return status
     return None
 
 
 def words_of(error: BaseException) -> str:
-    """Return the message of a client's error, with the body of the response if the message does not have it.
-
-    The openai package puts " - " before the body in its messages. Of a page of HTML only the title is returned.
-    """
+    """Return the message of a client's error, with the body of the response; of a page of HTML only its title."""
     message, body = " ".join(str(error).split()), getattr(error, "body", None)
-    if not body or " - " in message:
+    if not body or " - " in message:  # the openai package's own messages have the body behind " - "
         return message
     if not isinstance(body, str):
         return f"{message} - {json.dumps(body, ensure_ascii=False, default=str)}"
@@ -175,7 +165,8 @@ def words_of(error: BaseException) -> str:
     return f"{message} - {body}"
 
 
-def _error_chain(error: BaseException | None) -> Iterator[BaseException]:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, then what it was raised from, and so on."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
@@ -192,7 +183,8 @@ class Breaker:
     def check(self) -> None:
         """Raise EndpointDown if the endpoint is down and it is too early to try it."""
         if self._clock() < self._down_until:
-            raise self._down_error()
+            raise EndpointDown(f"the endpoint is down: {self._reason}. Progress is saved. Run the command again when "
+                               "it answers, to go on from here")
 
     @contextmanager
     def watch(self) -> Iterator[None]:
@@ -206,16 +198,12 @@ class Breaker:
             yield
         except EndpointFailed as failure:
             self._failures += 1
-            if not failure.certain and self._failures < FAILURES_IN_A_ROW:
-                raise
-            self._reason, self._down_until = str(failure), self._clock() + SECONDS_OPEN
-            _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_OPEN)
-            raise self._down_error() from None
+            if failure.certain or self._failures >= FAILURES_IN_A_ROW:
+                self._reason, self._down_until = str(failure), self._clock() + SECONDS_OPEN
+                _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_OPEN)
+                self.check()
+            raise
         except ReasonerError:  # the endpoint answered, even if it refused this one request
             self._failures = 0
             raise
         self._failures = 0
-
-    def _down_error(self) -> EndpointDown:
-        return EndpointDown(f"the endpoint is down: {self._reason}. Progress is saved. Run the command again when it "
-                            "answers, to go on from here")

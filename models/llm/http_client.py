@@ -21,8 +21,7 @@ from .endpoint import Reply, name_of, proxy_before, reported_count
 from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, Fix, failure, fix_for
 from .limits import LimitedCalls
 
-MAX_BODY = 32 * 1024 * 1024
-"""Bytes of a response: far more than the longest answer, or a batch of embeddings."""
+MAX_BODY = 32 * 1024 * 1024  # bytes of a response: far more than the longest answer, or a batch of embeddings
 _STATUS = re.compile(r"[45][0-9][0-9]")
 
 
@@ -63,11 +62,10 @@ def open_openai(settings: Settings) -> openai.AsyncOpenAI:
     follows no redirect, which would send prompts to another host.
     """
     key = settings.llm_api_key.get_secret_value()
-    proxy = proxy_before(settings)
     try:
         # Without a proxy, httpx is not to read the environment: it would open each proxy there at once.
         http_client = openai.DefaultAsyncHttpxClient(
-            timeout=settings.llm_timeout, follow_redirects=False, trust_env=bool(proxy),
+            timeout=settings.llm_timeout, follow_redirects=False, trust_env=bool(proxy_before(settings)),
             headers={"Accept-Encoding": "identity"})
     except (ImportError, ValueError) as error:  # a package for SOCKS is missing, or no proxy has such an address
         raise ReasonerError(f"{name_of(settings)}: the proxy cannot be used ({error}); run `pip install socksio` if it "
@@ -79,7 +77,7 @@ def open_openai(settings: Settings) -> openai.AsyncOpenAI:
             return await send(*arguments, **options)
 
     http_client.send = send_in_time  # type: ignore[method-assign]
-    response_hooks: list[Any] = [_bound_response, reveal_error]
+    response_hooks: list[Any] = [_bound_response, _reveal_error]
 
     async def close_later(_: httpx2.Request) -> None:
         http_client.event_hooks = {"response": response_hooks}  # this function is called before the first request only
@@ -93,8 +91,8 @@ def open_openai(settings: Settings) -> openai.AsyncOpenAI:
         timeout=settings.llm_timeout, max_retries=settings.llm_retries, http_client=http_client)
 
 
-async def reveal_error(response: httpx2.Response) -> None:
-    """Give a response that reports an error but has the status of a success the status of the error.
+async def _reveal_error(response: httpx2.Response) -> None:
+    """Give a response that reports an error with the status of a success the error's own status.
 
     So the openai package repeats or raises it as any other error.
     """
@@ -125,10 +123,6 @@ def _status_in(body: bytes) -> int:
     return httpx2.codes.BAD_REQUEST if fix_for(json.dumps(error)) else httpx2.codes.BAD_GATEWAY
 
 
-ServedRequest = tuple[dict[str, Any], Sequence[str]]
-"""The body of a request, and the texts in it that the model reads: their tokens are limited and counted."""
-
-
 class ServedModel:
     """A model behind another path than the chat, such as `/embeddings`, with the chat's limits, timeouts and retries.
 
@@ -142,19 +136,26 @@ class ServedModel:
         self._settings, self._variables = settings, variables
         self._calls = LimitedCalls(self._connect, settings, operation)
 
-    def post(self, path: str, requests: Sequence[ServedRequest]) -> list[dict[str, Any]]:
-        """Send requests and return their answers in order. Their tokens are charged as `charge_calls` says."""
+    def post(self, path: str, requests: Sequence[tuple[dict[str, Any], Sequence[str]]]) -> list[dict[str, Any]]:
+        """Send requests and return their answers in order. Their tokens are charged as `charge_calls` says.
+
+        A request is its body, and the texts in it that the model reads: their tokens are limited and counted.
+        """
         charged, paid_tokens = charge(), list[int]()
 
-        async def ask(request: ServedRequest) -> dict[str, Any]:
+        async def ask(request: tuple[dict[str, Any], Sequence[str]]) -> dict[str, Any]:
             sent_body, texts = request
-            bodies = list[dict[str, Any]]()
+            answer: dict[str, Any] = {}
 
             async def call(client: openai.AsyncOpenAI) -> Reply:
-                body = await self._send(client, path, sent_body)
-                bodies.append(body)
-                usage = body.get("usage")
-                usage = usage if isinstance(usage, dict) else {}
+                try:
+                    body = await client.post(path, body=sent_body, cast_to=object)
+                except openai.OpenAIError as error:
+                    raise self._failure(error) from None
+                if not isinstance(body, dict):
+                    raise self._failure(ValueError(type(body).__name__), fix=NOT_OPENAI)
+                answer.update(body)
+                usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
                 tokens = reported_count(usage.get("prompt_tokens")) or reported_count(usage.get("total_tokens"))
                 return Reply("", tokens or sum(map(estimate_tokens, texts)), 0)
 
@@ -162,7 +163,7 @@ class ServedModel:
             paid_tokens.append(reply.prompt_tokens)
             if charged.budget is not None:
                 charged.budget.add(self._settings.llm_model, reply.prompt_tokens, 0)
-            return bodies[0]
+            return answer
 
         try:
             return run(in_parallel, ask, requests, self._settings.llm_concurrency)
@@ -175,15 +176,6 @@ class ServedModel:
             return open_openai(self._settings)
         except openai.OpenAIError as error:  # such as a missing key
             raise self._failure(error, fix=NOT_SET_UP) from None
-
-    async def _send(self, client: openai.AsyncOpenAI, path: str, sent_body: dict[str, Any]) -> dict[str, Any]:
-        try:
-            body = await client.post(path, body=sent_body, cast_to=object)
-        except openai.OpenAIError as error:
-            raise self._failure(error) from None
-        if not isinstance(body, dict):
-            raise self._failure(ValueError(type(body).__name__), fix=NOT_OPENAI)
-        return body
 
     def _failure(self, error: Exception, fix: Fix | None = None) -> ReasonerError:
         return failure(error, name_of(self._settings), self._settings.llm_api_key, fix=fix, variables=self._variables)

@@ -1,4 +1,4 @@
-"""Limit a process's calls to an endpoint, at once and per minute, and observe each: a log line and a telemetry span.
+"""Limit a process's calls to an endpoint, at once and per minute; write a log line and a telemetry span for each.
 
 All calls of the process to one endpoint share its rates and circuit breaker. The number of calls at once ("slots") is
 limited for each event loop. The openai client handles backoff, and `http_client` bounds each request.
@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -29,53 +29,58 @@ from .endpoint import Capability, Messages, Reply, host_of, name_of
 from .failures import Breaker
 
 LOG = logging.getLogger("banyan.llm")
+# The counts of a reply, and their names in the attributes of a span.
 _USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
           "cached_tokens": "cache_read.input_tokens"}
+_CHECK_SECONDS = 1.0  # after which a waiting call checks the circuit breaker again
 _WATCHERS: list[Callable[[Mapping[str, Any]], None]] = []
+_STEP: ContextVar[str] = ContextVar("banyan_llm_step", default="")
 _T = TypeVar("_T")
 _Client = TypeVar("_Client")
 
 SendIn = Callable[[Messages, dict[str, Any], Capability], Awaitable[Reply]]
 """Sends messages and the JSON schema of the answer in a form that the endpoint takes, and learns which these are."""
-_CHECK_SECONDS = 1.0
-"""Seconds after which a waiting call checks the circuit breaker again."""
 
 
 class _PerLoop(Generic[_T]):
-    """An object for each event loop: waiting tasks and connections belong to one."""
+    """An object for each event loop, to which waiting tasks and connections belong."""
 
     def __init__(self, make: Callable[[], _T]) -> None:
         self._make = make
-        self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, _T] = WeakKeyDictionary()
+        self._objects: WeakKeyDictionary[asyncio.AbstractEventLoop, _T] = WeakKeyDictionary()
 
     def of_this_loop(self) -> _T:
         loop = asyncio.get_running_loop()
-        if loop not in self._made:
-            self._made[loop] = self._make()
-        return self._made[loop]
+        if loop not in self._objects:
+            self._objects[loop] = self._make()
+        return self._objects[loop]
+
+
+@dataclass
+class _ObservedCall:
+    """A call in progress: the fields of its log line so far, and when it was sent."""
+
+    fields: dict[str, Any]
+    sent_at: float | None = None
 
 
 class EndpointLimits:
     """The limits of the calls to one endpoint and model, and what the process has learnt of it."""
 
     def __init__(self, settings: Settings, slots: _PerLoop[anyio.Semaphore]) -> None:
-        """Store the settings' limits; `slots` are the calls at once, shared by the models of an endpoint."""
         self.model, self.host = settings.llm_model, host_of(settings)
         self.breaker = Breaker(name_of(settings), time.monotonic)
         self.capability = Capability(name_of(settings))
-        self._slots = slots
+        self._slots = slots  # shared by the models of an endpoint
         requests, tokens = settings.llm_requests_per_second, settings.llm_tokens_per_minute
         self._seconds_per_request = 0.0 if requests is None else 1 / requests
         self._seconds_per_token = 0.0 if tokens is None else 60 / tokens
-        self._next_request = self._next_tokens = 0.0
-        """When the rates allow the next call."""
+        self._next_request = self._next_tokens = 0.0  # when each rate allows the next call
         self._lock = Lock()
 
     @asynccontextmanager
-    async def turn(self, texts: Iterable[str], call: "ObservedCall") -> AsyncIterator[None]:
-        """Wait for a slot and for the rates, and hold the slot while the block makes the call.
-
-        `texts` are those of the call's prompt, counted if tokens are limited.
+    async def turn(self, texts: Iterable[str], call: _ObservedCall) -> AsyncIterator[None]:
+        """Wait for a slot and for the rates, and hold the slot while the block makes the call of a prompt.
 
         Raises:
             EndpointDown: the endpoint is down, or went down while the call waited.
@@ -89,8 +94,9 @@ class EndpointLimits:
             call.sent_at = time.perf_counter()
             with self.breaker.watch():
                 yield
+            used = call.fields["prompt_tokens"] + call.fields["completion_tokens"]
             with self._lock:  # the expected tokens were counted when the turn began
-                self._next_tokens += (call.tokens - expected) * self._seconds_per_token
+                self._next_tokens += (used - expected) * self._seconds_per_token
 
     def _take_turn(self, tokens: int) -> float:
         """Return the seconds until the rates allow another call; 0 means that it may begin now, and is counted."""
@@ -119,10 +125,7 @@ class ProcessEndpoints:
         return self._limits.setdefault((account, settings.llm_model, rates), EndpointLimits(settings, slots))
 
 
-@once_in_each_process
-def process_endpoints() -> ProcessEndpoints:
-    """Return the endpoints of this process."""
-    return ProcessEndpoints()
+process_endpoints = once_in_each_process(ProcessEndpoints)
 
 
 class LimitedCalls(Generic[_Client]):
@@ -145,7 +148,6 @@ class LimitedCalls(Generic[_Client]):
             async with self.limits.turn(texts, observed):
                 reply = await call(clients[0])
                 observed.fields |= {name: getattr(reply, name) for name in _USAGE}
-                observed.tokens = reply.prompt_tokens + reply.completion_tokens
             return reply
 
 
@@ -161,9 +163,6 @@ class LimitedEndpoint(LimitedCalls[SendIn]):
         return await self.ask([content for _, content in messages], call)
 
 
-_STEP: ContextVar[str] = ContextVar("banyan_llm_step", default="")
-
-
 @contextmanager
 def calls_of_step(name: str) -> Iterator[None]:
     """Name the step, such as "extract", that makes the calls of the block."""
@@ -174,28 +173,16 @@ def calls_of_step(name: str) -> Iterator[None]:
         _STEP.reset(token)
 
 
-@dataclass
-class ObservedCall:
-    """A call in progress: the fields of its log line so far, when it was sent, and the tokens it used in all."""
-
-    fields: dict[str, Any] = field(default_factory=dict)
-    sent_at: float | None = None
-    tokens: int = 0
-
-
 def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
     """Call a function after each call of this process, with the fields of its log line, until the process ends."""
     _WATCHERS.append(on_call)
 
 
 @contextmanager
-def _observed_call(limits: EndpointLimits, operation: str) -> Iterator[ObservedCall]:
-    """Observe one call: a span with the attributes of the GenAI conventions, and a line in the log at level INFO.
-
-    The fields of the line are also the record's `fields`, for a formatter that writes them separately.
-    """
+def _observed_call(limits: EndpointLimits, operation: str) -> Iterator[_ObservedCall]:
+    """Record one call as a span with the attributes of the GenAI conventions, and as a line of the log."""
     step, started = _STEP.get(), time.perf_counter()
-    call = ObservedCall({"step": step, "model": limits.model, "host": limits.host, "outcome": "ok"})
+    call = _ObservedCall({"step": step, "model": limits.model, "host": limits.host, "outcome": "ok"})
     attributes = {"gen_ai.operation.name": operation, "gen_ai.provider.name": "openai",
                   "gen_ai.request.model": limits.model, "server.address": limits.host, "banyan.step": step}
     with span(f"{operation} {limits.model}", attributes, SpanKind.CLIENT) as current:
@@ -209,7 +196,7 @@ def _observed_call(limits: EndpointLimits, operation: str) -> Iterator[ObservedC
             sent_at = call.sent_at or ended  # the wait for a free slot does not count as the endpoint's time
             call.fields.update(ms=round(1000 * (ended - sent_at)), waited_ms=round(1000 * (sent_at - started)))
             LOG.info("call %s", " ".join(f"{name}={value}" for name, value in call.fields.items()),
-                     extra={"fields": {"event": "call", **call.fields}})
+                     extra={"fields": {"event": "call", **call.fields}})  # for a log of JSON lines
             for on_call in _WATCHERS:
                 on_call(call.fields)
             current.set_attributes({f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()

@@ -7,16 +7,8 @@ from itertools import chain
 from typing import Self
 
 from ...config import LlmStep, Settings
-from ...prompts.rendering import (
-    Language,
-    Prompt,
-    example,
-    extraction_instructions_block,
-    instructions_line,
-    number_items,
-    question_language,
-    render,
-)
+from ...prompts import rendering
+from ...prompts.rendering import Language, Prompt, number_items, render
 from ...prompts.schema_text import inquiry_values, schema_block
 from ...schemas.delta import Candidate, ElementKind, SameLabel
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -30,14 +22,11 @@ from . import wire
 from .extraction_reply import NumberedLines
 from .model_calls import ModelCalls, prompt_language
 
-COMMUNITIES_PER_CALL = 8
-"""Few enough that the model forgets no community, many enough that the fixed prompt hardly counts."""
-SUMMARY_TOKENS = 4000
-"""What one call may read of communities; with the answer it fits a context of 8,192 tokens."""
+# Few enough that the model weighs each of them, many enough that the fixed prompt hardly counts.
+COMMUNITIES_PER_CALL, PAIRS_PER_CALL = 8, 10
+SUMMARY_TOKENS = 4000  # that one call may read of communities; with the answer they fit a context of 8,192 tokens
+# Keywords in the name and facts in the description of a community that no model describes.
 _NAME_KEYWORDS, _DESCRIPTION_FACTS = 3, 5
-"""Keywords in the name and facts in the description of a community that no model describes."""
-PAIRS_PER_CALL = 10
-"""Few enough that each is weighed, many enough that the fixed prompt hardly counts."""
 MOST: dict[ElementKind, int] = {"entity_type": 8, "relation": 18, "attribute": 16}
 """Elements that a model may propose: with the core, what fits `LETTERED_TOKENS` in an extraction prompt."""
 _SEPARATORS = re.compile(r"[|,/、，]")
@@ -50,25 +39,17 @@ def extraction_prompt(requests: Sequence[ExtractionRequest], schema: GraphSchema
     instructions = requests[0].instructions if requests else ""
     return render(
         "extract", language, schema=schema_block(schema, language),
-        example=example("extract", language), text=NumberedLines(requests).text(),
-        instructions=extraction_instructions_block(instructions, language))
+        example=rendering.example("extract", language), text=NumberedLines(requests).text(),
+        instructions=rendering.extraction_instructions_block(instructions, language))
 
 
-def _summary_batches(communities: Sequence[CommunityDigest]) -> list[list[CommunityDigest]]:
-    """Split communities into batches for one call each, in order.
-
-    A batch has at most `COMMUNITIES_PER_CALL` communities, and at most `SUMMARY_TOKENS` unless it has only one.
-    """
-    batches, batch_tokens = list[list[CommunityDigest]](), 0
-    for community in communities:
-        tokens = estimate_tokens(_digest_text(community))
-        is_full = batches and (len(batches[-1]) == COMMUNITIES_PER_CALL or batch_tokens + tokens > SUMMARY_TOKENS)
-        if is_full or not batches:
-            batches.append([])
-            batch_tokens = 0
-        batches[-1].append(community)
-        batch_tokens += tokens
-    return batches
+def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Settings) -> Prompt:
+    """Return the prompt that proposes a schema from excerpts."""
+    text = number_items(excerpts)
+    language = prompt_language(settings, text)
+    return render("infer", language, excerpts=text, schema=schema_block(known, language),
+                  entity_types=str(MOST["entity_type"]), relations=str(MOST["relation"]),
+                  attributes=str(MOST["attribute"]))
 
 
 class LlmReasoner(ModelCalls):
@@ -78,9 +59,7 @@ class LlmReasoner(ModelCalls):
     `ModelCalls`.
     """
 
-    resolves = True
-    reasons = True
-
+    resolves = reasons = True
     _instructions = ""
 
     @property
@@ -96,10 +75,7 @@ class LlmReasoner(ModelCalls):
         return other
 
     async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Return the extractions of some chunks, read by one call.
-
-        A label of the model's own keeps the confidence it was proposed with.
-        """
+        """Return the extractions of some chunks, read by one call."""
         return await self._ask("extract", lambda: self._extraction_call(requests, schema))
 
     def _extraction_call(self, requests: Sequence[ExtractionRequest], schema: GraphSchema,
@@ -121,7 +97,7 @@ class LlmReasoner(ModelCalls):
 
         def make(batch: Sequence[int]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
             text = number_items(f"{_card_text(pairs[position].first)}\n{_card_text(pairs[position].second)}"
-                                        for position in batch)
+                                for position in batch)
             language = prompt_language(self._settings, text)
             return render("resolve", language, pairs=text), wire.verdicts(len(batch))
 
@@ -130,13 +106,23 @@ class LlmReasoner(ModelCalls):
         return [verdict_at[position] for position in range(len(pairs))]
 
     async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
-        """Return a name and a description for each community, in order; several go into one call."""
+        """Return a name and a description for each community, in order; a call has as many as it may read."""
+        batches, batch_tokens = list[list[CommunityDigest]](), 0
+        for community in communities:
+            tokens = estimate_tokens(_digest_text(community))
+            if (not batches or len(batches[-1]) == COMMUNITIES_PER_CALL
+                    or batch_tokens + tokens > SUMMARY_TOKENS):
+                batches.append([])
+                batch_tokens = 0
+            batches[-1].append(community)
+            batch_tokens += tokens
+
         def make(batch: Sequence[CommunityDigest]) -> tuple[Prompt, wire.Shape[list[CommunitySummary]]]:
             text = number_items(map(_digest_text, batch))
             return render("summarise", prompt_language(self._settings, text), communities=text), wire.summaries(batch)
 
         return await self._ask_batches(
-            "summarise", make, _summary_batches(communities),
+            "summarise", make, batches,
             # A community that a filter stops is described by its keywords and first facts.
             otherwise=lambda community: CommunitySummary(
                 name=", ".join(community.keywords[:_NAME_KEYWORDS]),
@@ -150,7 +136,7 @@ class LlmReasoner(ModelCalls):
         language = self._question_language(inquiry.question)
         return await self._ask(step, lambda: (
             render("agent", language, **inquiry_values(inquiry, language),
-                           instructions=instructions_line(self._instructions, language)),
+                   instructions=rendering.instructions_line(self._instructions, language)),
             wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
@@ -159,11 +145,11 @@ class LlmReasoner(ModelCalls):
             return question
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)
         return await self._ask("condense", lambda: (
-            render("condense", self._question_language(question),
-                           conversation=conversation, question=question), wire.QUESTION))
+            render("condense", self._question_language(question), conversation=conversation, question=question),
+            wire.QUESTION))
 
     def _question_language(self, question: str) -> Language:
-        return question_language(question) if self._settings.language == "auto" else self._settings.language
+        return rendering.question_language(question) if self._settings.language == "auto" else self._settings.language
 
 
 def _card_text(card: EntityCard) -> str:
@@ -177,15 +163,6 @@ def _digest_text(community: CommunityDigest) -> str:
     return "\n".join([", ".join(community.keywords), *facts, *(["---", *others] if others else [])])
 
 
-def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Settings) -> Prompt:
-    """Return the prompt that proposes a schema from excerpts."""
-    text = number_items(excerpts)
-    language = prompt_language(settings, text)
-    return render("infer", language, excerpts=text, schema=schema_block(known, language),
-                  entity_types=str(MOST["entity_type"]), relations=str(MOST["relation"]),
-                  attributes=str(MOST["attribute"]))
-
-
 class SchemaWriter(ModelCalls):
     """Asks a model for a schema."""
 
@@ -197,7 +174,13 @@ class SchemaWriter(ModelCalls):
 
     async def group(self, labels: Sequence[Candidate], schema: GraphSchema) -> list[SameLabel]:
         """Return which labels mean the same as an element of the schema, or as another one."""
-        text = number_items(map(_candidate_text, labels))
+        def describe(label: Candidate) -> str:
+            """Return a label with its kind, and the types that a relation or an attribute was found with."""
+            subjects, objects = ("|".join(types) or ANY for types in (label.subject_types, label.object_types))
+            types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
+            return f"{label.kind.replace('_', ' ')}: {label.name}{types[label.kind]}"
+
+        text = number_items(map(describe, labels))
         language = prompt_language(self._settings, text)
         return await self._ask("group", lambda: (
             render("group", language, labels=text, schema=schema_block(schema, language)), wire.SAME_LABELS))
@@ -216,7 +199,7 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
     elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
     taken = {label_key(name) for element in elements for name in element.all_names()}
     types = {known_type.name: known_type for known_type in known.entity_types}
-    type_names = {label_key(name): one.name for one in known.entity_types for name in one.all_names()}
+    type_names = {label_key(name): element.name for element in known.entity_types for name in element.all_names()}
 
     def types_in(cell: str) -> tuple[str, ...]:
         """Return the schema's names of the types in a cell, or the name for any type if it has none of them."""
@@ -245,7 +228,7 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
 
 
 def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], cells: int, taken: set[str]) -> Iterator[list[str]]:
-    """Yield the rows with a readable first cell that is not in `taken`, to which it is added, as many as may be."""
+    """Yield the rows with a readable first cell that is not in `taken`, to which it is added, at most `MOST[kind]`."""
     left = MOST[kind]
     for row in rows:
         name, *others = [" ".join(cell.split()) for cell in (*row, *[""] * cells)][:cells]
@@ -253,12 +236,6 @@ def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], cells: int, take
             taken.add(label_key(name))
             left -= 1
             yield [name, *others]
-
-
-def _candidate_text(candidate: Candidate) -> str:
-    subjects, objects = ("|".join(types) or ANY for types in (candidate.subject_types, candidate.object_types))
-    types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
-    return f"{candidate.kind.replace('_', ' ')}: {candidate.name}{types[candidate.kind]}"
 
 
 def _label_fields(name: str, label: str) -> Mapping[str, object]:

@@ -25,8 +25,7 @@ from .wire import Shape
 _I = TypeVar("_I")
 _T = TypeVar("_T")
 _ATTEMPTS = 2
-_LONGEST_UNUSABLE = 10_000
-"""The most characters stored of a reply that could not be used."""
+_LONGEST_UNUSABLE = 10_000  # characters that are stored of a reply that could not be used
 _TRIAL_ANSWER = {"numbers": [*range(1, 31)]}
 _TRIAL_SCHEMA: dict[str, Any] = {
     "title": "Trial", "type": "object", "properties": {"numbers": {"type": "array", "items": {"type": "integer"}}},
@@ -65,13 +64,13 @@ class ModelCalls:
         self._in_progress: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
         targets = dict[Hashable, Target]()  # steps with the same model, endpoint and options share one
 
-        def target_of(one: Settings) -> Target:
-            chosen = chosen_parameters(one)
+        def target_of(own: Settings) -> Target:
+            chosen = chosen_parameters(own)
             options = (json.dumps(chosen, sort_keys=True),) if chosen else ()
-            key = one.llm_model, one.llm_base_url, one.llm_api_key, options
+            key = own.llm_model, own.llm_base_url, own.llm_api_key, options
             if key not in targets:
-                endpoint = endpoint_of(one) if endpoint_of else LimitedEndpoint(lambda: open_client(one), one)
-                targets[key] = Target(one.llm_model, options, endpoint)
+                endpoint = endpoint_of(own) if endpoint_of else LimitedEndpoint(lambda: open_client(own), own)
+                targets[key] = Target(own.llm_model, options, endpoint)
             return targets[key]
 
         self._targets: dict[str, Target] = {step: target_of(settings.for_step(step)) for step in LLM_STEPS}
@@ -82,8 +81,7 @@ class ModelCalls:
         """Return the model's answer to a prompt, from the ledger if it was paid before; no thread waits for it.
 
         If an answer does not fit the shape, the model is asked once more, with the answer and its errors. Only an
-        answer that fits is cached for the prompt, so asking again after a failure pays again. Of equal concurrent
-        prompts only one is paid.
+        answer that fits is cached for the prompt, so asking again after a failure pays again.
 
         Raises:
             ReasonerError: the endpoint failed, or the repaired answer does not fit either; for its classes, see
@@ -105,24 +103,28 @@ class ModelCalls:
 
     async def _call_model(self, key: str, step: str, target: Target, prompt: Prompt, shape: Shape[_T]) -> _T:
         """Pay for an answer, check it, and ask for a repair if it does not fit; see `_ask`."""
-        messages, wrong = prompt.messages, ""
+        messages, problem = prompt.messages, ""
         for _ in range(_ATTEMPTS):
             reply = await self._send_once(step, target, messages, shape)
             try:
                 answer = await asyncio.to_thread(read_reply, reply, shape)  # a useless one may take a second
             except UnusableAnswer as error:
-                wrong = str(error)
+                problem = str(error)
             else:
-                await self._record(key, step, reply, target.model)
+                await self._record(key, step, reply, target.model, clean_text(reply.text))
                 return answer
+            unusable = clean_text(reply.text or reply.refusal)
+            if len(unusable) > _LONGEST_UNUSABLE:
+                unusable = f"{unusable[:_LONGEST_UNUSABLE]}..."
             # Under a key that is never looked up: its tokens are accounted, but it is not used as a cache.
-            await self._record(content_id("unusable", key, reply.text), step, reply, target.model, wasted=True)
+            unused_key = content_id("unusable", key, reply.text)
+            await self._record(unused_key, step, reply, target.model, unusable, wasted=True)
             if reply.finish == "content_filter":  # asking again would repeat the text
                 raise Filtered(f"{step}: model {target.model!r}: its content filter stopped the answer; use "
                                "another model (BANYAN_LLM_MODEL) for this text")
-            repair = (await asyncio.to_thread(render, "repair", prompt.language, error=wrong)).user
-            messages = [*messages, ("assistant", _unusable_text(reply) or "-"), ("user", repair)]
-        failed = f"{step}: model {target.model!r} gave no usable answer in {_ATTEMPTS} attempts: {wrong}. "
+            repair = (await asyncio.to_thread(render, "repair", prompt.language, error=problem)).user
+            messages = [*messages, ("assistant", unusable or "-"), ("user", repair)]
+        failed = f"{step}: model {target.model!r} gave no usable answer in {_ATTEMPTS} attempts: {problem}. "
         if reply.finish == "length":
             raise TooLong(failed + "Raise BANYAN_LLM_REPLY_TOKENS or the endpoint's own limit, let it think less "
                                    "(BANYAN_LLM_REASONING_EFFORT), or lower BANYAN_CHUNK_TOKENS")
@@ -141,18 +143,17 @@ class ModelCalls:
         self._ledger.spend(target.model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
         return reply
 
-    async def _record(self, key: str, step: str, reply: Reply, model: str, *, wasted: bool = False) -> None:
-        """Store a reply and its tokens in the ledger; `wasted` marks one that cannot be used."""
+    async def _record(self, key: str, step: str, reply: Reply, model: str, text: str, *, wasted: bool = False) -> None:
+        """Store a reply's text and tokens in the ledger; `wasted` marks one that cannot be used."""
         # A thread runs to its end even if this task is cancelled: what was paid is stored.
         await asyncio.to_thread(
             self._ledger.record, key=key, step=step, model=model + BATCHED if reply.batched else model, wasted=wasted,
-            response=_unusable_text(reply) if wasted else clean_text(reply.text),
-            prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
+            response=text, prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
             cached_tokens=reply.cached_tokens)
 
     async def _ask_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
                            batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
-        """Return the answers to all items of all batches, in order."""
+        """Return the answers to all items of all batches, in order; `otherwise` answers one that a filter stops."""
         async def ask(batch: Sequence[_I]) -> list[_T]:
             """Return the answers to a batch, in two calls if it cannot be asked as a whole."""
             try:
@@ -168,12 +169,6 @@ class ModelCalls:
             return [*await ask(batch[:middle]), *await ask(batch[middle:])]
 
         return [*chain.from_iterable(await in_parallel(ask, batches, self._settings.llm_concurrency))]
-
-
-def _unusable_text(reply: Reply) -> str:
-    """Return the text of an unusable reply, cut if it is long, to store and to show to the model."""
-    text = clean_text(reply.text or reply.refusal)
-    return text if len(text) <= _LONGEST_UNUSABLE else f"{text[:_LONGEST_UNUSABLE]}..."
 
 
 def open_client(settings: Settings) -> SendIn:

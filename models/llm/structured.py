@@ -17,17 +17,13 @@ _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a co
 # Some servers' chat templates open the block in the prompt, so the answer has only its end.
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
-_MOST_BROKEN_OBJECTS = 1000
-"""The number of braces that open no readable object after which the search ends."""
-_MOST_OBJECTS = 100
-"""Objects that are returned, the likeliest ones: each is checked, and a useless reply may have a hundred thousand."""
-_MOST_READ_AGAIN = 100_000
-"""The most characters that are read a second time, after such braces or commas, so that reading stays linear."""
-MAX_ANSWER = 1_000_000
-"""The most characters of an answer that is read: ten times the longest reply of today's models."""
-_CHARACTERS_SHOWN, _REFUSAL_SHOWN, _ERRORS_SHOWN = 80, 200, 3
 # Models may wrap an answer in these fields if it was requested as a function's arguments or by its JSON schema.
 _WRAPPERS = ("arguments", "parameters", "properties")
+_MOST_BROKEN_OBJECTS = 1000  # braces that open no readable object, after which the search ends
+_MOST_OBJECTS = 100  # of those found, the last ones: each is checked, and a useless reply may have a hundred thousand
+_MOST_READ_AGAIN = 100_000  # characters read a second time, after such braces or commas, so that reading stays linear
+MAX_ANSWER = 1_000_000  # characters of an answer: ten times the longest reply of today's models
+_CHARACTERS_SHOWN, _REFUSAL_SHOWN, _ERRORS_SHOWN = 80, 200, 3
 
 
 class UnusableAnswer(ValueError):
@@ -41,12 +37,12 @@ def read_reply(reply: Reply, shape: Shape[T]) -> T:
     try:
         return read_text(reply.text, shape)
     except ValueError as error:
-        wrong = str(error)
+        problem = str(error)
         if isinstance(error, ValidationError):
             details = error.errors(include_url=False, include_context=False, include_input=False)[:_ERRORS_SHOWN]
-            wrong = "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
+            problem = "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
         cut = "the answer was cut off at the length limit; " if reply.finish == "length" else ""
-        raise UnusableAnswer(cut + wrong) from error
+        raise UnusableAnswer(cut + problem) from error
 
 
 def read_text(text: str, shape: Shape[T]) -> T:
@@ -74,19 +70,14 @@ def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
     return value
 
 
-def json_objects(text: str, names: Collection[str] = ()) -> list[dict[str, Any]]:
-    """Return the JSON objects in an answer, the likeliest first: the last, as drafts come before the final answer.
+def json_objects(text: str, names: Collection[str]) -> list[dict[str, Any]]:
+    """Return the JSON objects in an answer that have one of some fields; the last first, as drafts come before it.
 
     Thoughts, code fences and words around the objects are ignored. A truncated object is an error, because what is
     missing is unknown.
 
-    Args:
-        text: the answer.
-        names: fields of the expected object. Objects without any of them come last, and not at all if they are parts
-            of an object that cannot be read.
-
     Raises:
-        UnusableAnswer: there is no complete object, or the text is too long.
+        UnusableAnswer: there is no complete object with such a field, or the text is too long.
     """
     if len(text) > MAX_ANSWER:
         raise UnusableAnswer(f"it has {len(text):,} characters, at most {MAX_ANSWER:,} are read")
@@ -103,35 +94,29 @@ def json_objects(text: str, names: Collection[str] = ()) -> list[dict[str, Any]]
 
 
 def _scan(text: str, names: Collection[str]) -> tuple[list[dict[str, Any]], str]:
-    """Return the JSON objects in a text, the likeliest first, and why its first brace opens none."""
-    objects = list[tuple[dict[str, Any], int]]()
-    first_broken, problem, broken = len(text), "", 0
-    start, characters_left = text.find("{"), _MOST_READ_AGAIN
+    """Return the JSON objects with one of some fields in a text, the last first, and why its first brace opens none."""
+    objects, problem = list[dict[str, Any]](), ""
+    broken, characters_left = 0, _MOST_READ_AGAIN
+    start = text.find("{")
     while start >= 0 and broken < _MOST_BROKEN_OBJECTS and characters_left > 0:
         value, end, reason = _decode_object(text, start)
         if value is None:
-            problem, first_broken = problem or f" ({reason})", min(first_broken, start)
+            problem = problem or f" ({reason})"
             broken += 1
             characters_left -= end - start
             end = start + 1  # there may be readable objects within it
+        elif value.keys().isdisjoint(names):
+            problem = problem or " that has a field which was asked for"
         else:
-            objects.append((value, start))
+            objects.append(value)
         start = text.find("{", end)
-    objects = objects[:-_MOST_OBJECTS - 1:-1]
-    fitting = [value for value, _ in objects if not names or not value.keys().isdisjoint(names)]
-    # An object behind the first unreadable one may be a part of that.
-    others = [value for value, start in objects if start < first_broken and value not in fitting]
-    return [*fitting, *others, *_without_last_commas(text, first_broken)], problem
-
-
-def _without_last_commas(text: str, first_broken: int) -> list[dict[str, Any]]:
-    """Return the object of a text that is unreadable only because of commas before closing brackets, if it is."""
     nearly_object = text[text.find("{"):text.rfind("}") + 1]
-    if first_broken == len(text) or len(nearly_object) > _MOST_READ_AGAIN:
-        return []
-    repaired = _STRING_OR_LAST_COMMA.sub(r"\1", nearly_object)
-    value, end, _ = _decode_object(repaired, 0)
-    return [value] if value and end == len(repaired) else []
+    if broken and len(nearly_object) <= _MOST_READ_AGAIN:  # commas before closing brackets may be all that is wrong
+        repaired = _STRING_OR_LAST_COMMA.sub(r"\1", nearly_object)
+        value, end, _ = _decode_object(repaired, 0)
+        if value and end == len(repaired):
+            objects.insert(0, value)
+    return objects[:-_MOST_OBJECTS - 1:-1], problem
 
 
 def _decode_object(text: str, start: int) -> tuple[dict[str, Any] | None, int, str]:

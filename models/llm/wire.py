@@ -22,19 +22,18 @@ from ...schemas.inquiry import Judgement
 from ...schemas.lookups import LOOKUPS, TOOLS, Lookup
 from ...schemas.resolution import PairVerdict
 from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, DraftAnswer
-from .extraction_reply import ExtractionReply, NumberedLines, bounds_of
+from .extraction_reply import ExtractionReply, NumberedLines, ReplyConversion, bounds_of
 
 T = TypeVar("T")
 _M = TypeVar("_M", bound=BaseModel)
 
 LONGEST_THOUGHT = 4000
 """Characters of a thought that the following prompts of a question repeat: a model that goes on and on pays once."""
+MOST_LOOKUPS = 6  # of one reply
 _MOST_FINDINGS = 3
-MOST_LOOKUPS = 6
-"""Lookups of one reply."""
 _LONGEST_REASON = 200  # characters; the reason may repeat what the model wrote
+# The keywords of a JSON schema for strict decoding. The bounds of arrays end an answer that repeats itself.
 _STRICT_KEYWORDS = ("type", "enum", "items", "minItems", "maxItems")
-"""The keywords of a JSON schema for strict decoding. The bounds of arrays end an answer that repeats itself."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ class Shape(Generic[T]):
 
 
 def _shape(name: str, model: type[_M], read: Callable[[_M], T], bounded: Mapping[str, Any] | None = None) -> Shape[T]:
+    """Return the shape of answers that a model validates; `bounded` has other JSON schemas for some of its fields."""
     schema = _strict_schema(model)
     return Shape({"title": name, **schema, "properties": {**schema["properties"], **(bounded or {})}},
                  lambda data: read(model.model_validate(data)))
@@ -75,20 +75,17 @@ def _strict_schema(model: type[BaseModel]) -> dict[str, Any]:
     return strict(whole)
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
-
-
 def _schema_hint(**words: Any) -> Any:
     """Return a field with keywords in its JSON schema that are sent to the endpoint but not checked in the answer."""
     return Field(json_schema_extra=words)
 
 
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+
 class _Numbered(_Wire):
     id: int
-
-
-_N = TypeVar("_N", bound=_Numbered)
 
 
 class _Finding(_Wire):
@@ -101,14 +98,14 @@ class _Summary(_Numbered):
     summary: str = Field(min_length=1)
     findings: Annotated[list[_Finding], _schema_hint(maxItems=_MOST_FINDINGS)] = []
 
-    def convert(self, facts: Sequence[str]) -> CommunitySummary:
+    def convert(self, community: CommunityDigest, shown: tuple[str, ...]) -> CommunitySummary:
         """Return the summary with its findings and the facts that support them; a finding without any is left out."""
-        lines = [self.summary]
+        facts, lines = community.statements, [self.summary]
         for finding in self.findings[:_MOST_FINDINGS]:
             supporting = [facts[number - 1] for number in dict.fromkeys(finding.facts) if 0 < number <= len(facts)]
             if supporting and finding.text.strip():
                 lines.append(f"- {finding.text.strip()} ({'; '.join(supporting)})")
-        return CommunitySummary(name=self.name, summary="\n".join(lines))
+        return CommunitySummary(name=self.name, summary="\n".join(lines), shown=shown)
 
 
 class _Summaries(_Wire):
@@ -123,68 +120,6 @@ class _Verdict(_Numbered):
 
 class _Verdicts(_Wire):
     pairs: list[_Verdict]
-
-
-def _in_order(field: str, items: Iterable[_N], count: int) -> list[_N]:
-    """Return items in the order of their numbers, from 1."""
-    by_number = {item.id: item for item in items}
-    missing = [str(number) for number in range(1, count + 1) if number not in by_number]
-    if missing:
-        raise ValueError(f"{field}: no item with id {', '.join(missing)}")
-    return [by_number[number] for number in range(1, count + 1)]
-
-
-class _Judgement(_Wire):
-    thought: Annotated[str, AfterValidator(lambda thought: thought[:LONGEST_THOUGHT])] = ""
-    lookups: list[dict[str, Any]] = []
-    answerable: bool = False
-    claims: list[Claim] = []
-    short: str = ""
-    confidence: float = Field(default=1.0, ge=0, le=1)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_parts(cls, given: Any) -> Any:
-        """Refuse a claim or lookup that is read alone because the reply around it is broken."""
-        if isinstance(given, dict) and not given.keys() & {"answerable", "lookups"}:
-            raise ValueError("answerable: missing")
-        return given
-
-    def convert(self, *, looks_up: bool) -> Judgement:
-        """Return the answer if there is one, else the lookups if `looks_up` allows them, else unanswerable."""
-        if self.answerable and self.claims:
-            return Judgement(thought=self.thought, draft=DraftAnswer(
-                thought=self.thought, answerable=True, claims=self.claims, short=self.short,
-                confidence=self.confidence))
-        if looks_up and self.lookups:
-            lookups, refused = _read_lookups(self.lookups)
-            return Judgement(thought=self.thought, lookups=lookups, refused=refused)
-        if self.answerable:
-            raise ValueError("claims: empty although answerable is true")
-        return Judgement(thought=self.thought, draft=DraftAnswer(
-            thought=self.thought, answerable=False, claims=self.claims, confidence=0.0))
-
-
-_LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
-
-
-def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
-    """Return the valid lookups, each once, and for each of the others its tool and why it is not made."""
-    lookups, refused = list[Lookup](), list[tuple[str, str]]()
-    for number, fields in enumerate(given):
-        tool = next((tool for tool in TOOLS if tool == fields.get("tool")), "lookup")
-        if number >= MOST_LOOKUPS:
-            refused.append((tool, f"not looked up: a reply may make {MOST_LOOKUPS} lookups"))
-            continue
-        try:
-            lookups.append(_LOOKUP.validate_python({name: one for name, one in fields.items() if one is not None}))
-        except ValidationError as error:
-            if number == len(given[:MOST_LOOKUPS]) - 1 and not lookups:  # none is valid
-                raise
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
-            refused.append((tool, ": ".join(filter(None, ["not looked up", place, first["msg"][:_LONGEST_REASON]]))))
-    return list(dict.fromkeys(lookups)), refused
 
 
 class _Question(_Wire):
@@ -210,43 +145,106 @@ class _Same(_Wire):
                 for number, name, direction in rows if number.strip().isdecimal() and name.strip()]
 
 
+class _Judgement(_Wire):
+    thought: Annotated[str, AfterValidator(lambda thought: thought[:LONGEST_THOUGHT])] = ""
+    lookups: list[dict[str, Any]] = []
+    answerable: bool = False
+    claims: list[Claim] = []
+    short: str = ""
+    confidence: float = Field(default=1.0, ge=0, le=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_parts(cls, given: Any) -> Any:
+        """Refuse a claim or lookup that is read alone because the reply around it is broken."""
+        if isinstance(given, dict) and not given.keys() & {"answerable", "lookups"}:
+            raise ValueError("answerable: missing")
+        return given
+
+    def convert(self, *, looks_up: bool) -> Judgement:
+        """Return the answer if there is one, else the lookups if `looks_up` allows them, else unanswerable."""
+        is_answer = self.answerable and bool(self.claims)
+        if not is_answer and looks_up and self.lookups:
+            lookups, refused = _read_lookups(self.lookups)
+            return Judgement(thought=self.thought, lookups=lookups, refused=refused)
+        if self.answerable and not self.claims:
+            raise ValueError("claims: empty although answerable is true")
+        return Judgement(thought=self.thought, draft=DraftAnswer(
+            thought=self.thought, answerable=is_answer, claims=self.claims, short=self.short if is_answer else "",
+            confidence=self.confidence if is_answer else 0.0))
+
+
+_LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
+
+
+def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
+    """Return the valid lookups, each once, and for each of the others its tool and why it is not made.
+
+    If none is valid, the last one's error is raised, which goes back to the model.
+    """
+    lookups, refused = list[Lookup](), list[tuple[str, str]]()
+    for number, fields in enumerate(given, 1):
+        tool = fields["tool"] if fields.get("tool") in TOOLS else "lookup"
+        if number > MOST_LOOKUPS:
+            refused.append((tool, f"not looked up: a reply may make {MOST_LOOKUPS} lookups"))
+            continue
+        try:
+            stated = {name: value for name, value in fields.items() if value is not None}
+            lookups.append(_LOOKUP.validate_python(stated))
+        except ValidationError as error:
+            if number == min(len(given), MOST_LOOKUPS) and not lookups:
+                raise
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
+            refused.append((tool, ": ".join(filter(None, ["not looked up", place, first["msg"][:_LONGEST_REASON]]))))
+    return list(dict.fromkeys(lookups)), refused
+
+
+_N = TypeVar("_N", bound=_Numbered)
+
+
+def _in_order(field: str, items: Iterable[_N], count: int) -> list[_N]:
+    """Return items in the order of their numbers, from 1."""
+    by_number = {item.id: item for item in items}
+    missing = [str(number) for number in range(1, count + 1) if number not in by_number]
+    if missing:
+        raise ValueError(f"{field}: no item with id {', '.join(missing)}")
+    return [by_number[number] for number in range(1, count + 1)]
+
+
 QUESTION: Shape[str] = _shape("question", _Question, lambda answer: answer.question)
 SAME_LABELS: Shape[list[SameLabel]] = _shape("same", _Same, _Same.convert)
 
 
 def extraction(schema: GraphSchema, lines: NumberedLines) -> Shape[list[Extraction]]:
     """Return the shape of the extractions of the requests that the lines belong to, in order."""
-    return _shape("extraction", ExtractionReply, lambda answer: answer.convert(schema, lines), bounds_of(lines))
+    return _shape("extraction", ExtractionReply,
+                  lambda reply: ReplyConversion(reply, schema, lines).extractions(), bounds_of(lines))
 
 
 def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:
     """Return the shape of the names, summaries and findings of all communities, in order."""
     # A summary can be influenced by the other communities of its call, so it records what was shown of all.
-    shown = tuple(chain.from_iterable(one.texts for one in communities)) if len(communities) > 1 else ()
-
-    def read(answer: _Summaries) -> list[CommunitySummary]:
-        in_order = _in_order("communities", answer.communities, len(communities))
-        return [summary.convert(community.statements).model_copy(update={"shown": shown})
-                for community, summary in zip(communities, in_order, strict=True)]
-
-    return _shape("summaries", _Summaries, read)
+    shown = tuple(chain.from_iterable(community.texts for community in communities)) if len(communities) > 1 else ()
+    return _shape("summaries", _Summaries, lambda answer: [
+        summary.convert(community, shown) for community, summary in zip(
+            communities, _in_order("communities", answer.communities, len(communities)), strict=True)])
 
 
 def verdicts(count: int) -> Shape[list[PairVerdict | None]]:
     """Return the shape of the verdicts on `count` pairs, in order."""
     return _shape("verdicts", _Verdicts, lambda answer: [
-        PairVerdict(same=one.same, confidence=one.confidence) for one in _in_order("pairs", answer.pairs, count)])
+        PairVerdict(same=verdict.same, confidence=verdict.confidence)
+        for verdict in _in_order("pairs", answer.pairs, count)])
 
 
 def judgement(tools: Sequence[str]) -> Shape[Judgement]:
     """Return the shape of an answer or of lookups by some tools; without tools it can only be an answer."""
-    shape = _shape("judgement", _Judgement, lambda answer: answer.convert(looks_up=bool(tools)))
     kinds = [_strict_schema(LOOKUPS[tool]) for tool in TOOLS if tool in tools]
     lookups = {"type": "array", "items": {"anyOf": kinds}, "maxItems": MOST_LOOKUPS}
     if not kinds:  # the list must be empty
         lookups = {"type": "array", "items": {"type": "string"}, "maxItems": 0}
-    return Shape({**shape.json_schema, "properties": {**shape.json_schema["properties"], "lookups": lookups}},
-                 shape.read)
+    return _shape("judgement", _Judgement, lambda answer: answer.convert(looks_up=bool(tools)), {"lookups": lookups})
 
 
 def proposed_schema(read: Callable[[ProposedSchema], T]) -> Shape[T]:

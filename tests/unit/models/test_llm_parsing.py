@@ -60,8 +60,8 @@ _JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
 @given(value=st.dictionaries(st.text(), _JSON, min_size=1), ascii_only=st.booleans())
 def test_every_object_survives_its_wrapping(value, ascii_only):
     text = json.dumps(value, ensure_ascii=ascii_only)
-    assert first(text) == clean_json(value)
-    assert first(f"<think>{{}} hm</think>\nSure:\n```json\n{text}\n```") == clean_json(value)
+    assert first(text, value) == clean_json(value)
+    assert first(f"<think>{{}} hm</think>\nSure:\n```json\n{text}\n```", value) == clean_json(value)
 
 
 def test_what_cannot_be_stored_is_taken_out_of_every_text():
