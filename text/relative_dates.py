@@ -1,4 +1,4 @@
-"""Relative dates: what "yesterday", "last week" or 三天前 mean by the date on which they were said or written.
+"""Relative dates: where a text says "yesterday", "last week" or 三天前, and what that means by when it was said.
 
 That date is the document's, as a field, its title or its file's name states it, or the nearest one above the words: of
 a message in a chat, of a quoted mail, of a heading, or of the row of a table. Without one, they are left alone.
@@ -19,9 +19,7 @@ from typing import NamedTuple
 
 from ..schemas.naming import label_key
 from .dates import find_dates, parse_date
-from .relative_chinese import FORMS as _CHINESE
-from .relative_english import FORMS as _ENGLISH
-from .said_dates import Said
+from .relative_meaning import FORMS, Said
 from .scripts import with_ascii_digits
 from .table_rows import find_rows
 
@@ -39,6 +37,7 @@ _LIMITS = re.compile(r"(?:\b(?:until|till|since|by|before|after|from|to|as of|de
 """The words before a date that make it another date than that of what stands below."""
 _LIKELY = re.compile(r"^(?:#{1,6} [^\n]{0,300}|[^\n|]{0,60}?(?:(?:19|20)\d\d|[〇零一二三四五六七八九]{4}年)"
                      r"[^\n]{0,60})", re.MULTILINE)
+"""A heading, or the beginning of a line with a year."""
 _TIME = re.compile(r"[\sT,，]{1,3}(?:at )?\d{1,2}[:：]\d\d(?:[:：]\d\d)?(?:[.,]\d{1,6})?\s?"
                    r"(?:Z|[ap]\.?m\.?|[+-]\d\d:?\d\d)?", re.IGNORECASE)
 _WEEKDAY = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|(?:星期|周)[一二三四五六日天]",
@@ -52,22 +51,23 @@ _MAIL_HEAD = re.compile(r"^(?:From|Author|To|发件人|收件人)\s?[:：]", re.
 _OPENING = re.compile(r"(?:\s|\|[^\n]*\n|#[^\n]*\n|[^\n]{0,80}\n(?=\s*\Z))*+")
 """What may stand above the first message of a chat: rows, headings, and a line such as its title."""
 _PLAIN_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
+_PLAIN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LONGEST_NAME = 40
+"""The most characters of the name that signs a message."""
 _HEAD = 80
+"""The characters of a line in which its date is looked for."""
 _DAY_PARTS = 3
 _CACHED = 256
 """Texts whose relative dates are cached: a build and an answer read those of each passage several times."""
-_FORMS = [(re.compile(form, re.IGNORECASE), read) for form, read in (*_ENGLISH, *_CHINESE)]
-_HINT = re.compile(r"day|night|tomorrow|week|month|quarter|year|ago|time|\bthe \d|morning|evening|noon|January|February"
-                   r"|March|April|May|June|July|August|September|October|November|December|spring|summer|autumn|fall"
-                   r"|winter|christmas|\beve\b|halloween|[昨今明前后去本上下这周月]|星期", re.IGNORECASE)
 _WRAPPED = re.compile(r"(?<=[^\n]{50})\n(?=[^\s#|>*\[-])")
 """A line break within a paragraph of a mail; behind a shorter line it ends the sentence."""
 _BESIDE = 60
+"""The characters on each side of a relative date in which a date may stand that states it."""
 _JOINT = re.compile(r"(?:[\s,，()（）—–-]|\bon\b|\bat\b|\bthe\b|\bof\b|即|\d{1,2}(?:[:.]\d\d)?\s?[ap]m\b|\d{1,2}:\d\d"
                     r"|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?|(?:星期|周)[一二三四五六日天])*+", re.IGNORECASE)
 """What stands between a relative date and the date that states it."""
 _TITLED = re.compile(r"[A-Z]\w{0,30} $")
+_ONE_DAY = frozenset({"today", "yesterday", "tomorrow", "tonight"})
 
 
 class RelativeDate(NamedTuple):
@@ -84,6 +84,21 @@ class _Mark(NamedTuple):
     start: int
     level: int
     said_on: str
+
+
+class _LineDate(NamedTuple):
+    """The first day that a line states, from character `start` to `end`; "" if it states none."""
+
+    start: int
+    end: int
+    day: str
+
+    @classmethod
+    def of(cls, line: str) -> "_LineDate":
+        """Find the day at the beginning of a line."""
+        start, end = next(find_dates(line[:_HEAD]), (0, 0))
+        normal = parse_date(line[start:end])
+        return cls(start, end, normal if _PLAIN_DAY.fullmatch(normal) else "")
 
 
 def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> str:
@@ -148,15 +163,11 @@ def _find_marks(text: str, *, is_dated: bool) -> Iterator[_Mark]:
             yield _Mark(line.start(), level, _only_date(line[0], _DAY_PARTS) if is_own else "")
             continue
         own_form, said_on = _message_date(line[0])
-        if not said_on:
-            continue
         if own_form == "field":
-            if _MAIL_HEAD.search(text, max(0, line.start() - _HEAD * 3), line.start()):
-                yield _Mark(line.start(), 0, said_on)
-            continue
-        if not form:
+            is_in_mail_head = _MAIL_HEAD.search(text, max(0, line.start() - _HEAD * 3), line.start()) is not None
+        elif own_form and not form:
             form = own_form if _OPENING.fullmatch(text, 0, line.start()) else "none"
-        if own_form == form:
+        if said_on and (is_in_mail_head if own_form == "field" else own_form == form):
             yield _Mark(line.start(), 0, said_on)
 
 
@@ -164,7 +175,9 @@ def _message_date(line: str) -> tuple[str, str]:
     """Return the form and date of a line that opens a message or a day; two empty texts for any other line."""
     # The forms are "field" ("Date: 5 March 2024"), "stamped" ("[2024-03-05 10:12] Ann: ..."), "signed" ("Ann,
     # 2024-03-05 10:12") and "day" ("5 March 2024" alone).
-    start, end, said_on = _first_day(line)
+    start, end, said_on = _LineDate.of(line)
+    if not said_on:
+        return "", ""
     before = _WEEKDAY.sub("", line[:start]).strip(_MARKS)
     time = _TIME.match(line, end)
     rest = line[time.end() if time else end:]
@@ -178,13 +191,6 @@ def _message_date(line: str) -> tuple[str, str]:
     return ("day", said_on) if is_day else ("", "")
 
 
-def _first_day(line: str) -> tuple[int, int, str]:
-    """Return where the first date of a line begins and ends, and the date; "" unless it is a day."""
-    start, end = next(find_dates(line[:_HEAD]), (0, 0))
-    normal = parse_date(line[start:end])
-    return start, end, normal if re.fullmatch(r"\d{4}-\d\d-\d\d", normal) else ""
-
-
 @lru_cache(_CACHED)
 def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
     """Return the relative dates of a text and what they mean.
@@ -192,13 +198,11 @@ def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
     `said_on` is the date on which its beginning was said, in ISO 8601; lines of the text may state others. By a month
     or a year alone, days and weeks mean nothing.
     """
-    if not _HINT.search(text):
-        return ()
     line_starts, line_dates = _line_dates(text, said_on)
     if not any(line_dates):
         return ()
     text = _WRAPPED.sub(" ", text)
-    found = [(match, read) for form, read in _FORMS for match in form.finditer(text)]
+    found = [(match, read) for form, read in FORMS for match in form.finditer(text)]
     found.sort(key=lambda one: (one[0].start(), -one[0].end()))  # of those that begin at one place, the longest first
     dates, end = list[RelativeDate](), 0
     for match, read in found:
@@ -225,11 +229,8 @@ def said_on_at(text: str, said_on: str, position: int) -> str:
 def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
     """Return where each line of a text begins, and the date on which it was said."""
     dates = SayingDates(text, said_on)
-    date_of_row: dict[int, str] = {}
-    for row in find_rows(text):
-        for cell in row.cells:
-            if _FIELD.fullmatch(f"{cell.header.replace('_', ' ')}:") and (day := _only_date(cell.value)):
-                date_of_row[row.start] = day
+    date_of_row = {row.start: day for row in find_rows(text) for cell in row.cells
+                   if _FIELD.fullmatch(f"{cell.header.replace('_', ' ')}:") and (day := _only_date(cell.value))}
     starts, line_dates, start = list[int](), list[str](), 0
     entry = ""  # the date of an entry such as "- 2024-02-01: kick-off", which counts for its paragraph
     for line in text.splitlines(keepends=True):
@@ -237,7 +238,7 @@ def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
         if not line.strip() or (is_likely and _message_date(line)[1]):
             entry = ""
         elif is_likely and not said_on:  # in a dated text it may be of another day, as in an agenda
-            begin, end, day = _first_day(line)
+            begin, end, day = _LineDate.of(line)
             entry = day if day and not line[:begin].strip(_MARKS) and _ENTRY.match(line, end) else entry
         starts.append(start)
         line_dates.append(date_of_row.get(start) or entry or dates.at(start))
@@ -264,9 +265,8 @@ def _is_title(match: re.Match[str]) -> bool:
     """Return True for capitalised words within a name, such as "USA Today" or “Yesterday”."""
     words, before = match[0], match.string[max(0, match.start() - 20):match.start()]
     is_quoted = before[-1:] in tuple("《“\"‘") and match.string[match.end():match.end() + 1] in tuple("》”\"’")
-    is_one_word = words.lower() in {"today", "yesterday", "tomorrow", "tonight"}
-    return is_quoted or words.startswith("The Day ") or (
-        is_one_word and words.istitle() and _TITLED.search(before) is not None)
+    is_in_name = words.lower() in _ONE_DAY and words.istitle() and _TITLED.search(before) is not None
+    return is_quoted or is_in_name or words.startswith("The Day ")
 
 
 def with_meant_dates(text: str, dates: Iterable[RelativeDate], start: int = 0, end: int | None = None) -> str:

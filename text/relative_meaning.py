@@ -1,0 +1,306 @@
+"""What relative dates mean: "yesterday", "the end of last month", 三天前, by the day on which they were said.
+
+`relative_dates.toml` has their forms in English and Chinese as data, and this module the functions that read them. Each
+returns the day or period that is meant, in ISO 8601, or "" where the words have several readings.
+"""
+
+import re
+import tomllib
+from calendar import monthrange
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from .dates import MONTHS
+from .lexicon import WORDS
+from .scripts import han_value
+
+Unit = Literal["day", "week", "weekend", "month", "quarter", "year"]
+
+_DATA = tomllib.loads(Path(__file__).with_name("relative_dates.toml").read_text("utf-8"))
+_PARTS: dict[str, str] = _DATA["parts"]
+_VALUES: dict[str, dict[str, int]] = {**_DATA["values"], "month": MONTHS}
+_UNITS: dict[str, tuple[Unit, int]] = _DATA["calendar"]["units"]
+_SEASONS: dict[str, int] = _DATA["calendar"]["seasons"]
+_HOLIDAYS: dict[str, tuple[int, int]] = _DATA["calendar"]["holidays"]
+_CLAUSES = {name: re.compile(form, re.IGNORECASE) for name, form in _DATA["clauses"].items()}
+_LASTING = WORDS["lasting"]
+"""Words beside which "in two weeks" says how long something takes."""
+_PART = re.compile(r"\{([a-z_]+)\}")
+_DAYS_A_WEEK, _MONTHS_A_YEAR, _MONTHS_A_QUARTER = 7, 12, 3
+_SATURDAY = 5
+_AFTER_WINTER = range(3, 9)
+"""The months in which the last winter is over and the next one is this year's."""
+_LOOKED_BACK = 30
+"""The characters before a date that may say its weekday, or make it vague."""
+
+
+class Said(NamedTuple):
+    """A relative date as it stands in a text: its words, and the day on which they were said."""
+
+    match: re.Match[str]
+    day: date
+
+    def part(self, name: str) -> str:
+        """Return a named group of the words in lower case; "" if they do not have it."""
+        return (self.match.groupdict().get(name) or "").lower().replace("’", "'")
+
+    def number(self, name: str) -> int:
+        """Return the number that a named group means; 0 if the words do not have it."""
+        word, known = self.part(name), _VALUES.get(name, {})
+        if not word or word in known:
+            return known.get(word, 0)
+        return int(word) if word.isdecimal() else han_value(word)
+
+    @property
+    def before(self) -> str:
+        """The text right before the words."""
+        return self.match.string[max(0, self.match.start() - _LOOKED_BACK):self.match.start()]
+
+    def sentence(self) -> tuple[int, int]:
+        """Return where the sentence around the words begins and ends."""
+        return self._bounds(_CLAUSES["sentence_end"], 0, len(self.match.string))
+
+    def _bounds(self, end: re.Pattern[str], first: int, last: int) -> tuple[int, int]:
+        """Return where the part of a text around the words begins and ends, between the nearest matches of `end`."""
+        text = self.match.string
+        begin = max((found.end() for found in end.finditer(text, first, self.match.start())), default=first)
+        return begin, next((found.start() for found in end.finditer(text, self.match.end(), last)), last)
+
+    def tense(self) -> Literal["past", "future"] | None:
+        """Return the tense of the clause, or else of the sentence; None if it has none or both."""
+        text, start, end = self.match.string, self.match.start(), self.match.end()
+        sentence = self.sentence()
+        for first, last in (self._bounds(_CLAUSES["clause_end"], *sentence), sentence):
+            before, words = text[first:start], f"{text[first:start]}\0{text[end:last]}"
+            is_past = _CLAUSES["past"].search(words) is not None
+            is_future = _CLAUSES["future"].search(words) or _CLAUSES["deadline"].search(before)
+            if is_past and is_future:
+                return None
+            if is_past:  # "was moved to Friday", "agreed to meet on Friday"
+                return None if _CLAUSES["moved"].search(before) or _CLAUSES["infinitive"].search(words) else "past"
+            if is_future:
+                return "future"
+        return None
+
+    def follows_past(self) -> bool:
+        """Return True if the sentence speaks of the past before the words."""
+        return _CLAUSES["past"].search(self.match.string, self.sentence()[0], self.match.start()) is not None
+
+
+def _around(unit: Unit, day: date) -> str:
+    """Return the period of a kind that has a day."""
+    if unit == "day":
+        return day.isoformat()
+    if unit in ("week", "weekend"):
+        monday = day - timedelta(day.weekday())
+        first = monday + timedelta(_SATURDAY if unit == "weekend" else 0)
+        return f"{first}/{monday + timedelta(_DAYS_A_WEEK - 1)}"
+    if unit == "quarter":
+        return _months_of(day.year, (day.month - 1) // _MONTHS_A_QUARTER + 1, _MONTHS_A_QUARTER)
+    return day.isoformat()[:len("2024-03" if unit == "month" else "2024")]
+
+
+def _months_of(year: int, number: int, count: int) -> str:
+    """Return a part of a year by its number, of which each has so many months: a quarter or a half."""
+    return f"{year}-{(number - 1) * count + 1:02d}/{year}-{number * count:02d}"
+
+
+def _shift(unit: Unit, day: date, count: int) -> date:
+    """Return the day that is so many units later; of a shorter month, its last day."""
+    if unit in ("day", "week", "weekend"):
+        return day + timedelta(count * (1 if unit == "day" else _DAYS_A_WEEK))
+    months = count * {"month": 1, "quarter": _MONTHS_A_QUARTER, "year": _MONTHS_A_YEAR}[unit]
+    year, month = divmod(day.year * _MONTHS_A_YEAR + day.month - 1 + months, _MONTHS_A_YEAR)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def _edge(unit: Unit, day: date, *, is_end: bool) -> str:
+    """Return the first or last day of the month, quarter or year around a day."""
+    months = {"month": 1, "quarter": _MONTHS_A_QUARTER, "year": _MONTHS_A_YEAR}[unit]
+    first = (day.month - 1) // months * months + 1
+    month = first + months - 1 if is_end else first
+    return _dated(day.year, month, monthrange(day.year, month)[1] if is_end else 1)
+
+
+def _dated(year: int, month: int, day: int = 0) -> str:
+    """Return a month, or a day of it; "" if there is none."""
+    if not 1 <= month <= _MONTHS_A_YEAR or day > monthrange(year, month)[1]:
+        return ""
+    return f"{year}-{month:02d}" + (f"-{day:02d}" if day else "")
+
+
+def _season(year: int, name: str) -> str:
+    """Return a meteorological season of the northern half of the world; the winter that begins in a year."""
+    first = _SEASONS[name]
+    return f"{year}-12/{year + 1}-02" if first == _MONTHS_A_YEAR else f"{year}-{first:02d}/{year}-{first + 2:02d}"
+
+
+def _read_nothing(_: Said) -> str:
+    return ""
+
+
+def _read_day(said: Said) -> str:
+    """Read "yesterday", 大后天."""
+    return _around("day", said.day + timedelta(said.number("shift")))
+
+
+def _read_length(said: Said, sign: int) -> str:
+    """Read "two months ago" as that month, and "a week ago today" as that day."""
+    if _CLAUSES["vague"].search(said.before):
+        return ""
+    unit: Unit = "month"
+    count = _MONTHS_A_YEAR // 2  # half a year
+    if said.part("half"):  # "a year and a half"
+        count += _MONTHS_A_YEAR * said.number("number")
+    elif not said.part("half_year"):
+        unit, size = _UNITS[said.part("unit")]
+        count = size * said.number("number")
+    return _around("day" if said.part("exact") else unit, _shift(unit, said.day, sign * count))
+
+
+def _read_ago(said: Said) -> str:
+    return _read_length(said, -1)
+
+
+def _read_ahead(said: Said) -> str:
+    return _read_length(said, 1)
+
+
+def _read_within(said: Said) -> str:
+    """Read "in two months", unless it may say how long something takes."""
+    words = said.match.string[said.sentence()[0]:said.match.start()].lower().split()
+    is_single = said.part("number") in {"a", "an", "one"}
+    if said.follows_past() or not _LASTING.isdisjoint(words) or (is_single and said.tense() != "future"):
+        return ""
+    return _read_length(said, 1)
+
+
+def _read_after(said: Said) -> str:
+    """Read 两周后, which in the past is after something else."""
+    return "" if said.tense() == "past" else _read_length(said, 1)
+
+
+def _read_rolling(said: Said) -> str:
+    """Read "the past two weeks": the days until now."""
+    unit, _ = _UNITS[said.part("unit")]
+    return f"{_shift(unit, said.day, -said.number('number'))}/{said.day}"
+
+
+def _read_period(said: Said) -> str:
+    """Read "last month", 明年三月, and days and parts of such periods: "Friday next week", "the end of the year"."""
+    unit, _ = _UNITS[said.part("unit")]
+    day = _shift(unit, said.day, said.number("side"))
+    if said.part("weekday"):
+        return _around("day", day + timedelta(said.number("weekday") - day.weekday()))
+    month = said.number("month")
+    if month > _MONTHS_A_YEAR or (said.part("edge") and not said.part("side") and said.tense() == "past"):
+        return ""
+    if month:
+        unit, day = "month", date(day.year, month, 1)
+    if said.part("edge"):
+        return _edge(unit, day, is_end=said.number("edge") == 1)
+    if third := said.part("third"):  # of ten days each: 上旬
+        first, last = {"上": (1, 10), "中": (11, 20), "下": (21, monthrange(day.year, day.month)[1])}[third]
+        return f"{day.replace(day=first)}/{day.replace(day=last)}"
+    if number := said.number("day") or said.number("day_after"):
+        return _dated(day.year, day.month, number)
+    return _read_part_of_year(said, day.year) or _around("day" if said.part("exact") else unit, day)
+
+
+def _read_part_of_year(said: Said, year: int) -> str:
+    """Return the season, holiday, half or quarter of a year that the words name; "" if they name none."""
+    if name := said.part("season"):
+        return _season(year, name)
+    if name := said.part("holiday"):
+        return _dated(year, *_HOLIDAYS[name])
+    if half := said.number("half"):
+        return _months_of(year, half, _MONTHS_A_YEAR // 2)
+    quarter = said.number("quarter") or said.number("nth_quarter")
+    return _months_of(year, quarter, _MONTHS_A_QUARTER) if quarter else ""
+
+
+def _read_in_year(said: Said) -> str:
+    """Read "last March", "next spring", "last Christmas", where that of this year is certainly another one."""
+    side, name, year = said.part("side"), said.part("season"), said.day.year + said.number("side")
+    if name == "winter":  # it has parts of two years
+        has_one_reading = side != "this" and said.day.month in _AFTER_WINTER
+        return _season(said.day.year - (side == "last"), name) if has_one_reading else ""
+    if holiday := said.part("holiday"):
+        begin = end = tuple(_HOLIDAYS[holiday])
+    else:
+        month = _SEASONS[name] if name else said.number("month")
+        begin, end = (month, 1), (month + (2 if name else 0), 31)
+    today = said.day.month, said.day.day
+    if (side == "last" and today >= begin) or (side == "next" and today <= end):
+        return ""
+    return _read_part_of_year(said, year) or _dated(year, begin[0])
+
+
+def _read_month(said: Said) -> str:
+    """Read "in March" by the tense, unless it is March."""
+    month, tense = said.number("month"), said.tense()
+    if tense is None or month == said.day.month:
+        return ""
+    if tense == "past":
+        return _dated(said.day.year - (month > said.day.month), month)
+    return _dated(said.day.year + (month < said.day.month), month)
+
+
+def _read_weekend(said: Said) -> str:
+    """Read "at the weekend" by the tense; on a weekend it may be this one or another."""
+    tense = said.tense()
+    if tense is None or said.day.weekday() >= _SATURDAY:
+        return ""
+    return _around("weekend", _shift("week", said.day, -1 if tense == "past" else 0))
+
+
+def _read_weekday(said: Said) -> str:
+    """Read "last Friday", if that of the last week is also the nearest one, and "on Friday" by the tense."""
+    weekday, side = said.number("weekday"), said.part("side")
+    in_week = said.day + timedelta(weekday - said.day.weekday())
+    if side == "this":
+        return _around("day", in_week) if in_week > said.day else ""
+    if side in ("last", "next"):
+        is_certain = in_week <= said.day if side == "next" else in_week >= said.day
+        return _around("day", in_week + timedelta(_DAYS_A_WEEK * said.number("side"))) if is_certain else ""
+    tense = ("past" if "past" in side else "future") if side else said.tense()
+    if tense is None or (in_week == said.day and not side):
+        return ""
+    weeks = int(in_week <= said.day) if tense == "future" else -int(in_week >= said.day)
+    return _around("day", in_week + timedelta(_DAYS_A_WEEK * weeks))
+
+
+def _read_day_of_month(said: Said) -> str:
+    """Read "5 March" and "on the 5th" as the last or next such day, by the weekday before it or the tense."""
+    tense, today, month = said.tense(), said.day.isoformat(), said.number("month")
+    unit: Unit = "year" if month else "month"
+    near = (_shift(unit, said.day.replace(day=1), count) for count in (-1, 0, 1))
+    texts = (_dated(one.year, month or one.month, said.number("day") or said.number("day_after")) for one in near)
+    days = [text for text in texts if text and text != today]
+    if named := _CLAUSES["weekday_before"].search(said.before):
+        weekday = _VALUES["weekday"][(named["weekday"] or named["han"]).lower()]
+        days = [text for text in days if date.fromisoformat(text).weekday() == weekday]
+        other_tense = "future" if days and days[0] < today else "past"
+        return days[0] if len(days) == 1 and tense != other_tense else ""
+    if tense == "past":
+        return max((text for text in days if text < today), default="")
+    return min((text for text in days if text > today), default="") if tense else ""
+
+
+_READERS: dict[str, Callable[[Said], str]] = {
+    "nothing": _read_nothing, "day": _read_day, "ago": _read_ago, "ahead": _read_ahead, "within": _read_within,
+    "after": _read_after, "rolling": _read_rolling, "period": _read_period, "in_year": _read_in_year,
+    "month": _read_month, "weekend": _read_weekend, "weekday": _read_weekday, "day_of_month": _read_day_of_month}
+
+
+def _compile_form(form: str) -> re.Pattern[str]:
+    """Return the expression of a form, whose parts may have further parts in them."""
+    while _PART.search(form):
+        form = _PART.sub(lambda name: _PARTS[name[1]], form)
+    return re.compile(form, re.IGNORECASE)
+
+
+FORMS = [(_compile_form(form), _READERS[reader]) for reader, form in _DATA["forms"]]
+"""Each form with the function that reads it; of those that begin at the same place, the longest is read."""
