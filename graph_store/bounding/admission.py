@@ -7,7 +7,8 @@ An item that fits the schema and is in the source is admitted unchanged. These r
 
 - `mapped_label`: a label has the same stems as exactly one schema element's label (see `Bounds.find`);
 - `inferred_type`: an entity extracted without a type takes the type that its facts require;
-- `swapped`: a fact fits only with its ends exchanged, and neither its words nor its label say which way it holds;
+- `swapped`: a fact fits only with its ends exchanged, whatever more special types they had, and its label does not say
+  which way it holds;
 - `normalised_value`: a value or date that the source spells differently takes the source's spelling;
 - `dropped_time`: a fact loses a time that is not in the source, or that is no time.
 
@@ -17,15 +18,16 @@ Everything else is rejected with a reason. An unknown label, or types that a rel
 `Ask`: a request to widen the schema.
 """
 
-from typing import NamedTuple
+from functools import cached_property
 
-from ...schemas.documents import Chunk, Span
+from ...schemas.documents import Chunk
 from ...schemas.extraction import (
     Ask,
     AttributeFact,
     BoundedExtraction,
     EntityMention,
     ExtractedAttribute,
+    ExtractedEntity,
     ExtractedTriple,
     Extraction,
     Reason,
@@ -37,23 +39,12 @@ from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.quantities import kind_of, parse_value
-from .chunk_entities import ChunkLines, End, NamedEnds, TypedEnd, TypeWishes
-from .grounding import SourceText
+from ...text.section_lines import Line, lines_under
+from .chunk_entities import End, NamedEnds, TypedEnd, infer_types, is_declared, section_note
+from .grounding import Grounded, SourceText
 from .labels import Bounds, Known
-from .words import stems, words
 
 __all__ = ["Bounds", "bound"]
-
-
-class _TypeChoice(NamedTuple):
-    """A type that an entity was extracted with; of several, the smallest by these fields in order is chosen."""
-
-    is_last_resort: bool
-    """Tables use the type of last resort for cells whose header names no type, so any other goes before it."""
-    minus_confidence: float
-    is_repaired: bool
-    position: int
-    known: Known
 
 
 def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
@@ -66,9 +57,8 @@ class _Bounding:
 
     def __init__(self, extraction: Extraction, chunk: Chunk, bounds: Bounds) -> None:
         self._extraction = extraction
-        self._chunk = chunk
         self._bounds = bounds
-        self._lines = ChunkLines(chunk)
+        self._chunk = chunk
         self._source = SourceText(chunk.text, chunk.title, chunk.heading, chunk.opening, chunk.document_id,
                                   *extraction.elsewhere, said_on=chunk.said_on)
         named = NamedEnds(extraction, self._source)
@@ -85,11 +75,19 @@ class _Bounding:
         self._rejections: set[Rejection] = set()
         self._asks: dict[tuple[str, ...], Ask] = {}
         self._repairs: set[tuple[RepairKind, str]] = {("normalised_value", name) for name in named.respelled}
+        """The kind of each repair, with the text of the item."""
+
+    @cached_property
+    def _lines(self) -> list[Line]:
+        return list(lines_under(self._chunk.text, self._chunk.heading))
 
     def run(self) -> BoundedExtraction:
         """Bound the entities, triples and attributes, and return what was admitted, rejected and asked for."""
         self._declare()
-        self._infer_types()
+        if self._bounds.schema.open:
+            self._admit_all_ends()
+        else:
+            self._infer_types()
         self._types = {key: self._bounds.apply_decision(key, known) for key, known in self._types.items()}
         for triple in self._extraction.triples:
             self._bound_triple(triple)
@@ -107,56 +105,54 @@ class _Bounding:
             asks=tuple(self._asks[key] for key in sorted(self._asks)),
             repairs={kind: repaired.count(kind) for kind in dict.fromkeys(repaired)})
 
-    # The extracted entities and their types.
-
     def _declare(self) -> None:
-        """Give each extracted entity its schema type, or note the label of its unknown type and ask for it."""
-        choices: dict[str, list[_TypeChoice]] = {}
-        unknown_types: dict[str, list[tuple[float, str]]] = {}  # the confidence, negated, and the label
-        for entity in self._extraction.entities:
-            end = self._end(entity.name, text=entity.name)
+        """Give each extracted entity its schema type, or note the label of its unknown type and ask for it.
+
+        Of several types, an entity gets the most confident one, and of these the first in the schema. The type of last
+        resort, which tables use for cells whose header names no type, comes after all others.
+        """
+        def rank(entity: ExtractedEntity) -> tuple[bool, float, int, str]:
+            known = self._bounds.find("entity_type", entity.type)
+            name = known.name if known else label_key(entity.type)
+            return name == self._bounds.last_resort, -entity.confidence, self._bounds.position(name), name
+
+        for entity in sorted(self._extraction.entities, key=rank):
+            end = self._find_end(entity.name, text=entity.name)
             if end is None:
                 continue
             known, label = self._bounds.find("entity_type", entity.type), label_key(entity.type)
             if known:
-                choices.setdefault(end.key, []).append(_TypeChoice(
-                    is_last_resort=known.name == self._bounds.last_resort, minus_confidence=-entity.confidence,
-                    is_repaired=known.repair is not None, position=self._bounds.position(known.name), known=known))
+                self._types.setdefault(end.key, known)
             elif label:
-                unknown_types.setdefault(end.key, []).append((-entity.confidence, label))
-                self._reject("unknown_entity_type", end.name, label=label, confidence=entity.confidence)
-                self._ask_to_widen(Ask(kind="entity_type", label=label, text=end.name, confidence=entity.confidence,
-                                       context=self._source.sentence_around(end.span)))
-        self._types = {key: min(choices[key]).known for key in choices}
-        self._unknown_types = {key: min(unknown_types[key])[-1] for key in unknown_types if key not in choices}
-        self._mentioned = set(choices)
-        self._repairs |= {(known.repair, key) for key, known in self._types.items() if known.repair}
+                self._unknown_types.setdefault(end.key, label)
+                self._reject_and_ask("unknown_entity_type", Ask(
+                    kind="entity_type", label=label, text=end.name, confidence=entity.confidence,
+                    context=self._source.sentence_around(end.span)))
+        self._unknown_types = {key: label for key, label in self._unknown_types.items() if key not in self._types}
+        self._mentioned = set(self._types)
+        for key in self._types:
+            self._note_type_repair(key)
+
+    def _admit_all_ends(self) -> None:
+        """Admit every end of a fact as a mention, as an open schema does, with the root type if it has none."""
+        for name in (*(end for triple in self._extraction.triples for end in (triple.head, triple.tail)),
+                     *(attribute.entity for attribute in self._extraction.attributes)):
+            end = self._typed_end(name)
+            if end and end.type is None:
+                self._types[end.key] = Known(ROOT_TYPE)
+                self._mentioned.add(end.key)
 
     def _infer_types(self) -> None:
-        """Give each entity without a type the type that its facts require; in an open schema, the root type."""
-        if self._bounds.schema.open:  # which admits every end of a fact as a mention
-            for name in (*(end for t in self._extraction.triples for end in (t.head, t.tail)),
-                         *(a.entity for a in self._extraction.attributes)):
-                end = self._typed_end(name)
-                if end and end.type is None:
-                    self._types[end.key] = Known(ROOT_TYPE)
-                    self._mentioned.add(end.key)
-            return
-        wishes = TypeWishes(self._bounds)
-        wishes.read(self._extraction, self._typed_end)
-        for key, name in wishes.infer_types():
-            if key not in self._unknown_types:
-                self._types[key] = Known(name, "inferred_type")
-        # Entities extracted with a blank type are admitted under their inferred type, or rejected if they have none.
+        """Give each entity without a type the type that its facts require; reject extracted ones that have no facts."""
+        for key, name in infer_types(self._extraction, self._bounds, self._typed_end).items():
+            self._types[key] = Known(name, "inferred_type")
         for entity in self._extraction.entities:
-            own_key = self._keys.get(entity.name)
-            if own_key is None or label_key(entity.type) or self._bounds.is_type_name(entity.name):
-                continue
-            if own_key in self._types:
-                self._mentioned.add(own_key)
-                self._note_repair(own_key)
-            elif own_key not in self._unknown_types:
-                self._reject("unknown_entity_type", self._ends[own_key].name)
+            end = None if label_key(entity.type) else self._typed_end(entity.name)
+            if end and end.type:
+                self._mentioned.add(end.key)
+                self._note_type_repair(end.key)
+            elif end and end.type is None:
+                self._reject("unknown_entity_type", self._ends[end.key].name)
 
     def _typed_end(self, name: str) -> TypedEnd | None:
         """Return the entity that a name refers to, with its type so far (see `TypedEnd`)."""
@@ -167,63 +163,47 @@ class _Bounding:
             return TypedEnd(key, self._types[key].name)
         return TypedEnd(key, "" if key in self._unknown_types else None)
 
-    def _end(self, name: str, text: str) -> End | None:
+    def _find_end(self, name: str, text: str) -> End | None:
         """Return the entity that a name refers to, or reject the item that names it, shown as `text`."""
+        key = self._keys.get(name)
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
-            return None
-        key = self._keys.get(name)
-        if key is None:
+        elif key is None:
             self._reject("ungrounded", text)
-            return None
-        return self._ends[key]
-
-    # Facts.
+        else:
+            return self._ends[key]
+        return None
 
     def _bound_triple(self, item: ExtractedTriple) -> None:
+        """Admit a triple as a fact if the source has its ends, and its relation and types fit; otherwise reject it."""
         text = f"({item.head}; {item.relation}; {item.tail})"
-        head, tail = self._end(item.head, text), self._end(item.tail, text)
+        head, tail = self._find_end(item.head, text), self._find_end(item.tail, text)
         if head is None or tail is None:
             return
         if head.key == tail.key:
             self._reject("self_loop", text)
             return
         relation = self._bounds.find("relation", item.relation)
-        # A label that was only mapped to a similar one is unknown if the types fit in neither order.
-        if relation and relation.repair and {head.key, tail.key} <= self._types.keys() and not (
-                self._fits(head, relation.name, tail) or self._fits(tail, relation.name, head)):
-            relation = None
         if relation and relation.backward:  # the label states the relation from tail to head
             head, tail = tail, head
+        ask = Ask(kind="relation", label=label_key(relation.name if relation else item.relation), text=text,
+                  subject_type=self._type_or_label(head), object_type=self._type_or_label(tail),
+                  confidence=item.confidence,
+                  context=self._source.support(item.evidence, item.head, item.relation, item.tail))
         if relation is None:
-            self._reject_unknown(item, text, self._support(item), head, tail)
-        elif self._require_types(text, head, tail):
-            self._admit_fact(item, text, relation, head, tail)
+            self._reject_unknown(ask, head, tail)
+        elif self._have_types(text, head, tail):
+            self._bound_fact(item, ask, relation, head, tail)
 
-    def _support(self, item: ExtractedTriple) -> Span:
-        return self._source.support(item.evidence, item.head, item.relation, item.tail)
-
-    def _require_types(self, text: str, *ends: End) -> bool:
-        unknown_type = next((self._unknown_types[end.key] for end in ends if end.key in self._unknown_types), None)
-        if unknown_type is not None:
-            self._reject("unknown_entity_type", text, label=unknown_type)
-            return False
-        if any(end.key not in self._types for end in ends):
-            self._reject("undeclared_entity", text)
-            return False
-        return True
-
-    def _admit_fact(self, item: ExtractedTriple, text: str, relation: Known, head: End, tail: End) -> None:
-        """Store a triple as a fact in its stored form, with its ends exchanged if only that fits."""
-        name = relation.name
+    def _bound_fact(self, item: ExtractedTriple, ask: Ask, relation: Known, head: End, tail: End) -> None:
+        """Store a triple as a fact in its stored form, with its ends exchanged if only that fits, or reject it."""
+        name, text = relation.name, ask.text
         if not self._fits(head, name, tail):
-            may_be_reversed = not (relation.backward or self._bounds.schema.might_fit(
+            # With more special types it might fit as it is stated, so exchanging its ends would be a guess.
+            may_be_swapped = not (relation.backward or self._bounds.schema.might_fit(
                 self._type(head), name, self._type(tail)))
-            if not (may_be_reversed and self._fits(tail, name, head)) or self._is_stated_in_order(item):
-                self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
-                self._ask_to_widen(Ask(
-                    kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
-                    object_type=self._type(tail), confidence=item.confidence, context=self._support(item)))
+            if not may_be_swapped or not self._fits(tail, name, head):
+                self._reject_and_ask("domain_range", ask)
                 return
             head, tail = tail, head
             self._repairs.add(("swapped", text))
@@ -234,133 +214,130 @@ class _Bounding:
         if exchanged_name is not None:  # the fact is stored from tail to head, under this relation
             head, name, tail = tail, exchanged_name, head
         time = self._time(item.time, item.relation, text)
-        key = (head.key, name, tail.key, time)
         fact = RelationFact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
-                    tail_type=self._type(tail), time=time, confidence=item.confidence,
-                    span=self._support(item))
+                            tail_type=self._type(tail), time=time, confidence=item.confidence, span=ask.context)
         # A fact stated several times is stored once, by its most confident statement.
+        key = (head.key, name, tail.key, time)
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
-        self._note_use(head, tail)
-
-    def _is_stated_in_order(self, item: ExtractedTriple) -> bool:
-        support, head, relation, tail = (stems(" ".join(words(label_key(text)))) for text in (
-            self._support(item).quote, item.head, item.relation, item.tail))
-        head_start = _find_words(head, support, 0)
-        if head_start < 0 or not relation:
-            return False
-        head_end = head_start + len(head)
-        tail_start = _find_words(tail, support, head_end)
-        return tail_start >= 0 and set(relation) <= set(support[head_end:tail_start])
-
-    def _reject_unknown(self, item: ExtractedTriple | ExtractedAttribute, text: str, support: Span, *ends: End,
-                        kind: str = "") -> None:
-        types = [self._type(end) if end.key in self._types
-                 else self._unknown_types.get(end.key, self._bounds.last_resort) for end in ends]
-        if None in types:
-            self._reject("undeclared_entity", text)
-            return
-        subject, target = (*map(str, types), "")[:2]  # an attribute has no target, so it is ""
-        if isinstance(item, ExtractedTriple):
-            self._reject("unknown_relation", text, label=item.relation, subject=subject, target=target,
-                         confidence=item.confidence)
-            ask = Ask(kind="relation", label=label_key(item.relation), text=text, subject_type=subject,
-                      object_type=target, confidence=item.confidence, context=support)
-        else:
-            self._reject("unknown_attribute", text, label=item.attribute, subject=subject, confidence=item.confidence)
-            ask = Ask(kind="attribute", label=label_key(item.attribute), text=text, subject_type=subject,
-                      object_type=kind, confidence=item.confidence, context=support)
-        self._ask_to_widen(ask)
+        self._mention(head, tail)
 
     def _bound_attribute(self, item: ExtractedAttribute) -> None:
         """Admit an attribute's value if the source has it and attribute, owner and kind fit; otherwise reject it."""
         text = f"({item.entity}; {item.attribute}: {item.value})"
-        owner = self._end(item.entity, text)
+        owner = self._find_end(item.entity, text)
         if owner is None:
             return
         known = self._bounds.find("attribute", item.attribute)
-        # A label that was only mapped to a similar one counts as unknown if that attribute does not fit the owner. (An
-        # owner without a type is rejected below.)
-        if known and known.repair and owner.key in self._types and not self._fits_attribute(owner, known.name):
-            known = None
         element = self._bounds.schema.attribute_type(known.name) if known else None
         kind, unit = (element.kind, element.unit) if element else (kind_of(item.value), "")
         value = self._source.ground_value(item.value, kind, unit)
-        support = self._source.support(item.evidence, item.entity, item.attribute, item.value)
         if value is None:
             self._reject("ungrounded", text)
-        elif known is None:
-            self._reject_unknown(item, text, support, owner, kind=kind_of(value.shown))
-        elif self._require_types(text, owner):
-            normal = parse_value(value.shown, kind, unit)
-            fits_owner = self._fits_attribute(owner, known.name)
-            if not fits_owner or (kind != "text" and not normal):
-                self._reject("wrong_kind" if fits_owner else "domain_range", text, subject=self._type(owner))
-                self._ask_to_widen(Ask(
-                    kind="attribute", label=label_key(known.name), text=text, subject_type=self._type(owner),
-                    object_type=kind_of(value.shown), confidence=item.confidence, context=support))
-                return
-            if known.repair:
-                self._repairs.add((known.repair, text))
-            if value.quoted and normal:  # the source spells a number or date differently; a text has no `normal`
-                self._repairs.add(("normalised_value", text))
-            time = self._time(item.time, item.attribute, text)
-            # A title or an address is the same in any section, and so is a number that is a part of a name.
-            if not time and parse_value(value.shown, "number") and value.shown not in owner.name:
-                time = self._lines.section_note(support, owner.name, known.name, item.attribute, value.shown)
-            self._admit_attribute(AttributeFact(
-                entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
-                normal=normal, time=time, span=support, confidence=item.confidence), owner)
-
-    def _admit_attribute(self, fact: AttributeFact, owner: End) -> None:
-        if self._bounds.is_alias(fact.attribute) and canonical_name(fact.value) == owner.key:
-            self._reject("self_loop", f"({fact.entity}; {fact.attribute}: {fact.value})")
             return
+        ask = Ask(kind="attribute", label=label_key(known.name if known else item.attribute), text=text,
+                  subject_type=self._type_or_label(owner), object_type=kind_of(value.shown),
+                  confidence=item.confidence,
+                  context=self._source.support(item.evidence, item.entity, item.attribute, item.value))
+        if known is None:
+            self._reject_unknown(ask, owner)
+        elif self._have_types(text, owner):
+            normal = parse_value(value.shown, kind, unit)
+            if element and not self._bounds.schema.open and not self._bounds.schema.is_a(
+                    self._type(owner), element.owners):
+                self._reject_and_ask("domain_range", ask)
+            elif kind != "text" and not normal:
+                self._reject_and_ask("wrong_kind", ask)
+            elif self._bounds.is_alias(known.name) and canonical_name(one_line(value.shown)) == owner.key:
+                self._reject("self_loop", f"({owner.name}; {known.name}: {one_line(value.shown)})")
+            else:
+                self._admit_value(item, ask, known, owner, value, normal)
+
+    def _admit_value(self, item: ExtractedAttribute, ask: Ask, known: Known, owner: End, value: Grounded,
+                     normal: str) -> None:
+        """Store an attribute's value; `normal` is its normal form, "" for a text."""
+        if known.repair:
+            self._repairs.add((known.repair, ask.text))
+        if value.quoted and normal:  # the source spells a number or date differently
+            self._repairs.add(("normalised_value", ask.text))
+        time = self._time(item.time, item.attribute, ask.text)
+        # A title or an address is the same in any section, and so is a number that is a part of a name.
+        if not time and parse_value(value.shown, "number") and value.shown not in owner.name:
+            time = section_note(self._lines, self._chunk.title, ask.context.start,
+                                owner.name, known.name, item.attribute, value.shown)
+        fact = AttributeFact(
+            entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
+            normal=normal, time=time, span=ask.context, confidence=item.confidence)
         key = (owner.key, fact.attribute, fact.normal or canonical_name(fact.value), fact.time)
         self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
-        self._note_use(owner)
+        self._mention(owner)
 
     def _time(self, extracted_time: str, label: str, text: str) -> str:
+        """Return the source's words for an extracted time or its qualifiers; note if it has none."""
         source_time = self._source.ground_time(extracted_time, label)
         if extracted_time.strip() and not source_time:
             self._repairs.add(("dropped_time", text))
         return source_time
 
-    def _reject(self, reason: Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
-                confidence: float = 1.0) -> None:
-        self._rejections.add(Rejection(reason=reason, label=label_key(label), text=text, subject_type=subject,
-                                       object_type=target, confidence=confidence))
-
-    def _ask_to_widen(self, ask: Ask) -> None:
-        """Record a request to widen the schema; of equal requests, keep the most confident, then the earliest one."""
-        if any(character.isalnum() for character in ask.label):
-            ask = ask.model_copy(update={"declared": self._lines.is_declared(ask.label, ask.context.start)})
-            key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
-            self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
-
     def _type(self, end: End) -> str:
         return self._types[end.key].name
+
+    def _type_or_label(self, end: End) -> str:
+        """Return an entity's type, else its unknown type's label, else the type of last resort or ""."""
+        if end.key in self._types:
+            return self._type(end)
+        return self._unknown_types.get(end.key, self._bounds.last_resort or "")
 
     def _fits(self, head: End, relation: str, tail: End) -> bool:
         return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
-    def _fits_attribute(self, owner: End, attribute: str) -> bool:
-        schema = self._bounds.schema
-        element = schema.attribute_type(attribute)
-        return element is None or schema.open or schema.is_a(self._type(owner), element.owners)
+    def _have_types(self, text: str, *ends: End) -> bool:
+        """Return True if all entities of an item have a type of the schema; otherwise reject it."""
+        untyped = [end.key for end in ends if end.key not in self._types]
+        label = next((self._unknown_types[key] for key in untyped if key in self._unknown_types), "")
+        if untyped:
+            self._reject("unknown_entity_type" if label else "undeclared_entity", text, label=label)
+        return not untyped
 
-    def _note_use(self, *ends: End) -> None:
+    def _mention(self, *ends: End) -> None:
+        """Admit entities, because a fact that was admitted has them."""
         for end in ends:
             self._mentioned.add(end.key)
-            self._note_repair(end.key)
+            self._note_type_repair(end.key)
 
-    def _note_repair(self, key: str) -> None:
+    def _note_type_repair(self, key: str) -> None:
         repair = self._types[key].repair
         if repair:
             self._repairs.add((repair, key))
 
+    # What is not admitted.
 
-def _find_words(part: tuple[str, ...], words: tuple[str, ...], begin: int) -> int:
-    return next((at for at in range(begin, len(words) - len(part) + 1) if words[at:at + len(part)] == part), -1)
+    def _reject(self, reason: Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
+                confidence: float = 1.0) -> None:
+        self._rejections.add(Rejection(reason=reason, label=label, text=text, subject_type=subject,
+                                       object_type=target, confidence=confidence))
+
+    def _reject_unknown(self, ask: Ask, *ends: End) -> None:
+        """Reject an item because the schema lacks its label, and ask for it if all of its entities have a type."""
+        if self._bounds.last_resort is None and any(
+                end.key not in self._types and end.key not in self._unknown_types for end in ends):
+            self._reject("undeclared_entity", ask.text)
+        else:
+            self._reject_and_ask("unknown_relation" if ask.kind == "relation" else "unknown_attribute", ask)
+
+    def _reject_and_ask(self, reason: Reason, ask: Ask) -> None:
+        """Reject an item, and request to widen the schema so that it fits.
+
+        Of equal requests, the most confident is stored, and of these the earliest in the text.
+        """
+        is_unknown = reason not in {"domain_range", "wrong_kind"}
+        self._reject(reason, ask.text, label=ask.label if is_unknown else "", subject=ask.subject_type,
+                     target=ask.object_type if ask.kind == "relation" else "",
+                     confidence=ask.confidence if is_unknown else 1.0)
+        if any(map(str.isalnum, ask.label)):  # otherwise the label can name no element
+            ask = ask.model_copy(update={"declared": is_declared(ask.label, self._chunk.text, self._lines,
+                                                                   ask.context.start)})
+            key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
+            self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
 
 
 def _preference(fact: RelationFact | AttributeFact) -> tuple[float, int, int, str]:

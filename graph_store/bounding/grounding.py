@@ -76,6 +76,11 @@ class Grounded(NamedTuple):
     quoted: bool = False
 
 
+class _Sentence(NamedTuple):
+    span: Span
+    words: frozenset[str]
+
+
 class SourceText:
     """One chunk's text, prepared for finding names, values and sentences in it and in what stands above it."""
 
@@ -83,6 +88,32 @@ class SourceText:
         """Prepare a text with the lines above it; `said_on` is the date by which its relative dates are read."""
         self.text, self._said_on = text, said_on
         self._titles = [line for line in above if line]
+
+    # What follows is computed on first use: quotes that are found letter by letter do not need it.
+
+    @cached_property
+    def _sentences(self) -> list[_Sentence]:
+        return [_Sentence(self._span(start, end), frozenset(words(self.text[start:end])))
+                for start, end in split_sentences(self.text)]
+
+    @cached_property
+    def _values(self) -> list[Span]:
+        return [self._span(value.start, value.end) for value in find_values(self.text)]
+
+    @cached_property
+    def _relative(self) -> RelativeTimes:
+        return RelativeTimes(self.text, self._said_on)
+
+    @cached_property
+    def _words(self) -> JoinedWords:
+        return JoinedWords(word_places(self.text))
+
+    @cached_property
+    def _bare_words(self) -> JoinedWords:
+        return bare_places(self.text)
+
+    def _span(self, start: int, end: int) -> Span:
+        return Span(start=start, end=end, quote=self.text[start:end])
 
     def find(self, name: str) -> Span | None:
         """Return the first place where the text has these words one after the other, or None."""
@@ -92,48 +123,37 @@ class SourceText:
     def verbatim(self, quote: str) -> Span | None:
         """Return the first place where the text has a quote letter by letter, on word boundaries, or None."""
         wanted = quote.strip()
-        start = self._verbatim_start(wanted)
-        return self._span(start, start + len(wanted)) if start >= 0 else None
-
-    def _verbatim_start(self, wanted: str) -> int:
         start = self.text.find(wanted) if wanted else -1
         while start >= 0 and (is_inside_word(self.text, start) or is_inside_word(self.text, start + len(wanted))):
             start = self.text.find(wanted, start + 1)
-        return start
+        return self._span(start, start + len(wanted)) if start >= 0 else None
 
     def ground(self, name: str, own_type: str = "") -> Grounded | None:
         """Return where the source has the name of an entity of a type, or None.
 
         The source has a name in one of these ways:
-        1. The text has its words one after the other, perhaps without its article or the parenthesis at its end.
-        2. The same without regard to articles, plurals and what stands in brackets.
-        3. A title above the text has its words.
-        4. The text spells a date differently or less precisely.
-        5. Its words are scattered over the text and the titles above it (see `_is_composed`). That of its type may be
+        1. It is a version, which the lines above say the product of: "beta 2" is stored as "Python 3.9 beta 2".
+        2. The text has its words one after the other, perhaps without its article or the parenthesis at its end.
+        3. The same without regard to articles, plurals and what stands in brackets.
+        4. A title above the text has its words.
+        5. The text spells a date differently or less precisely.
+        6. Its words are scattered over the text and the titles above it (see `_is_composed`). That of its type may be
            missing: a Meeting is "Board Meeting 2014-05-10" in a document "board/2014-05-10.md".
-        6. It names the speaker of a text that says "I", who is stored as the narrator of its document.
+        7. It names the speaker of a text that says "I", who is stored as the narrator of its document.
         """
         tokens = words(canonical_name(name))
         if not tokens:  # the name has only signs
             return self._in_its_words(name, self.verbatim(name))
-        without_article = tokens[1:] if tokens[0] in ARTICLES else []
-        without_parenthesis = words(without_aside(name)) if ASIDE.search(name) else []
-        variants = [variant for variant in (tokens, without_article, without_parenthesis) if variant]
-        for variant in variants:
-            place = self._words.find(join_words(variant))
-            if place:
-                return self._in_its_words(name, self._span(*place))
-        bare = [bare_words(variant) for variant in variants]
-        if place := next(filter(None, map(self._bare_words.find, bare)), None):
-            return Grounded(name.strip(), self._span(*place))
-        if self._is_in_title(bare):
-            return Grounded(name.strip(), self.sentence(name))
+        if (version := name_version(name.strip(), self._titles)) and (place := self.find(name)):
+            return Grounded(version, place)
+        if grounded := self._ground_words(name, tokens):
+            return grounded
         if parse_date(name):
             return self.ground_value(name, "date")
         type_words = {singular(word) for word in words(own_type)}
         without_type = [word for word in tokens if singular(word) not in type_words]
-        if self.text and (self._is_composed(name, tokens) or (
-                len(without_type) < len(tokens) and self._is_composed(" ".join(without_type), without_type))):
+        if self._is_composed(name, tokens) or (
+                len(without_type) < len(tokens) and self._is_composed(" ".join(without_type), without_type)):
             return Grounded(name.strip(), self.sentence(name))
         speaker = _FIRST_PERSON.search(self.text) if bare_words(tokens) in _SPEAKERS and self._titles else None
         if speaker is None:
@@ -141,41 +161,68 @@ class SourceText:
         whole_name = f"{self._titles[0]}的{name.strip()}" if is_cjk(name) else f"{name.strip()} of {self._titles[0]}"
         return Grounded(whole_name, self._span(*speaker.span()))
 
-    def ground_version(self, name: str) -> Grounded | None:
-        """Return where the text has a version, named with what the lines above say it is of: "Python 3.9 beta 2"."""
-        whole_name = name_version(name.strip(), self._titles)
-        place = self.find(name) if whole_name else None
-        return Grounded(whole_name, place) if place else None
+    def _ground_words(self, name: str, tokens: list[str]) -> Grounded | None:
+        """Return where the text, or a title above it, has a name's words one after the other, or None."""
+        without_article = tokens[1:] if tokens[0] in ARTICLES else []
+        without_parenthesis = words(without_aside(name)) if ASIDE.search(name) else []
+        variants = [variant for variant in (tokens, without_article, without_parenthesis) if variant]
+        for variant in variants:
+            if place := self._words.find(join_words(variant)):
+                return self._in_its_words(name, self._span(*place))
+        bare = [bare_words(variant) for variant in variants]
+        for wanted in bare:
+            if place := self._bare_words.find(wanted):
+                return Grounded(name.strip(), self._span(*place))
+        return Grounded(name.strip(), self.sentence(name)) if self._is_in_title(bare) else None
 
     def _is_in_title(self, bare: Sequence[str]) -> bool:
+        """Return True if a title above the text has one of some names; an empty text can quote no sentence for it."""
         return bool(self.text) and any(title.find(wanted) for title in map(bare_places, self._titles)
                                        for wanted in bare)
 
     def _is_composed(self, name: str, tokens: Sequence[str]) -> bool:
-        """Return True if a name's words are scattered over text and titles, or it is a description: "Ada's room"."""
+        """Return True if a name's words are scattered over text and titles, or it is a description: "Ada's room".
+
+        A part of the name has to be in a title. A description without such a part has the names in it whole, or, if
+        there are none in it, all of its words in one sentence.
+        """
         content = [word for word in tokens if word not in _NOT_CONTENT]
-        if not 1 < len(content) <= _MOST_CONTENT:
+        if not self.text or not 1 < len(content) <= _MOST_CONTENT:
             return False
         if any(map(is_cjk, content)):
-            above_text = "\n".join(fold_text(title)[0] for title in self._titles)
-            padded, text = ["\n", *content, "\n"], f"{fold_text(self.text)[0]}\n{above_text}"
-            has_all = all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
-                          for before, word, after in zip(padded, content, padded[2:], strict=False))
-            return has_all and any(first + second in above_text for first, second in pairwise(content))
+            return self._is_composed_of_characters(content)
         singulars = {singular(word) for word in content}
         above = {singular(word) for title in self._titles for word in words(title)}
-        all_words = above | {singular(word) for word, _, _ in self._places}
+        if not singulars <= above | {singular(word) for word, _, _ in self._words.places}:
+            return False
+        # Words of other names alone compose none: "Ada Lund" is nobody where Ada and Mr. Lund are.
         common = {singular(word) for text in (self.text, *self._titles) for word in written_words(text)
                   if word.islower() or word[0].isdigit()}
-        if not singulars <= all_words or singulars.isdisjoint(common):
+        if singulars.isdisjoint(common):
             return False
         if not singulars.isdisjoint(above):
             return True
-        # A description has the names in it whole, or without names all its words are in one sentence.
         names, others = _NAMES.findall(name), set(words(_NAMES.sub(" ", name))) - _NOT_CONTENT
         if not names:
-            return any(others <= sentence for _, sentence in self._sentences)
+            return any(others <= sentence.words for sentence in self._sentences)
         return bool(others) and all(self._bare_words.find(bare_words(words(one))) for one in names)
+
+    def _is_composed_of_characters(self, content: Sequence[str]) -> bool:
+        """Return True if the source has each character beside one of its neighbours in the name, and a title has two.
+
+        Chinese has no spaces between words, so two adjacent characters are compared instead of a word.
+        """
+        above_text = "\n".join(fold_text(title)[0] for title in self._titles)
+        text = f"{fold_text(self.text)[0]}\n{above_text}"
+        if not any(first + second in above_text for first, second in pairwise(content)):
+            return False
+        padded = ["\n", *content, "\n"]
+        return all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
+                   for before, word, after in zip(padded, content, padded[2:], strict=False))
+
+    def best_spelling(self, names: Iterable[str]) -> str:
+        """Choose among spellings of a name: prefer one that is in the text, then closed brackets, then the shortest."""
+        return min(names, key=lambda name: (self.verbatim(name) is None, is_unbalanced(name), len(name), name))
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2").
@@ -184,21 +231,29 @@ class SourceText:
         """
         grounded = self._ground_bare_value(value, kind, unit)
         if grounded is None and MEANT.search(value):
-            said = self._ground_bare_value(MEANT.sub("", value), kind, unit)
-            grounded = said and said._replace(shown=one_line(self._relative.explain(said.span)), quoted=True)
+            without_note = self._ground_bare_value(MEANT.sub("", value), kind, unit)
+            grounded = without_note and without_note._replace(
+                shown=one_line(self._relative.explain(without_note.span)), quoted=True)
         if kind == "date":
             relative = None if grounded and parse_date(grounded.shown) else self._relative.find(value)
-            return Grounded(relative[0], self._span(*relative[1][:2]), quoted=True) if relative else grounded
-        if grounded is None:
-            return None
+            if relative is None:
+                return grounded
+            stored, date = relative
+            return Grounded(stored, self._span(date.start, date.end), quoted=True)
+        return self._with_limit(grounded) if grounded else None
+
+    def _with_limit(self, grounded: Grounded) -> Grounded:
+        """Return a value with the words before it in the text that limit or deny it."""
         before = _BEFORE_NUMBER if parse_value(grounded.shown, "number") else _BEFORE_TEXT
         start = grounded.span.start
         limit = before.search(self.text, max(0, start - _LONGEST_LIMIT), start)
-        if limit is None or (limit[0][:-1].lower() == "no" and language_of(self.text) == "pt"):  # which has "in the"
+        is_portuguese = limit is not None and limit[0].strip().lower() == "no" and language_of(self.text) == "pt"
+        if limit is None or is_portuguese:  # the Portuguese "no" is "in the"
             return grounded
         return Grounded(limit[0] + grounded.shown, self._span(limit.start(), grounded.span.end), quoted=True)
 
     def _ground_bare_value(self, value: str, kind: ValueKind, unit: str) -> Grounded | None:
+        """Return where the source has a value, as it is written or with an equal number or date, or None."""
         normal = parse_value(value, kind, unit)
         exact = self.verbatim(value)
         place = exact or self.find(value)
@@ -206,115 +261,32 @@ class SourceText:
             return self._in_its_words(value, place) or self._ground_text(value)
         equal_values = [(span, other) for span in self._values
                         if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
-        if equal_values:  # prefer the same spelling, then the same normal form, then the first
-            wanted = canonical_name(value)
-            best = min(equal_values, key=lambda item: (canonical_name(item[0].quote) != wanted, item[1] != normal,
-                                                       item[0].start))[0]
-            if exact is not None and exact.start <= best.start and best.end <= exact.end:
-                return Grounded(value.strip(), exact)  # with its sign, as in "~68"
-            return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
-        # The 5 of "5 million" is not five.
-        is_part_of_number = place and kind == "number" and any(
-            span.start <= place.start and place.end <= span.end for span in self._values)
-        return None if is_part_of_number else self._in_its_words(value, place)
+        if not equal_values:
+            # The 5 of "5 million" is not five.
+            is_part_of_number = place is not None and kind == "number" and any(
+                span.start <= place.start and place.end <= span.end for span in self._values)
+            return None if is_part_of_number else self._in_its_words(value, place)
+        # Prefer the same spelling, then the same normal form, then the first.
+        wanted = canonical_name(value)
+        best, _ = min(equal_values, key=lambda item: (canonical_name(item[0].quote) != wanted, item[1] != normal,
+                                                      item[0].start))
+        if exact is not None and exact.start <= best.start and best.end <= exact.end:
+            return Grounded(value.strip(), exact)  # with its sign, as in "~68"
+        return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
 
     def _ground_text(self, value: str) -> Grounded | None:
+        """Return where the text or a title above it has a value's words without regard to articles and plurals."""
         wanted = bare_words(words(value))
         if place := self._bare_words.find(wanted):
             return Grounded(value.strip(), self._span(*place))
         return Grounded(value.strip(), self.sentence(value)) if self._is_in_title([wanted]) else None
 
-    def best_spelling(self, names: Iterable[str]) -> str:
-        """Choose among spellings of a name: prefer one that is in the text, then closed brackets, then the shortest."""
-        return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, is_unbalanced(name), len(name),
-                                            name))
-
-    def sentence(self, *hints: str) -> Span:
-        """Return the sentence that shares most words with the hints; the first one of equals."""
-        return self._closest(self._sentences, hints) or self._span(0, len(self.text))
-
-    @staticmethod
-    def _closest(sentences: Sequence[tuple[Span, frozenset[str]]], hints: Sequence[str]) -> Span | None:
-        wanted = {word for hint in hints for word in words(hint)}
-        best = max(sentences, key=lambda item: len(wanted & item[1]), default=None)
-        return best[0] if best else None
-
-    def sentence_around(self, span: Span) -> Span:
-        """Return the sentence in which a span begins."""
-        return next((s for s, _ in self._sentences if s.start <= span.start < s.end), span)
-
-    def support(self, evidence: str, *hints: str) -> Span:
-        """Return the words that support a fact: the sentence of its evidence, or of the text, nearest to the hints."""
-        place = self.find(evidence) if evidence else None
-        if place is None:
-            return self.sentence(*hints)
-        quoted_sentences = [(span, its_words) for span, its_words in self._sentences
-                            if span.start < place.end and place.start < span.end]
-        closest = self._closest(quoted_sentences, hints)
-        return closest if closest and len(closest.quote) <= _LONGEST_QUOTE else place
-
-    def ground_time(self, extracted_time: str, label: str = "") -> str:
-        """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.
-
-        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ". Other words, such as
-        "only suggested", are a condition, without which the fact would say more than its source; words that only
-        repeat the fact's label are none.
-        """
-        when, qualifiers = split_qualifiers(extracted_time)
-        parts = when.split("; ")
-        times = [*map(self._ground_when, parts)]
-        conditions = [f"condition: {one_line(part)}" for part, time in zip(parts, times, strict=True)
-                      if not time and self._is_condition(part, label)]
-        grounded_qualifiers = [one_line(qualifier) for qualifier in qualifiers
-                               if all(map(self._has, re.split("[:：]", qualifier, maxsplit=1)[1].strip().split(" > ")))]
-        return "; ".join([*filter(None, times), *conditions, *grounded_qualifiers])
-
-    def _is_condition(self, part: str, label: str) -> bool:
-        """Return True if words say neither when a fact holds nor what its label says; numbers must be the text's."""
-        is_more = read_time(part) is None and any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
-        return is_more and len(part) <= LONGEST and (not any(map(str.isdigit, part)) or self._has(part))
-
-    def _has(self, value: str) -> bool:
-        return self.find(value) is not None or self._ground_text(value) is not None
-
-    def _ground_when(self, when: str) -> str:
-        """Return the text's shortest words that state the same time; "" if it does not state this time."""
-        time = read_time(when) if len(when) <= LONGEST else None
-        relative = self._relative.find_in(when, lambda word: word in _BETWEEN_WORDS or self._has(word)
-                                          ) if len(when) <= LONGEST else ""
-        if time is None or (relative and not (time.start or time.end)):
-            return one_line(relative)
-        place = self.find(when)
-        stretches = [place.quote] if place else self._stretches([w for w in words(when) if w not in _BETWEEN_WORDS])
-        equal_times = (one_line(stretch) for stretch in stretches  # equal but for their first field, the words
-                       if (read := read_time(stretch)) and read[1:] == time[1:])
-        shortest = min(equal_times, key=len, default=one_line(relative))
-        mark, _, date = when.partition(" ")
-        if not shortest and date and mark.lower() in _BARE_TIMES and (date_words := self._ground_when(date)):
-            return f"{mark} {date_words}"
-        return shortest or (one_line(when) if when.lower() in _BARE_TIMES else "")
-
-    def _stretches(self, wanted: Sequence[str]) -> Iterator[str]:
-        """Yield the stretches of text that have the wanted words in order, within one sentence."""
-        tokens = [word for word, _, _ in self._places]
-        for first in (index for index, word in enumerate(tokens) if wanted and word == wanted[0]):
-            last = first
-            for word in wanted[1:]:
-                nearby = range(last + 1, min(len(tokens), last + _APART))
-                last = next((index for index in nearby if tokens[index] == word), len(tokens))
-                if last == len(tokens):  # the word is not nearby
-                    break
-            else:
-                start, end = self._places[first][1], self._places[last][2]
-                if end <= self.sentence_around(self._span(start, end)).end:
-                    yield self.text[start:end]
-
     def _in_its_words(self, extracted: str, span: Span | None) -> Grounded | None:
         """Return a name or value found at a span: in its extracted words if the text has exactly these."""
+        wording = extracted.strip()
         if span is None:
             return None
-        wording = extracted.strip()
-        if self._verbatim_start(wording) >= 0:
+        if self.verbatim(wording):
             return Grounded(wording, span)
         start, end = span.start, span.end
         if not wording[0].isalnum() and self.text.startswith(wording[0], start - 1):  # the "$" of "$5 a head"
@@ -330,31 +302,89 @@ class SourceText:
         whole = self._span(start, end)
         return Grounded(without_markup(whole.quote), whole, quoted=True)
 
-    @cached_property
-    def _sentences(self) -> list[tuple[Span, frozenset[str]]]:
-        return [(self._span(start, end), frozenset(words(self.text[start:end])))
-                for start, end in split_sentences(self.text)]
+    def sentence(self, *hints: str) -> Span:
+        """Return the sentence that shares most words with the hints; the first one of equals."""
+        closest = _closest_sentence(self._sentences, hints)
+        return closest.span if closest else self._span(0, len(self.text))
 
-    @cached_property
-    def _values(self) -> list[Span]:
-        return [self._span(value.start, value.end) for value in find_values(self.text)]
+    def sentence_around(self, span: Span) -> Span:
+        """Return the sentence in which a span begins."""
+        return next((one.span for one in self._sentences if one.span.start <= span.start < one.span.end), span)
 
-    @cached_property
-    def _relative(self) -> RelativeTimes:
-        return RelativeTimes(self.text, self._said_on)
+    def support(self, evidence: str, *hints: str) -> Span:
+        """Return the words that support a fact: the sentence of its evidence, or of the text, nearest to the hints."""
+        place = self.find(evidence) if evidence else None
+        if place is None:
+            return self.sentence(*hints)
+        quoted = [one for one in self._sentences if one.span.start < place.end and place.start < one.span.end]
+        closest = _closest_sentence(quoted, hints)
+        return closest.span if closest and len(closest.span.quote) <= _LONGEST_QUOTE else place
 
-    @cached_property
-    def _places(self) -> list[tuple[str, int, int]]:
-        # Computed on first use, because quotes that are found letter by letter do not need it.
-        return word_places(self.text)
+    def ground_time(self, extracted_time: str, label: str = "") -> str:
+        """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.
 
-    @cached_property
-    def _words(self) -> JoinedWords:
-        return JoinedWords(self._places)
+        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ". Other words, such as
+        "only suggested", are a condition, without which the fact would say more than its source; words that only
+        repeat the fact's label are none.
+        """
+        when, qualifiers = split_qualifiers(extracted_time)
+        times, conditions = list[str](), list[str]()
+        for part in when.split("; "):
+            if time := self._ground_when(part):
+                times.append(time)
+            elif self._is_condition(part, label):
+                conditions.append(f"condition: {one_line(part)}")
+        grounded_qualifiers = []
+        for qualifier in qualifiers:
+            _, value = re.split("[:：]", qualifier, maxsplit=1)
+            if all(map(self._has, value.strip().split(" > "))):
+                grounded_qualifiers.append(one_line(qualifier))
+        return "; ".join([*times, *conditions, *grounded_qualifiers])
 
-    @cached_property
-    def _bare_words(self) -> JoinedWords:
-        return bare_places(self.text)
+    def _is_condition(self, part: str, label: str) -> bool:
+        """Return True if words say neither when a fact holds nor what its label says; numbers must be the text's."""
+        is_more = read_time(part) is None and any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
+        return is_more and len(part) <= LONGEST and (not any(map(str.isdigit, part)) or self._has(part))
 
-    def _span(self, start: int, end: int) -> Span:
-        return Span(start=start, end=end, quote=self.text[start:end])
+    def _has(self, value: str) -> bool:
+        return self.find(value) is not None or self._ground_text(value) is not None
+
+    def _ground_when(self, when: str) -> str:
+        """Return the text's shortest words that state the same time; "" if it does not state this time."""
+        if len(when) > LONGEST:
+            return ""
+        time = read_time(when)
+        relative = one_line(self._relative.find_in(when, lambda word: word in _BETWEEN_WORDS or self._has(word)))
+        if time is None or (relative and not (time.start or time.end)):
+            return relative
+        place = self.find(when)
+        stretches = [place.quote] if place else self._stretches([w for w in words(when) if w not in _BETWEEN_WORDS])
+        equal_times = [one_line(stretch) for stretch in stretches
+                       if (stated := read_time(stretch)) and stated._replace(words="") == time._replace(words="")]
+        if equal_times or relative:
+            return min(equal_times, key=len, default=relative)
+        mark, _, date = when.partition(" ")
+        if date and mark.lower() in _BARE_TIMES and (date_words := self._ground_when(date)):
+            return f"{mark} {date_words}"
+        return one_line(when) if when.lower() in _BARE_TIMES else ""
+
+    def _stretches(self, wanted: Sequence[str]) -> Iterator[str]:
+        """Yield the stretches of text that have the wanted words in order, within one sentence."""
+        places = self._words.places
+        tokens = [word for word, _, _ in places]
+        for first in (index for index, word in enumerate(tokens) if wanted and word == wanted[0]):
+            last = first
+            for word in wanted[1:]:
+                nearby = range(last + 1, min(len(tokens), last + _APART))
+                last = next((index for index in nearby if tokens[index] == word), len(tokens))
+                if last == len(tokens):  # the word is not nearby
+                    break
+            else:
+                (_, start, _), (_, _, end) = places[first], places[last]
+                if end <= self.sentence_around(self._span(start, end)).end:
+                    yield self.text[start:end]
+
+
+def _closest_sentence(sentences: Sequence[_Sentence], hints: Sequence[str]) -> _Sentence | None:
+    wanted = {word for hint in hints for word in words(hint)}
+    return max(sentences, key=lambda sentence: len(wanted & sentence.words), default=None)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ...schemas.delta import ELEMENT_KINDS, ElementKind
 from ...schemas.edits import Types
-from ...schemas.extraction import Extraction, RepairKind
+from ...schemas.extraction import RepairKind
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from .words import stems
@@ -58,6 +58,29 @@ class Bounds:
             self._cache[key] = self._find_element(kind, label)
         return self._cache[key]
 
+    def _find_element(self, kind: ElementKind, label: str) -> Known | None:
+        """Look a label up among names and aliases, then among inverse aliases, then among inflections of all."""
+        key = label_key(label)
+        if exact_name := self._names[kind].get(key):
+            return Known(exact_name)
+        if kind == "relation" and key in self._backward:
+            return Known(self._backward[key], backward=True)
+        if self.schema.open:
+            name = label.strip() or (ROOT_TYPE if kind == "entity_type" else "")
+            return Known(name) if name else None
+        with_same_stems = self._stems[kind].get(stems(key), set())
+        return Known(min(with_same_stems), "mapped_label") if len(with_same_stems) == 1 else None
+
+    @cached_property
+    def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:
+        """The names of the elements that have each label, by kind and the stems of the label."""
+        stemmed: dict[ElementKind, dict[tuple[str, ...], set[str]]] = {}
+        for kind, names in self._names.items():
+            stemmed[kind] = {}
+            for key, name in names.items():
+                stemmed[kind].setdefault(stems(key), set()).add(name)
+        return stemmed
+
     def entity_type(self, label: str) -> str | None:
         """Return the schema's name for an entity type given any of its labels, or None if unknown."""
         known = self.find("entity_type", label)
@@ -69,68 +92,40 @@ class Bounds:
         decided = self.find("entity_type", decided_name) if decided_name else None
         return decided if decided and decided.repair is None else known
 
-    def _find_element(self, kind: ElementKind, label: str) -> Known | None:
-        """Look a label up: exactly, then among inverse aliases and inflections."""
-        key = label_key(label)
-        exact = self._names[kind].get(key)
-        if exact is not None:
-            return Known(exact)
-        if kind == "relation" and key in self._backward:
-            return Known(self._backward[key], backward=True)
-        if self.schema.open:
-            name = label.strip() or (ROOT_TYPE if kind == "entity_type" else "")
-            return Known(name) if name else None
-        if not any(character.isalnum() for character in key):
-            return None
-        with_same_stems = self._stems[kind].get(stems(key), set())
-        return Known(min(with_same_stems), "mapped_label") if len(with_same_stems) == 1 else None
-
-    @cached_property
-    def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:
-        stemmed: dict[ElementKind, dict[tuple[str, ...], set[str]]] = {}
-        for kind, names in self._names.items():
-            stemmed[kind] = {}
-            for key, name in names.items():
-                stemmed[kind].setdefault(stems(key), set()).add(name)
-        return stemmed
-
     def is_type_name(self, name: str) -> bool:
         """Return True if a name is a type's name: a film extracted as "film" is not an entity."""
-        type_names = self._names["entity_type"]
-        return bool(type_names) and label_key(name) in type_names
+        return label_key(name) in self._names["entity_type"]
 
     def is_alias(self, attribute: str) -> bool:
-        """Return True if an attribute label gives another name of its owner."""
-        known = self.find("attribute", attribute)
-        if known is None:
-            return False
-        element = self.schema.attribute_type(known.name)
-        return ALIAS in map(label_key, element.all_names() if element else [known.name])
+        """Return True if the attribute of a name gives another name of its owner."""
+        element = self.schema.attribute_type(attribute)
+        return ALIAS in map(label_key, element.all_names() if element else [attribute])
 
     def position(self, type_name: str) -> int:
         """Return a type's position in the schema; types that it does not list share the position after the last."""
         return self._positions.get(type_name, len(self._positions))
 
-    def _first_of_pair(self, relation: str) -> str | None:
-        """Return a relation's inverse if the schema lists the inverse before the relation; otherwise None."""
-        element, relations = self.schema.relation_type(relation), self.schema.relation_types
-        if element is None:
-            return None
-        inverse = element.inverse or next((r.name for r in relations if r.inverse == relation), None)
-        first_listed = next(r.name for r in relations if r.name in {relation, inverse})
-        return None if first_listed == relation else first_listed
+    @cached_property
+    def _first_inverses(self) -> dict[str, str]:
+        """The inverse of each relation whose inverse the schema lists before it."""
+        position = {relation.name: number for number, relation in enumerate(self.schema.relation_types)}
+        first_inverses: dict[str, str] = {}
+        for relation in self.schema.relation_types:
+            if relation.inverse:
+                first, second = sorted((relation.name, relation.inverse), key=position.__getitem__)
+                first_inverses.setdefault(second, first)
+        return first_inverses
 
     def stored_relation(self, relation: str, head_type: str, tail_type: str, *, is_sorted: bool) -> str | None:
         """Return the relation under which a fact is stored with its ends exchanged; None to store it unchanged.
 
         That is an inverse that the schema lists first, or a symmetric relation whose ends are not sorted.
         """
-        element, inverse = self.schema.relation_type(relation), self._first_of_pair(relation)
+        element, inverse = self.schema.relation_type(relation), self._first_inverses.get(relation)
         if inverse and self.schema.fits(tail_type, inverse, head_type):
             return inverse
-        is_exchanged = (element and element.symmetric and not is_sorted
-                        and self.schema.fits(tail_type, relation, head_type))
-        return relation if is_exchanged else None
+        may_be_exchanged = element is not None and element.symmetric and not is_sorted
+        return relation if may_be_exchanged and self.schema.fits(tail_type, relation, head_type) else None
 
     @cached_property
     def last_resort(self) -> str | None:
@@ -138,9 +133,3 @@ class Bounds:
         if self.schema.open or ROOT_TYPE in self._positions:
             return ROOT_TYPE
         return next((t.name for t in self.schema.entity_types if t.last_resort), None)
-
-
-def extracted_names(extraction: Extraction) -> set[str]:
-    """Return the names of an extraction's entities and of the ends of its facts."""
-    return {*(e.name for e in extraction.entities), *(end for t in extraction.triples for end in (t.head, t.tail)),
-            *(a.entity for a in extraction.attributes)}

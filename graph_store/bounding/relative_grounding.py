@@ -19,27 +19,30 @@ class RelativeTimes:
     def __init__(self, text: str, said_on: str) -> None:
         """Find the relative dates of a text; `said_on` is the date of its beginning."""
         self._text = text
-        self._dates = [(one_line(text[one.start:one.end]), one) for one in relative_dates(text, said_on)]
+        self._dates = [(one_line(text[date.start:date.end]), date) for date in relative_dates(text, said_on)]
 
     def explain(self, span: Span) -> str:
         """Return the words at a span of the text with the meant date behind each relative one."""
-        return with_meant_dates(self._text, [one for _, one in self._dates], span.start, span.end)
+        return with_meant_dates(self._text, [date for _, date in self._dates], span.start, span.end)
 
     def find(self, value: str) -> tuple[str, RelativeDate] | None:
         """Return the relative date that a value is, "yesterday" or "2024-03-04", and how it is stored; None if none."""
-        said, meant = canonical_name(MEANT.sub("", value)), parse_date(value) or value.strip()
-        return next(((f"{words} [{one.meant}]", one) for words, one in self._dates
-                     if meant == one.meant or said == canonical_name(words)), None)
+        as_words, as_date = canonical_name(MEANT.sub("", value)), parse_date(value) or value.strip()
+        for words, date in self._dates:
+            if as_date == date.meant or as_words == canonical_name(words):
+                return f"{words} [{date.meant}]", date
+        return None
 
     def find_in(self, when: str, is_in_text: Callable[[str], bool]) -> str:
         """Return words such as "since yesterday" with the meant date; "" if the text has no such date or words."""
-        as_said = (re.search(rf"{re.escape(words)}(?:{MEANT.pattern})?", when, re.IGNORECASE)
-                   for words, _ in self._dates)
-        places = (match.span() for match in chain(filter(None, as_said), _INTERVAL.finditer(when)))
+        as_words = (re.search(rf"{re.escape(words)}(?:{MEANT.pattern})?", when, re.IGNORECASE)
+                    for words, _ in self._dates)
+        places = (match.span() for match in chain(filter(None, as_words), _INTERVAL.finditer(when)))
         for start, end in chain(places, find_dates(when)):
             found = self.find(when[start:end])
             if found and all(map(is_in_text, when[:start].split())):
-                return f"{when[:start]}{found[0]}{when[end:]}"
+                stored, _ = found
+                return f"{when[:start]}{stored}{when[end:]}"
         return ""
 
 
@@ -57,8 +60,8 @@ def name_version(version: str, titles: Sequence[str]) -> str:
     series = [found for title in titles for found in _SERIES.finditer(title)]
     # Of several series that match, the last is used: headings come after the title, and are nearer to the text.
     if number := match["number"]:  # 3.9.0 is of the series "Python 3.9"
-        own = [one for one in series if f"{number}.".startswith(f"{one['number']}.")]
-        return f"{own[-1]['thing']} {number}{match['rest']}" if own else ""
+        its_series = [one for one in series if f"{number}.".startswith(f"{one['number']}.")]
+        return f"{its_series[-1]['thing']} {number}{match['rest']}" if its_series else ""
     # "beta 2" may be of any series; a number with a dot is more likely a version's than one without.
     likely = [one for one in series if "." in one["number"]] or series
     return f"{likely[-1]['thing']} {likely[-1]['number']} {version}" if likely else ""

@@ -4,7 +4,6 @@ A text is folded character by character (NFKD without accents, case-folded), so 
 does not matter what is between words, nor where one is cut ("hip-hop", "hip hop").
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -23,7 +22,8 @@ _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xA
 # there are not separated by spaces. A decimal is one word, and "C++" is not "C".
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_ACCENTS = range(0x300, 0x370)
+_ACCENTS = re.compile(r"[\u0300-\u036f]+")
+_FRACTION_SLASH = "\u2044"
 PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _INFLECTABLE = re.compile(r"[a-z]{4,}")
@@ -41,7 +41,7 @@ a header adds: "Pump 7" of "Pump Number: 7"."""
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been"})
 _AGENT_ENDINGS = ("er", "or", "ee", "ion", "ment")
 """Noun endings that are not stemmed: stemming would make "employer", "employee" and "employ" one word."""
-_CJK_WORD = re.compile(f"[{CJK}]+")
+_CJK_CHARACTER = re.compile(f"[{CJK}]")
 
 
 def words(text: str) -> list[str]:
@@ -54,7 +54,8 @@ def word_places(text: str) -> list[tuple[str, int, int]]:
     if text.isascii():
         return [(match[0], *match.span()) for match in _WORD.finditer(text.lower())]
     folded, offsets = fold_text(text)
-    return [(match[0], offsets[match.start()], _after_accents(text, offsets[match.end() - 1] + 1))
+    next_offsets = [*offsets[1:], len(text)]  # accents, which fold to nothing, belong to the letter before them
+    return [(match[0], offsets[match.start()], max(offsets[match.end() - 1] + 1, next_offsets[match.end() - 1]))
             for match in _WORD.finditer(folded)]
 
 
@@ -66,30 +67,27 @@ def fold_text(text: str) -> tuple[str, list[int]]:
 
 @lru_cache(maxsize=10_000)
 def _folded_character(character: str) -> str:
-    """Return a character's folded form; a Hangul syllable is unchanged, because it counts as one word."""
-    if "가" <= character <= "힣":
+    """Return a character's folded form; Hangul syllables and fractions are one word each, and stay unchanged."""
+    decomposed = unicodedata.normalize("NFKD", character)
+    if "가" <= character <= "힣" or _FRACTION_SLASH in decomposed:  # "1½" would become 11 and 2
         return character
-    parts = unicodedata.normalize("NFKD", character).casefold()
-    return "".join(part for part in parts if ord(part) not in _ACCENTS)
+    return _ACCENTS.sub("", decomposed.casefold())
 
 
 class JoinedWords:
     """The words of a text, with their offsets in it, joined without spaces so that it can be searched for others."""
 
     def __init__(self, places: Sequence[tuple[str, int, int]]) -> None:
+        self.places = places
         parts = _prepare_joining([word for word, _, _ in places])
         self.text = "".join(parts)
-        ends = list(accumulate(map(len, parts)))
-        begins = [end - len(part.removeprefix("|")) for end, part in zip(ends, parts, strict=True)]
-        # "¼" is folded to two words that overlap in the text: no match may begin or end between them.
-        previous_ends = [0, *(end for _, _, end in places)]
-        next_starts = [*(start for _, start, _ in places[1:]), math.inf]
-        self._starts = {begin: start for begin, (_, start, _), previous in zip(begins, places, previous_ends,
-                                                                               strict=False) if start >= previous}
+        self._starts: dict[int, int] = {}
         """The offset in the source where a word starts, by the offset in the joined text."""
-        self._ends = {joined_end: end for joined_end, (_, _, end), following in zip(ends, places, next_starts,
-                                                                                    strict=False) if end <= following}
+        self._ends: dict[int, int] = {}
         """The offset in the source where a word ends, by the offset in the joined text."""
+        for part, joined_end, (_, start, end) in zip(parts, accumulate(map(len, parts)), places, strict=True):
+            self._starts[joined_end - len(part.removeprefix("|"))] = start
+            self._ends[joined_end] = end
 
     def find(self, wanted: str) -> tuple[int, int] | None:
         """Return the source's offsets of the first place that has the joined words `wanted` as whole words, or None."""
@@ -102,30 +100,19 @@ class JoinedWords:
         return None
 
 
-def _after_accents(text: str, end: int) -> int:
-    while end < len(text) and ord(text[end]) in _ACCENTS:
-        end += 1
-    return end
-
-
-def _prepare_joining(tokens: list[str]) -> list[str]:
+def _prepare_joining(tokens: Iterable[str]) -> list[str]:
     """Return words prepared for joining: "|" separates two adjacent numbers, and "3,000" loses its comma."""
     parts: list[str] = []
     for word in tokens:
-        part = word
-        if word[0].isdigit():
-            if _THOUSANDS.fullmatch(word):
-                part = word.replace(",", "")
-            if parts and parts[-1][-1].isdigit():
-                part = f"|{part}"
-        parts.append(part)
+        part = word.replace(",", "") if _THOUSANDS.fullmatch(word) else word
+        is_after_number = bool(parts) and parts[-1][-1].isdigit()
+        parts.append(f"|{part}" if is_after_number and part[0].isdigit() else part)
     return parts
 
 
-def join_words(tokens: list[str]) -> str:
+def join_words(tokens: Iterable[str]) -> str:
     """Return the words joined without spaces; "|" separates two adjacent numbers, which would become one otherwise."""
-    joined = "".join(tokens)
-    return joined if joined.isalpha() else "".join(_prepare_joining(tokens))
+    return "".join(_prepare_joining(tokens))
 
 
 def singular(word: str) -> str:
@@ -144,7 +131,7 @@ def written_words(text: str) -> list[str]:
 
 def is_cjk(text: str) -> bool:
     """Return True if a text begins with a Chinese, Japanese or Korean character."""
-    return _CJK_WORD.match(text) is not None
+    return _CJK_CHARACTER.match(text) is not None
 
 
 def without_aside(name: str) -> str:
@@ -159,7 +146,7 @@ def without_markup(text: str) -> str:
 
 def bare_words(tokens: Iterable[str]) -> str:
     """Return words in the singular and joined, without articles and the "s" of a possessive."""
-    return join_words([singular(word) for word in tokens if word not in _BARE])
+    return join_words(singular(word) for word in tokens if word not in _BARE)
 
 
 def bare_places(text: str) -> JoinedWords:
@@ -175,19 +162,17 @@ def stems(label: str) -> tuple[str, ...]:
 
     Nouns such as "employer" keep their ending; words that are not English are unchanged.
     """
-    words = label_key(label).split()
-    while len(words) > 1 and words[0] in _AUXILIARIES:
-        words = words[1:]
-    return tuple(_stem(word) for word in words)
+    tokens = label_key(label).split()
+    while len(tokens) > 1 and tokens[0] in _AUXILIARIES:
+        tokens = tokens[1:]
+    return tuple(_stem(word) for word in tokens)
 
 
 def _stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word
-    singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-    if singular.endswith(_AGENT_ENDINGS):
-        return singular
-    return stem_word(word)
+    without_plural = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+    return without_plural if without_plural.endswith(_AGENT_ENDINGS) else stem_word(word)
 
 
 def is_unbalanced(name: str) -> bool:

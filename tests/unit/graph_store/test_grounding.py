@@ -134,13 +134,12 @@ def test_a_name_may_add_the_word_of_its_type(own_type, is_found):
 
 @pytest.mark.parametrize(("name", "shown"), [
     ("beta 2", "Python 3.9 beta 2"), ("3.9.0 beta 2", "Python 3.9.0 beta 2"), ("v3.9.0", "Python 3.9.0"),
-    ("3.9", "Python 3.9"), ("2.7.1", None), ("Python 3.9.0", None), ("beta", None), ("596", None)])
+    ("3.9", "Python 3.9"), ("2.7.1", "2.7.1"), ("Python 3.9.0", "Python 3.9.0"), ("beta", "beta"), ("596", "596")])
 def test_a_version_is_named_with_what_the_lines_above_it_say_it_is_of(name, shown):
     source = SourceText("- 3.9.0 beta 2 of 3.9, then v3.9.0, unlike 2.7.1 or Python 3.9.0",
                         "PEP 596 – Python 3.9 Release Schedule")
-    found = source.ground_version(name)
-    assert (found and found.shown) == shown
-    assert SourceText("3.9.0 beta 2, 3.9, v3.9.0").ground_version(name) is None
+    assert source.ground(name).shown == shown
+    assert SourceText("3.9.0 beta 2, 3.9, v3.9.0").ground("beta 2").shown == "beta 2"
 
 
 @pytest.mark.parametrize(("given_time", "stored"), [
