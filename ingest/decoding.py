@@ -21,8 +21,8 @@ _NO_CHARSETS = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-esc
                           "oem"})
 _ERAS = chardet.EncodingEra.ALL & ~chardet.EncodingEra.MAINFRAME & ~chardet.EncodingEra.LEGACY_MAC
 """Not those of mainframes and old Macs: almost no file is in one, and each fits most of the texts in another."""
-_BLOCK = 1024 * 1024
-_SAMPLE = 64 * 1024
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")  # what is no white space, as binary data has it
+_BLOCK = _SAMPLE = 64 * 1024  # bytes by which a file is told to be text, and those by which its encoding is guessed
 _COMMONEST, _TIMES_LIKELIER = "Windows-1252", 1.5
 """The encoding of most texts that are not UTF-8, and how much likelier it is than one that fits a text equally well."""
 _CLOSE, _UNSURE = 0.85, 0.03
@@ -79,16 +79,15 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
 
 def begins_as_text(path: Path) -> bool:
-    """Return True if a file begins with text in UTF-8, or cannot be read; False if it is no file."""
+    """Return True if a file begins with plain text in Unicode, or cannot be read; False if it is no file."""
     try:
         with open_file(path.resolve()) as stream:
             block = stream.read(_BLOCK)
-        codecs.getincrementaldecoder(_unicode_encoding(block))().decode(block)
+        return _CONTROL.search(codecs.getincrementaldecoder(_unicode_encoding(block))().decode(block)) is None
     except (UnicodeDecodeError, UnreadableError):
         return False
     except OSError:  # which is reported when the file is read
         return path.is_file()
-    return True
 
 
 def _unicode_encoding(data: bytes) -> str:
@@ -117,11 +116,24 @@ def _legacy_encoding(data: bytes, declared: str | None) -> str:
     invalid_count = len(sample) - len(sample.decode("utf-8", "ignore").encode())
     if 10 * invalid_count < non_ascii_count:
         raise UnreadableError("UTF-8 with damaged bytes in it: save it again as UTF-8, or remove them")
-    if declared:
-        encoding = _superset_of(declared)
-        if encoding.replace("_", "-") not in _NO_CHARSETS and _is_valid(data, encoding):
-            return encoding
-    return _guess_encoding(data, sample)
+    encoding = _superset_of(declared or "")
+    if encoding and encoding.replace("_", "-") not in _NO_CHARSETS and _is_valid(data, encoding):
+        return encoding
+    texts, scores = dict[str, str](), dict[str, float]()
+    for found in chardet.detect_all(sample, ignore_threshold=True, encoding_era=_ERAS):
+        encoding = _superset_of(found["encoding"] or "")
+        if _is_valid(data, encoding):
+            texts[encoding] = text = sample.decode(encoding, "ignore")
+            beside_latin = len(_BESIDE_LATIN.findall(text)) / max(1, len(_FOREIGN.findall(text)))
+            likelihood = found["confidence"] * (1 - beside_latin) * (_ODDITY if _ODD.search(text) else 1)
+            scores[encoding] = likelihood * (_TIMES_LIKELIER if encoding == _COMMONEST else 1)
+    if not scores:
+        raise UnreadableError("binary data or text in an unknown encoding: convert it to UTF-8")
+    best = max(scores, key=scores.__getitem__)  # of equal ones the first
+    has_rival = any(score >= _CLOSE * scores[best] and texts[other] != texts[best] for other, score in scores.items())
+    if has_rival or scores[best] < _UNSURE:
+        note_doubt(f"read as {best}, which is not certain: save it as UTF-8 if letters are wrong")
+    return best
 
 
 def _superset_of(encoding: str) -> str:
@@ -130,23 +142,3 @@ def _superset_of(encoding: str) -> str:
         return _SUPERSETS.get(codecs.lookup(encoding).name, encoding)
     except LookupError:
         return encoding
-
-
-def _guess_encoding(data: bytes, sample: bytes) -> str:
-    """Return the likeliest encoding of a text with bytes beyond ASCII, by a part of it."""
-    texts, scores = dict[str, str](), dict[str, float]()
-    for found in chardet.detect_all(sample, ignore_threshold=True, encoding_era=_ERAS):
-        encoding = _superset_of(found["encoding"] or "")
-        if _is_valid(data, encoding):
-            texts[encoding] = text = sample.decode(encoding, "ignore")
-            beside_latin = len(_BESIDE_LATIN.findall(text)) / max(1, len(_FOREIGN.findall(text)))
-            scores[encoding] = found["confidence"] * (1 - beside_latin) * (_ODDITY if _ODD.search(text) else 1)
-    if not scores:
-        raise UnreadableError("binary data or text in an unknown encoding: convert it to UTF-8")
-    if _COMMONEST in scores:
-        scores[_COMMONEST] *= _TIMES_LIKELIER
-    best = max(scores, key=scores.__getitem__)  # of equal ones the first
-    has_rival = any(score >= _CLOSE * scores[best] and texts[other] != texts[best] for other, score in scores.items())
-    if has_rival or scores[best] < _UNSURE:
-        note_doubt(f"read as {best}, which is not certain: save it as UTF-8 if letters are wrong")
-    return best

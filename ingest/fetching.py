@@ -15,9 +15,8 @@ from typing import NamedTuple
 import httpx
 
 from ..runtime.threads import check_cancelled
-from .formats import PARSED, PLAIN
+from .formats import FORMATS
 from .reading import IngestError, Limits, UnreadableError
-from .records import RECORD_READERS
 
 _REDIRECTS = 5
 _WAIT = 20.0  # seconds to wait for the next byte
@@ -60,25 +59,34 @@ def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
 
 def fetch(address: Address, limits: Limits) -> tuple[str, bytes]:
     """Return a file name with the ending of an address's format, and its bytes; up to five redirects are followed."""
-    deadline = time.monotonic() + limits.seconds
     try:
         with (httpx.Client(transport=_Transport(limits), follow_redirects=True, max_redirects=_REDIRECTS,
                            timeout=min(_WAIT, limits.seconds), headers=_HEADERS, trust_env=False) as client,
               client.stream("GET", address.id) as response):
             kind = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
-            data = _body(response, kind, limits, deadline)
-            return _name(response, kind), data
-    except UnreadableError:
-        raise
+            data = _read_body(response, limits)
     except httpx.TooManyRedirects as error:
         raise UnreadableError(f"it redirects more than {_REDIRECTS} times: give the address that it ends at") from error
-    except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
         raise UnreadableError(f"cannot be fetched ({error or type(error).__name__}): check the address and your "
                               "connection") from error
+    path, ending, charset = PurePosixPath(response.url.path), _ENDINGS.get(kind, ""), response.charset_encoding
+    if charset and ending in _TEXTS:  # which has no other place in a file than the mark of UTF-8
+        try:
+            data = data.decode(charset).encode("utf-8-sig")
+        except (LookupError, UnicodeDecodeError) as error:
+            raise UnreadableError(f"it is not in the character set {charset!r} that the server names: download it, and "
+                                  "save it as UTF-8") from error
+    if ending in {"", ".txt"} and path.suffix.lower() in FORMATS:
+        ending = path.suffix.lower()
+    if not ending:
+        raise UnreadableError(f"it is of the type {kind!r}, which is not read: download it, and convert it")
+    return f"{path.stem or response.url.host}{ending}", data
 
 
-def _body(response: httpx.Response, kind: str, limits: Limits, deadline: float) -> bytes:
-    """Read the body of a response; text for which the server names a character set is returned as UTF-8."""
+def _read_body(response: httpx.Response, limits: Limits) -> bytes:
+    """Read the body of a response within the limits on its size and time."""
+    deadline = time.monotonic() + limits.seconds
     if response.status_code != httpx.codes.OK:
         raise UnreadableError(f"the server answers with the status {response.status_code}: check the address, or "
                               "download it and add the file")
@@ -91,24 +99,7 @@ def _body(response: httpx.Response, kind: str, limits: Limits, deadline: float) 
         if time.monotonic() > deadline:
             raise UnreadableError(f"not fetched within {limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): raise it, or "
                                   "download it and add the file")
-    charset = response.charset_encoding
-    if charset and _ENDINGS.get(kind) in _TEXTS:
-        try:
-            return data.decode(charset).encode("utf-8-sig")
-        except (LookupError, UnicodeDecodeError) as error:
-            raise UnreadableError(f"it is not in the character set {charset!r} that the server names: download it, and "
-                                  "save it as UTF-8") from error
     return bytes(data)
-
-
-def _name(response: httpx.Response, kind: str) -> str:
-    """Return a file name for a response, with the ending that decides how it is read."""
-    path, ending = PurePosixPath(response.url.path), _ENDINGS.get(kind, "")
-    if ending in {"", ".txt"} and path.suffix.lower() in {*PLAIN, *PARSED, *RECORD_READERS}:
-        ending = path.suffix.lower()
-    if not ending:
-        raise UnreadableError(f"it is of the type {kind!r}, which is not read: download it, and convert it")
-    return f"{path.stem or response.url.host}{ending}"
 
 
 # IPv6 ranges that embed IPv4 addresses, private ones too, where a machine or its router translates: mapped, compatible

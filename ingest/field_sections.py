@@ -9,9 +9,10 @@ They are read from the text of a document, so they are found in files of all for
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from textwrap import dedent
+from typing import NamedTuple
 
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
@@ -49,8 +50,7 @@ _CODE = re.compile(r"\s*+(?:<pre>|```|~~~)[ \t]*+\n(?P<code>(?:(?![ \t]*+(?:</pr
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(NamedTuple):
     """An item of a list that is no field: the words of its lines, where it begins, and how far it is set in."""
 
     words: str
@@ -68,8 +68,8 @@ class Block:
     start: int
     set_in: int
     is_listed: bool
+    item: _Item | None  # under which its fields are set in
     end: int = 0
-    item: "_Item | None" = None  # under which its fields are set in
     is_loose: bool = False  # whether blank lines are between its fields
     fields: dict[str, list[str]] = field(default_factory=dict)  # the parts of each value, by the folded name
     names: dict[str, str] = field(default_factory=dict)
@@ -84,12 +84,20 @@ class Block:
         self.last = label_key(name)
         self.names.setdefault(self.last, one_line(name))
         self.repeated += self.last in self.fields
-        self.extend(one_line(without_markup(value)), LIST_MARK, end)
+        self._extend(one_line(without_markup(value)), LIST_MARK)
 
-    def extend(self, words: str, mark: str, end: int) -> None:
-        """Add a further line to the value of the last field."""
-        self.end, parts = end, self.fields.setdefault(self.last, [])
-        parts += ([mark] if parts else []) + [words] if words else []
+    def continue_value(self, line: str, end: int) -> None:
+        """Add a further line to the value of the last field, as another item of a list if it looks like one."""
+        self.end = end
+        before, mark = next(reversed(self.fields.get(self.last, ())), ""), mark_length(line)
+        last_word = before[before.rfind(" ") + 1:]
+        # An address ends an item: people are written one a line with theirs, and links one a line.
+        is_address = (last_word.endswith(">") and "@" in last_word) or ("://" in before and last_word == before)
+        self._extend(one_line(without_markup(line[mark:])), LIST_MARK if mark or is_address else " ")
+
+    def _extend(self, words: str, separator: str) -> None:
+        parts = self.fields.setdefault(self.last, [])
+        parts += ([separator] if parts else []) + [words] if words else []
 
     @property
     def is_dialogue(self) -> bool:
@@ -99,35 +107,6 @@ class Block:
     def value(self, key: str) -> str:
         """Return the value of a field, "" if it has none."""
         return "".join(self.fields.get(key, ()))
-
-
-def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
-    """Return the tables that were placed in a text, its records of fields and its lists of references, in order."""
-    found = [table for table in (*field_tables(text, title), *reference_tables(text)) if table not in placed]
-    return tuple(sorted([*placed, *found], key=lambda table: table.spans[:1]))
-
-
-def field_tables(text: str, title: str) -> list[SourceTable]:
-    """Return the records of a text as tables, one for each set of fields, in order.
-
-    The first column is the heading or the item of a list that names each record, if there are such. A record alone
-    counts if it has at least three fields and is no list. `title` is that of records under no other heading.
-    """
-    if ":" not in text and "：" not in text:
-        return []
-    tables: list[SourceTable] = []
-    for records in _records_by_kind(read_blocks(lines_under(text, "", title))):
-        first, columns = records[0], {key for block in records for key in block.fields}
-        filled = sum(len(block.fields) for block in records)
-        if len(records) > 1:
-            is_table = len(columns) <= _MOST_FIELDS and filled >= _LEAST_FILLED * len(columns) * len(records)
-        else:
-            opens_others = any(first.value(key).endswith((":", "：")) for key in first.fields)
-            is_list = first.is_listed or first.is_loose or first.set_in > 0 or opens_others
-            is_table = len(first.fields) >= _FEWEST_ALONE and not is_list
-        if is_table:
-            tables.append(_records_table(records, title))
-    return tables
 
 
 def read_blocks(lines: Iterable[Line], *, may_repeat: bool = False) -> list[Block]:
@@ -153,73 +132,80 @@ class _BlockReader:
 
     def add(self, line: Line) -> None:
         """Add the next line of the text."""
-        if line.is_code or _HEADING.match(line.text):
-            self._end_block(line)
+        heading = None if line.is_code else _HEADING.match(line.text)
+        if line.is_code or heading:
+            self._block = self._item = None
+            self._level = len(heading[1]) if heading else self._level
+            self._heading_start = line.start if heading else -1
         elif line.text.strip():
-            self._add_line(line)
+            self._add_words(line)
         self._is_apart = not line.text.strip()
 
-    def _end_block(self, line: Line) -> None:
-        """End the block above a line that does not belong to it: a heading, code, other text or another record."""
-        heading = None if line.is_code else _HEADING.match(line.text)
-        self._block = None
-        if line.is_code or heading:
-            self._item = None
-        elif not _match_field(line.text):
-            self._item = self._item_with(line)
-        if heading:
-            self._level, self._heading_start = len(heading[1]), line.start
-        else:
-            self._heading_start = -1
+    def _add_words(self, line: Line) -> None:
+        """Add a line of words: to the block above it, or as the beginning of a block if it is a field."""
+        end, indent = line.start + len(line.text.rstrip()), len(line.text) - len(line.text.lstrip(" \t"))
+        if self._block is not None and indent > self._block.set_in:
+            self._block.continue_value(line.text, end)
+            return
+        found = None if line.text.startswith("|") else _FIELD.fullmatch(line.text)
+        if found is None or len(found["name"].split()) > _MOST_WORDS:
+            self._block, self._heading_start = None, -1
+            self._item = self._item_of(line, indent)
+            return
+        if self._block is not None and self._begins_record(self._block, found):
+            self._block, self._heading_start = None, -1
+        if self._block is None:
+            item = self._item if self._item is not None and self._item.set_in < indent else None
+            self._block = Block(line.above, self._level, self._heading_start, line.start, indent,
+                                is_listed=found["mark"] is not None, item=item)
+            self.blocks.append(self._block)
+            self._item, self._heading_start = None, -1
+        elif self._is_apart:
+            self._block.is_loose = True
+        self._block.add(found["name"], found["value"], end)
 
-    def _item_with(self, line: Line) -> _Item | None:
+    def _item_of(self, line: Line, indent: int) -> _Item | None:
         """Return the item that a line begins or goes on with; None if it is other text."""
-        item = self._item
-        if mark := mark_length(line.text):
-            return _Item(one_line(without_markup(line.text[mark:])), line.start, _indent_of(line.text))
-        if item is None or _indent_of(line.text) <= item.set_in or len(item.words) > _LONGEST_ITEM:
+        mark, item = mark_length(line.text), self._item
+        words = one_line(without_markup(line.text[mark:]))
+        if mark:
+            return _Item(words, line.start, indent)
+        if item is None or indent <= item.set_in or len(item.words) > _LONGEST_ITEM:
             return None
-        return replace(item, words=f"{item.words} {one_line(without_markup(line.text))}")
+        return item._replace(words=f"{item.words} {words}")
 
-    def _add_line(self, line: Line) -> None:
-        """Add a line to the block, or begin a block with it if it is a field."""
-        end = line.start + len(line.text.rstrip())
-        block, found = self._block, _match_field(line.text)
-        if block is not None and _indent_of(line.text) > block.set_in:
-            before, mark = next(reversed(block.fields.get(block.last, ())), ""), mark_length(line.text)
-            last_word = before[before.rfind(" ") + 1:]
-            # An address ends an item: people are written one a line with theirs, and links one a line.
-            is_address = (last_word.endswith(">") and "@" in last_word) or ("://" in before and last_word == before)
-            block.extend(one_line(without_markup(line.text[mark:])), LIST_MARK if mark or is_address else " ", end)
-            return
-        if found is None or (block is not None and self._is_of_another_record(block, found)):
-            self._end_block(line)
-        if found is None:
-            return
-        block = self._block
-        if block is None:
-            block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text),
-                          is_listed=found["mark"] is not None)
-            if self._item is not None and self._item.set_in < block.set_in:
-                block.item = self._item
-            self.blocks.append(block)
-            self._block, self._item, self._heading_start = block, None, -1
-        block.is_loose = block.is_loose or (self._is_apart and block.end > 0)
-        block.add(found["name"], found["value"], end)
-
-    def _is_of_another_record(self, block: Block, found: re.Match[str]) -> bool:
+    def _begins_record(self, block: Block, found: re.Match[str]) -> bool:
+        """Return True if a field on the level of a block is the first of another record."""
         if not block.is_listed and len(block.fields) == 1 and not block.fields[block.last]:
             return True  # above it is only a line such as "The order:"
         return self._is_apart and (label_key(found["name"]) in block.fields or (block.is_listed and not found["mark"]))
 
 
-def _match_field(line: str) -> re.Match[str] | None:
-    found = None if line.startswith("|") else _FIELD.fullmatch(line)
-    return found if found is not None and len(found["name"].split()) <= _MOST_WORDS else None
+def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
+    """Return the tables that were placed in a text, its records of fields and its lists of references, in order."""
+    found = [table for table in (*_field_tables(text, title), *reference_tables(text)) if table not in placed]
+    return tuple(sorted([*placed, *found], key=lambda table: table.spans[:1]))
 
 
-def _indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t"))
+def _field_tables(text: str, title: str) -> Iterator[SourceTable]:
+    """Yield the records of a text as tables, one for each set of fields, in order.
+
+    The first column is the heading or the item of a list that names each record, if there are such. A record alone
+    counts if it has at least three fields and is no list. `title` is that of records under no other heading.
+    """
+    if ":" not in text and "：" not in text:
+        return
+    for records in _records_by_kind(read_blocks(lines_under(text, "", title))):
+        first, columns = records[0], {key for block in records for key in block.fields}
+        if len(records) > 1:
+            filled = sum(len(block.fields) for block in records)
+            is_table = len(columns) <= _MOST_FIELDS and filled >= _LEAST_FILLED * len(columns) * len(records)
+        else:
+            opens_others = any(first.value(key).endswith((":", "：")) for key in first.fields)
+            is_list = first.is_listed or first.is_loose or first.set_in > 0 or opens_others
+            is_table = len(first.fields) >= _FEWEST_ALONE and not is_list
+        if is_table:
+            yield _records_table(records, title)
 
 
 def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
@@ -274,46 +260,38 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
                        spans=tuple((start, block.end) for start, block in zip(starts, records, strict=True)))
 
 
-def split_head(text: str) -> tuple[Mapping[str, str], str]:
+def split_head(text: str) -> tuple[dict[str, str], str]:
     """Return the fields at the head of a text, below its title if it has one, and the text without them.
 
     Field names are in lower case, as documents write "Author" and "author". Without a head the text stays as it is.
     """
-    title = (overlined := _OVERLINED.match(text)) or _TITLE.match(text)
+    overlined = _OVERLINED.match(text)
+    title = overlined or _TITLE.match(text)
     begin = title.end() if title else 0
     # The names of reStructuredText's fields, without a colon in front, so that all places stay.
     head = _RST_NAME.sub(r"\1 :", text[begin:begin + _HEAD])
-    fields, end = _line_fields(head)
+    fields, end = _head_fields(head)
     if not fields and (paragraph := _PARAGRAPH.match(head)):  # below which the text begins with "Description: It ..."
-        fields, end = _line_fields(paragraph[0])
-    if not fields:
-        fields, end = _code_fields(head)
-    names = [name.lower() for name in fields]
-    if not fields or len(set(names)) < len(names):
+        fields, end = _head_fields(paragraph[0])
+    if not fields and (code := _CODE.match(head)):
+        lines, end = dedent(code["code"]), code.end()
+        fields, end_of_fields = _head_fields(lines)
+        if lines[end_of_fields:].strip():
+            fields = {}
+    if not fields or len({name.lower() for name in fields}) < len(fields):
         return {}, text
-    rest = text[:begin] + text[begin + end:].lstrip("\n")
     own_title = {"title": overlined["title"].strip()} if overlined else {}
-    return own_title | dict(zip(names, (value.rstrip(",") for value in fields.values()), strict=True)), rest
+    values = {name.lower(): value.rstrip(",") for name, value in fields.items()}
+    return own_title | values, text[:begin] + text[begin + end:].lstrip("\n")
 
 
-def _line_fields(text: str) -> tuple[dict[str, str], int]:
+def _head_fields(text: str) -> tuple[dict[str, str], int]:
     """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise."""
     blocks = read_blocks(lines_under(text, ""), may_repeat=True)
     if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end):
         return {}, 0
     block = blocks[0]
+    values = {block.names[key]: block.value(key) for key in block.fields if block.value(key)}
     is_known = any(map(FORM_FIELDS.search, block.names.values()))
-    has_sentences = any(_SENTENCE.search(block.value(key)) for key in block.fields)
-    is_form = len(block.fields) >= _FEWEST_ALONE and not (
-        block.is_dialogue or block.is_listed or block.is_loose or has_sentences)
-    if not (is_known or is_form):
-        return {}, 0
-    return {block.names[key]: block.value(key) for key in block.fields if block.value(key)}, block.end
-
-
-def _code_fields(text: str) -> tuple[dict[str, str], int]:
-    """Return the fields that are the whole of a piece of code with which a text begins, and where it ends."""
-    found = _CODE.match(text)
-    code = dedent(found["code"]) if found else ""
-    fields, end = _line_fields(code)
-    return (fields, found.end()) if found and not code[end:].strip() else ({}, 0)
+    is_prose = block.is_dialogue or block.is_listed or block.is_loose or any(map(_SENTENCE.search, values.values()))
+    return (values, block.end) if is_known or (len(block.fields) >= _FEWEST_ALONE and not is_prose) else ({}, 0)

@@ -75,20 +75,6 @@ def walk_folder(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[F
                         "name one to read it")
 
 
-def distinct_files(files: Iterator[FoundFile], on_failure: OnFailure) -> Iterator[FoundFile]:
-    """Yield the files without those of the formats `SAVED_TWICE` that have the same bytes as one before."""
-    first_with: dict[bytes, FoundFile] = {}  # by the digest of their bytes
-    for file in files:
-        twin = file
-        if file.path.suffix.lower() in SAVED_TWICE:
-            with suppress(OSError, UnreadableError), open_file(file.real) as stream:  # reported when the file is read
-                twin = first_with.setdefault(file_digest(stream, "sha256").digest(), file)
-        if twin is file:
-            yield file
-        else:
-            report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {twin.id}, which is read")
-
-
 def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None:
     """Return the patterns of an ignore file, none if there is no such file; None if it cannot be read."""
     try:
@@ -105,6 +91,20 @@ def _why_left_out(entry: Path, root: Path, ignored: GitIgnoreSpec) -> str:
         return IGNORE_FILE
     pattern = _PROGRAMS.check_file(f"{entry.name.lower()}{end}").index
     return "" if pattern is None else _OF_PROGRAMS[pattern]
+
+
+def distinct_files(files: Iterator[FoundFile], on_failure: OnFailure) -> Iterator[FoundFile]:
+    """Yield the files without those of the formats `SAVED_TWICE` that have the same bytes as one before."""
+    first_with: dict[bytes, FoundFile] = {}  # by the digest of their bytes
+    for file in files:
+        twin = file
+        if file.path.suffix.lower() in SAVED_TWICE:
+            with suppress(OSError, UnreadableError), open_file(file.real) as stream:  # reported when the file is read
+                twin = first_with.setdefault(file_digest(stream, "sha256").digest(), file)
+        if twin is file:
+            yield file
+        else:
+            report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {twin.id}, which is read")
 
 
 def report_failure(on_failure: OnFailure, source: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""The formats of files that are read whole, and the reader of each, with those of notebooks, subtitles and LaTeX."""
+"""The formats of files and the reader of each, with those of notebooks, subtitles and LaTeX."""
 
 import html
 import json
@@ -12,6 +12,7 @@ from ..text.cleaning import clean_text, one_line
 from .decoding import begins_as_text, decode
 from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
+from .records import RECORD_READERS
 
 Reader = Callable[[bytes, Limits], Content]
 _STYLE = re.compile(r"<style\b[^<]*</style>")  # which pandas writes above each table
@@ -23,7 +24,6 @@ _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
 _ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
 _LONGEST = 600  # the length in characters from which a line ends inside a sentence, for subtitles without punctuation
 _LATEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*+(?:\n[ \t]*+)?")
-_LATEX_BEGIN, _LATEX_END = "\\begin{document}", "\\end{document}"
 _LATEX_ARGUMENT = r"\*?(?:\[[^\[\]]*+\])?\{(?P<words>(?:[^{}]|\{[^{}]{0,300}+\}){1,2000}+)\}"
 _LATEX_FIELD = re.compile(rf"\\(?P<name>title|author|date){_LATEX_ARGUMENT}")
 _LATEX_HEADING = re.compile(rf"\\(?P<name>part|chapter|section|subsection|subsubsection){_LATEX_ARGUMENT}")
@@ -44,7 +44,7 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
             is_text = cell["cell_type"] == "markdown" or not source.strip()
             texts.append(source if is_text else f"```\n{source}\n```")
             for output in cell.get("outputs", ()):
-                texts.append(_output(output))
+                texts.append(_output_text(output))
                 pictures += texts[-1] == ""
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
@@ -52,7 +52,7 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
     return read._replace(omitted=", ".join(filter(None, (read.omitted, list_counts({"code output": pictures})))))
 
 
-def _output(output: Mapping[str, Any]) -> str:
+def _output_text(output: Mapping[str, Any]) -> str:
     """Return the text of a cell's output: a table as HTML, other text fenced; "" for pictures and errors."""
     shown = output.get("data", {})
     page = "".join(shown.get("text/html", ""))
@@ -62,33 +62,7 @@ def _output(output: Mapping[str, Any]) -> str:
     return f"```\n{text.rstrip()}\n```" if text.strip() else ""
 
 
-CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
-        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".log", ".adoc", ".asciidoc",
-        ".org")
-PARSED = {
-    **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"), ".epub": "web_pages.read_epub",
-    ".pdf": "pdf_files.read_pdf", ".docx": "office_files.read_docx", ".pptx": "office_files.read_pptx",
-    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "spreadsheets.read_spreadsheet"),
-    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
-    ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
-    **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "data_files.read_xml",
-    ".rst": "markup_files.read_rst", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
-"""Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
-
-
-def suffix_of(path: Path) -> str:
-    """Return the ending that decides how a file is read: its own, or ".txt" for a text without one, such as README."""
-    return path.suffix.lower() or (".txt" if begins_as_text(path) else "")
-
-
-def load_reader(path: PurePath) -> Reader:
-    """Return the reader of a format of `PARSED` and import its libraries."""
-    module, name = PARSED[path.suffix.lower()].split(".")
-    reader: Reader = getattr(import_module(f".readers.{module}", __package__), name)
-    return reader
-
-
-def read_subtitles(data: bytes, _: Limits) -> Content:
+def _read_subtitles(data: bytes, _: Limits) -> Content:
     """Read subtitles as lines such as "[00:01:02] Ida Lang: The bell rings."."""
     text = clean_text(decode(data))
     if text.strip() and not _CUE.search(text):
@@ -124,26 +98,55 @@ def _join_cues(text: str) -> Iterator[str]:
         yield line
 
 
-def read_latex(data: bytes, _: Limits) -> Content:
+def _read_latex(data: bytes, _: Limits) -> Content:
     r"""Read a LaTeX file without its preamble; one without `\begin{document}`, such as a chapter, is all text."""
     source = _LATEX_COMMENT.sub("", clean_text(decode(data)))
-    preamble, begin, body = source.partition(_LATEX_BEGIN)
+    preamble, begin, body = source.partition("\\begin{document}")
     fields: dict[str, list[str]] = {"title": [], "author": [], "date": []}
     for found in _LATEX_FIELD.finditer(source) if begin else ():
-        # An author's address stands in the lines below the name.
-        fields[found["name"]] += (_plain(part.partition(r"\\")[0]) if found["name"] == "author" else _plain(part)
-                                  for part in found["words"].split(r"\and"))
-    text = _LATEX_HEADING.sub(lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain(found['words'])}\n",
-                              (body if begin else preamble).partition(_LATEX_END)[0])
+        for value in found["words"].split(r"\and"):
+            # An author's address stands in the lines below the name.
+            words = value.partition(r"\\")[0] if found["name"] == "author" else value
+            fields[found["name"]].append(_plain_latex(words))
+    text = _LATEX_HEADING.sub(lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain_latex(found['words'])}\n",
+                              (body if begin else preamble).partition("\\end{document}")[0])
     return Content(text, " ".join(fields.pop("title")), fields)
 
 
-def _plain(words: str) -> str:
+def _plain_latex(words: str) -> str:
     return one_line(_LATEX_MARKUP.sub("", words.replace(r"\\", " ").replace("~", " ")))
 
 
-PLAIN: dict[str, Reader] = {**dict.fromkeys((".txt", ".mediawiki", ".wiki", ".textile"), _read_text),
-                            **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown),
-                            ".ipynb": _read_notebook, ".srt": read_subtitles, ".vtt": read_subtitles,
-                            **dict.fromkeys(CODE, _read_text), ".tex": read_latex}
+PLAIN: dict[str, Reader] = {
+    **dict.fromkeys((
+        ".txt", ".mediawiki", ".wiki", ".textile", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs",
+        ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml",
+        ".ini", ".log", ".adoc", ".asciidoc", ".org"), _read_text),
+    **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown), ".ipynb": _read_notebook,
+    **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex}
 """Formats read in this process: plain text, in time proportional to its length."""
+PARSED = {
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"), ".epub": "web_pages.read_epub",
+    ".pdf": "pdf_files.read_pdf", ".docx": "office_files.read_docx", ".pptx": "office_files.read_pptx",
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "spreadsheets.read_spreadsheet"),
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
+    ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
+    **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "data_files.read_xml",
+    ".rst": "markup_files.read_rst", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
+"""Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
+FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))
+"""The file endings that have a reader; case does not matter."""
+_DRAWINGS = frozenset({".svg", ".eps", ".ps"})  # written as text, but no text to read
+
+
+def suffix_of(path: Path) -> str:
+    """Return the ending that decides how a file is read: its own, or ".txt" for a text whose ending has no reader."""
+    suffix = path.suffix.lower()
+    return suffix if suffix in FORMATS or suffix in _DRAWINGS or not begins_as_text(path) else ".txt"
+
+
+def load_reader(path: PurePath) -> Reader:
+    """Return the reader of a format of `PARSED` and import its libraries."""
+    module, name = PARSED[path.suffix.lower()].split(".")
+    reader: Reader = getattr(import_module(f".readers.{module}", __package__), name)
+    return reader

@@ -123,9 +123,10 @@ def _read_recorded(path: Path, form: RecordedFormat, limits: Limits) -> Iterable
     if form == "triples":
         return read_jsonl(data, limits, path.stem).records or ["no record in it has a `text`"]
     try:
-        return read_records(list(parse(decode(data))["docs"]), limits)
+        docs = list(parse(decode(data))["docs"])
     except (BadRecordError, KeyError, TypeError) as error:
         raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: {error}") from error
+    return read_records(((f"record {number}", record) for number, record in enumerate(docs)), limits)
 
 
 def _passage_of(record: Record, file: str) -> RecordedPassage:

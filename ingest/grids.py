@@ -5,8 +5,7 @@ without a blank row between them, each of which is a table or continues the one 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
@@ -22,19 +21,27 @@ _FAR = 2
 """The number of blank rows that separate two tables of texts; tables with numbers or dates are told apart by these."""
 
 
-@dataclass(frozen=True, eq=False)
-class GridCell:
-    """A cell; the same object is in every place that the cell spans."""
+class GridCell(str):
+    """The text of a cell; a merged cell is the same object in every place that it spans."""
 
-    text: str
-    is_header: bool = False  # True if the file declares the cell to be a header
+    is_header: bool  # True if the file declares the cell to be a header
+
+    def __new__(cls, text: str, *, is_header: bool = False) -> "GridCell":
+        """Return a cell with a text."""
+        cell = super().__new__(cls, text)
+        cell.is_header = is_header
+        return cell
 
 
 GridRow = Sequence[GridCell]
 
 
-GridTable = tuple[list[str], list[str], list[TableRow]]
-"""The captions, the header and the rows of a grid, as `table_lines` takes them."""
+class GridTable(NamedTuple):
+    """The parts of a grid, as `table_lines` takes them."""
+
+    captions: list[str]
+    header: list[str]
+    rows: list[TableRow]
 
 
 def read_grid(grid: Sequence[GridRow]) -> GridTable:
@@ -46,27 +53,26 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
     """
     width = max(map(len, grid))
     rows = [[*row, *(GridCell("") for _ in range(width - len(row)))] for row in grid]
-    captions: list[str] = []
-    while is_single(rows[0]) and not all(map(is_single, rows)):
-        captions.append(rows.pop(0)[0].text)
+    first = next((at for at, row in enumerate(rows) if not is_single(row)), 0)
+    captions = [str(row[0]) for row in rows[:first] if row[0]]
+    rows = rows[first:]
     depth = header_depth(rows)
-    header = [" ".join(dict.fromkeys(filter(None, (cell.text for cell in column))))
-              for column in zip(*rows[:depth], strict=True)]
-    return [text for text in captions if text], header, row_contents(rows[depth:])
+    header = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows[:depth], strict=True)]
+    return GridTable(captions, header, row_contents(rows[depth:]))
 
 
 def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[str]:
     """Return a table as lines of text; a single row or column gives its cells, with bars between those of a row."""
     if len(grid) == 1 or max(map(len, grid)) == 1:
-        return [" | ".join(cell.text for cell in row) for row in grid]
-    if all(len(row) == _PAIR and _ENUMERATED.fullmatch(row[0].text) for row in grid):  # paragraphs set as a table
-        return [f"{row[0].text} {row[1].text}" for row in grid]
+        return [" | ".join(row) for row in grid]
+    if all(len(row) == _PAIR and _ENUMERATED.fullmatch(row[0]) for row in grid):  # paragraphs set as a table
+        return [" ".join(row) for row in grid]
     has_merged_cells = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
-    if sum(has_merged_cells) >= max(2, len(grid) / 2):
+    if sum(has_merged_cells) >= max(2, len(grid) / 2):  # a form
         return [*filter(None, [caption]), *table_lines([], _form_fields(grid), caption or title)]
     captions, header, rows = read_grid(grid)
     if any(cell.is_header for row in grid for cell in row):
-        subject = grid[0][0].text if is_single(grid[0]) and grid[0][0].is_header else title
+        subject = grid[0][0] if is_single(grid[0]) and grid[0][0].is_header else title
     else:
         subject = next(reversed(captions), title)
     return [*filter(None, [caption]), *captions, *table_lines(header, rows, caption or subject)]
@@ -75,7 +81,7 @@ def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[s
 def _form_fields(grid: Sequence[GridRow]) -> Iterator[TableRow]:
     """Yield the names and values of a form, whose rows are labels and the values beside them, in merged cells."""
     for row in grid:
-        texts = [cell.text for cell in dict.fromkeys(row) if cell.text]
+        texts = [text for text in (next(places) for _, places in groupby(row, key=id)) if text]
         if len(texts) == 1:
             yield TableLine(texts[0])
         elif len(texts) % 2:
@@ -85,15 +91,15 @@ def _form_fields(grid: Sequence[GridRow]) -> Iterator[TableRow]:
 
 
 def row_contents(rows: Sequence[GridRow]) -> list[TableRow]:
-    """Return the cells' texts of each row; a row that is a single cell becomes a `TableLine`."""
-    return [TableLine(row[0].text) if is_single(row) else [cell.text for cell in row] for row in rows]
+    """Return each row, and a `TableLine` for a row that is a single cell."""
+    return [TableLine(row[0]) if is_single(row) else row for row in rows]
 
 
 def header_depth(rows: Sequence[GridRow]) -> int:
     """Return how many of the first rows are the header (see `read_grid`); all rows have the same width."""
     depth = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
     if depth == 0 and not rows[0][0].is_header:  # otherwise the file declares headers in the first column only
-        depth = int(has_header(_cell_texts(rows)))
+        depth = int(has_header(rows))
     while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):
         depth += 1
     return depth
@@ -102,23 +108,19 @@ def header_depth(rows: Sequence[GridRow]) -> int:
 def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
     """Return True if the row at `depth` belongs to the header: it names the parts of merged cells in the row above."""
     above, row = rows[depth - 1], rows[depth]
-    is_merged = [cell in (*above[at + 1:at + 2], *above[max(at - 1, 0):at]) for at, cell in enumerate(above)]
-    if not any(is_merged) or not has_header(_cell_texts(rows[depth:])):
+    joins_next = [left is right for left, right in pairwise(above)]
+    is_merged = [before or after for before, after in pairwise([False, *joins_next, False])]
+    if not any(is_merged) or not has_header(rows[depth:]):
         return False
     if all(is_merged):  # only values in the next row tell names of parts from data
-        return any(is_value(cell.text) for cell in rows[depth + 1])
+        return any(map(is_value, rows[depth + 1]))
     # Below a cell that is not merged stands its own lower half, or nothing.
-    return all(row[at] is cell or not (is_merged[0] or row[at].text)
-               for at, cell in enumerate(above) if not is_merged[at])
+    return all(row[at] is cell or not (is_merged[0] or row[at]) for at, cell in enumerate(above) if not is_merged[at])
 
 
 def is_single(row: GridRow) -> bool:
     """Return True if one cell spans the whole row."""
     return all(left is right for left, right in pairwise(row))
-
-
-def _cell_texts(rows: Sequence[GridRow]) -> list[list[str]]:
-    return [[cell.text for cell in row] for row in rows]
 
 
 def place_cells(rows: Iterable[Sequence[tuple[GridCell, int, int]]]) -> list[list[GridCell]]:
@@ -142,69 +144,60 @@ def place_cells(rows: Iterable[Sequence[tuple[GridCell, int, int]]]) -> list[lis
 
 # --- sheets
 
-Merged = Mapping[tuple[int, int], int]  # the number of the merged cell that covers a place, given as row and column
-
-
-class SheetRow(NamedTuple):
-    """A row with its number in the sheet; a merged cell's text is in each of its places."""
-
-    number: int
-    cells: Sequence[str]
+SheetRow = Sequence[str]
+"""The cells of a row; a merged one is a `GridCell`."""
 
 
 class TableBlock(NamedTuple):
     """Rows without a blank one between them, in some columns of a sheet."""
 
     rows: Sequence[SheetRow]
-    columns: Sequence[int]  # its columns, in a sheet only those with text
+    columns: Sequence[int]  # those with text
     blank_rows: int  # the number of blank rows above it
 
+    def cells(self, row: SheetRow) -> list[str]:
+        """Return a row's cells in the columns of the block."""
+        return [row[at] for at in takewhile(lambda at: at < len(row), self.columns)]
+
     @property
-    def head(self) -> Sequence[SheetRow]:
-        """The rows that decide on its titles and its header."""
-        return self.rows[:_HEAD]
+    def is_single(self) -> bool:
+        """True if it is one row with one text, which may be in several places of a merged cell."""
+        return len(self.rows) == 1 and len(_texts_of(self.rows[0])) == 1
+
+    def split_head(self) -> tuple[Sequence[SheetRow], Sequence[SheetRow]]:
+        """Split the head of the block into titles (rows of one text above the first wider row) and the rest."""
+        head = self.rows[:_HEAD]
+        first_wide = next((at for at, row in enumerate(head) if len(_texts_of(row)) > 1), 0)
+        return head[:first_wide], head[first_wide:]
+
+    def number_columns(self, rows: Sequence[SheetRow]) -> set[int]:
+        """Return the columns in which numbers or dates stand below a text in the first of some rows."""
+        return {at for at in self.columns if names_values([row[at] if at < len(row) else "" for row in rows])}
 
 
-def read_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
-    """Yield the blocks of some rows in order."""
-    blank_rows = 0
-    for has_text, group in groupby(rows, lambda row: any(row.cells)):
-        block_rows = list(group)
-        if has_text:
-            yield TableBlock(block_rows, range(max(len(row.cells) for row in block_rows)), blank_rows)
-        blank_rows = 0 if has_text else len(block_rows)
+def _texts_of(row: SheetRow) -> set[str]:
+    return set(row) - {""}
 
 
-def split_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
-    """Yield the blocks of a sheet from top to bottom, and those beside each other from left to right."""
-    for block in read_blocks(rows):
-        parts = _side_by_side(block.rows)
-        for part in parts if len(parts) > 1 else ():
-            for inner in split_blocks(part):
-                # A table beside another one never continues the table above it.
-                yield inner._replace(blank_rows=max(inner.blank_rows, _FAR))
-        if len(parts) == 1:
-            yield block._replace(columns=_filled_columns(block.rows))
-
-
-def sheet_lines(blocks: Sequence[TableBlock], title: str, merged: Merged) -> Iterator[str]:
-    """Yield the lines of the tables in a sheet; see `table_lines`."""
+def sheet_lines(sheet: Iterable[SheetRow], title: str) -> Iterator[str]:
+    """Yield the lines of the tables in a sheet, one below the other and then beside each other; see `table_lines`."""
+    blocks = list(_split_blocks(sheet))
     at, follows_table = 0, False
     while at < len(blocks):
         block, begin = blocks[at], at
         at += 1
         if follows_table:
             yield ""
-        follows_table = not _is_single(block)
-        if not follows_table:
-            title = next(filter(None, block.rows[0].cells))
+        follows_table = not block.is_single
+        if block.is_single:
+            title = next(filter(None, block.rows[0]))
             yield title
             continue
-        captions, header, head = _read_head(block, merged)
-        number_columns = _number_columns(block, block.head)
+        captions, header, head = _read_head(block)
+        number_columns = block.number_columns(block.rows[:_HEAD])
         while at < len(blocks) and not _begins_table(blocks[at], block, header, number_columns):
             at += 1
-        rest = (_row_cells(row, block.columns) for row in block.rows[_HEAD:])
+        rest = map(block.cells, block.rows[_HEAD:])
         continuing = (row for other in blocks[begin + 1:at] for row in _continuing_rows(other, block, header))
         yield from captions
         lines = table_lines(header, chain(head, rest, continuing), next(reversed(captions), title))
@@ -212,124 +205,110 @@ def sheet_lines(blocks: Sequence[TableBlock], title: str, merged: Merged) -> Ite
         yield from lines
 
 
-def _continuing_rows(block: TableBlock, above: TableBlock, header: Sequence[str]) -> Iterator[TableRow]:
-    """Yield the rows of a block that continues the table above it, without a header that it repeats."""
-    titles, rows = _split_titles(block)
-    for row in titles:
-        yield TableLine(next(filter(None, row.cells)))
-    for row in chain(rows, block.rows[_HEAD:]):
-        cells = _row_cells(row, above.columns)
-        if not _is_repeated(cells, header):
-            yield cells
+def _split_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
+    """Yield the blocks of a sheet from top to bottom, and those beside each other from left to right."""
+    blank_rows = 0
+    for has_text, group in groupby(rows, any):
+        block_rows = list(group)
+        parts = _side_by_side(block_rows) if has_text else []
+        if len(parts) == 1:
+            yield TableBlock(block_rows, _filled_columns(block_rows), blank_rows)
+        else:
+            for block in chain.from_iterable(map(_split_blocks, parts)):
+                # A table beside another one never continues the table above it.
+                yield block._replace(blank_rows=max(block.blank_rows, _FAR))
+        blank_rows = 0 if has_text else len(block_rows)
 
 
-def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], number_columns: set[int]) -> bool:
-    """Return True if a block is a table of its own, and False if it continues the table above it."""
-    if _is_single(block):  # a single text is the title of the next table, or a heading among the rows
-        return block.blank_rows >= _FAR or not header
-    _, rows = _split_titles(block)
-    if not set(block.columns) <= set(above.columns):
-        return True
-    if _is_repeated(_row_cells(rows[0], above.columns), header) or len(rows) == 1 or not has_header(
-            [row.cells for row in rows]):
-        return False
-    # The first row may be a header. It is one if values are below it, or if it has texts in columns of values.
-    has_texts_for_values = any(cell for at, cell in enumerate(rows[0].cells) if at in number_columns)
-    return bool(_number_columns(block, rows)) or has_texts_for_values or block.blank_rows >= _FAR
-
-
-def _number_columns(block: TableBlock, rows: Sequence[SheetRow]) -> set[int]:
-    """Return the columns of a block in which numbers or dates stand below a text in the first of some rows."""
-    return {at for at in block.columns if names_values([row.cells[at] if at < len(row.cells) else "" for row in rows])}
-
-
-def _row_cells(row: SheetRow, columns: Sequence[int]) -> list[str]:
-    """Return a row's cells in the columns of a table."""
-    return [row.cells[at] for at in takewhile(lambda at: at < len(row.cells), columns)]
-
-
-def _is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
-    """Return True if a row repeats a header; cells that either of them lacks count as empty."""
-    return any(cells) and all(left == right for left, right in zip_longest(cells, header, fillvalue=""))
-
-
-def _is_single(block: TableBlock) -> bool:
-    """Return True if a block is one row with one text, which may be in several places of a merged cell."""
-    return len(block.rows) == 1 and len(set(block.rows[0].cells) - {""}) == 1
-
-
-def _split_titles(block: TableBlock) -> tuple[Sequence[SheetRow], Sequence[SheetRow]]:
-    """Split the head of a block into titles (rows of one text above the first wider row) and the rest."""
-    first_wide = next((at for at, row in enumerate(block.head) if len(set(row.cells) - {""}) > 1), 0)
-    return block.head[:first_wide], block.head[first_wide:]
-
-
-def _read_head(block: TableBlock, merged: Merged) -> GridTable:
-    texts = [_row_cells(row, block.columns) for row in block.head]
-    # In a grid of one column, each row would be a single cell that spans all columns, and so a line between rows.
-    if max(map(len, texts)) <= 1:
-        return ([], texts[0], [*texts[1:]]) if has_header(texts) else ([], [], [*texts])
-    captions, header, rows = read_grid(_head_grid(block, merged))
-    filled = {at for row in rows if not isinstance(row, TableLine) for at, cell in enumerate(row) if cell}
-    if not rows or any(name and at in filled for at, name in enumerate(header)):
-        return captions, header, rows
-    # No named column has any text below its name, so these names are a row.
-    return captions, [], [header, *rows]
-
-
-def _head_grid(block: TableBlock, merged: Merged) -> list[GridRow]:
-    """Return the head of a block as a grid, in which titles and merged cells span several places."""
-    titles, rows = _split_titles(block)
-    merged_cells: dict[int, GridCell] = {}
-
-    def cell(row: SheetRow, at: int) -> GridCell:
-        text = row.cells[at] if at < len(row.cells) else ""
-        number = merged.get((row.number, at))
-        return GridCell(text) if number is None else merged_cells.setdefault(number, GridCell(text))
-
-    grid: list[GridRow] = [[cell(row, at) for at in block.columns] for row in rows]
-    if not merged and len(grid) > 2:  # noqa: PLR2004 - two rows may be the header
-        grid[0] = _spread_titles(*grid[:3])
-    return [*([GridCell(next(filter(None, row.cells)))] * len(block.columns) for row in titles), *grid]
-
-
-def _spread_titles(above: GridRow, below: GridRow, row: GridRow) -> GridRow:
-    """Return the first row of a grid; if the second also is a header, names above several names span their columns."""
-    spanned = [at for at, cell in enumerate(above) if at and not cell.text and below[at].text]
-    if not spanned or any(is_value(cell.text) for cell in below) or not all(is_value(row[at].text) for at in spanned):
-        return above
-    top: list[GridCell] = []
-    for cell in above:
-        top.append(cell if cell.text else top[-1] if top else below[0])
-    return top
-
-
-def _side_by_side(rows: Sequence[SheetRow]) -> list[list[SheetRow]]:
+def _side_by_side(rows: Sequence[SheetRow]) -> list[Sequence[SheetRow]]:
     """Split rows at blank columns into tables that stand beside each other; a single part if they are one table."""
     columns, starts = _filled_columns(rows), list[int]()
     for before, start in pairwise(columns):
         if start == before + 1:
             continue
-        left, right = [row.cells[:start] for row in rows], [row.cells[start:] for row in rows]
+        left, right = [row[:start] for row in rows], [row[start:] for row in rows]
         left_rows, right_rows = ([at for at, cells in enumerate(part) if any(cells)] for part in (left, right))
-        has_same_names = not set(filter(None, left[left_rows[0]])).isdisjoint(right[right_rows[0]])
+        has_same_names = not _texts_of(left[left_rows[0]]).isdisjoint(_texts_of(right[right_rows[0]]))
         # Blank columns may also divide one table, whose parts have the same rows and other names.
         if _is_whole(left) and _is_whole(right) and (left_rows != right_rows or has_same_names):
             starts.append(start)
-    edges = [0, *starts, 1 + max(columns, default=0)]
+    if not starts:
+        return [rows]
+    edges = [0, *starts, columns[-1] + 1]
     # Blank cells on the left keep each cell in its column.
-    return [[SheetRow(row.number, [*[""] * start, *row.cells[start:end]]) for row in rows]
-            for start, end in pairwise(edges)]
+    return [[[*[""] * start, *row[start:end]] for row in rows] for start, end in pairwise(edges)]
 
 
-def _is_whole(part: Sequence[Sequence[str]]) -> bool:
+def _is_whole(part: Sequence[SheetRow]) -> bool:
     """Return True if a part of a sheet is a complete table."""
     filled = [at for at, cells in enumerate(part) if any(cells)]
-    columns = {at for cells in part for at, cell in enumerate(cells) if cell}
-    first_column = min(columns, default=0)
+    columns = _filled_columns(part)
     has_adjacent_rows = len(filled) > 1 and filled[-1] - filled[0] == len(filled) - 1
-    return len(columns) > 1 and has_adjacent_rows and all(part[at][first_column] for at in filled)
+    return len(columns) > 1 and has_adjacent_rows and all(part[at][columns[0]] for at in filled)
 
 
 def _filled_columns(rows: Sequence[SheetRow]) -> list[int]:
-    return sorted({at for row in rows for at, cell in enumerate(row.cells) if cell})
+    return sorted({at for row in rows for at, cell in enumerate(row) if cell})
+
+
+def _read_head(block: TableBlock) -> GridTable:
+    """Return the titles of a block, its header, and the rows below it that belong to its head."""
+    titles, rows = block.split_head()
+    grid = [[cell if isinstance(cell, GridCell) else GridCell(cell) for cell in block.cells(row)] for row in rows]
+    # In a grid of one column, each row would be a single cell that spans all columns, and so a line between rows.
+    if max(map(len, grid)) <= 1:
+        cells = [block.cells(row) for row in block.rows[:_HEAD]]
+        return GridTable([], cells[0], [*cells[1:]]) if has_header(cells) else GridTable([], [], [*cells])
+    has_merged_cells = any(isinstance(cell, GridCell) for row in rows for cell in row)
+    if not has_merged_cells and len(grid) > 2:  # noqa: PLR2004 - two rows may be the header
+        width = max(map(len, grid))
+        grid[0] = _spread_titles(*([*row, *(GridCell("") for _ in range(width - len(row)))] for row in grid[:3]))
+    captions, header, below = read_grid(grid)
+    captions = [*(next(filter(None, row)) for row in titles), *captions]
+    filled = {at for row in below if not isinstance(row, TableLine) for at, cell in enumerate(row) if cell}
+    if not below or any(name and at in filled for at, name in enumerate(header)):
+        return GridTable(captions, header, below)
+    # No named column has any text below its name, so these names are a row.
+    return GridTable(captions, [], [header, *below])
+
+
+def _spread_titles(above: list[GridCell], below: GridRow, row: GridRow) -> list[GridCell]:
+    """Return the first row of a grid; if the second also is a header, names above several names span their columns."""
+    spanned = [at for at, cell in enumerate(above) if at and not cell and below[at]]
+    if not spanned or any(map(is_value, below)) or not all(is_value(row[at]) for at in spanned):
+        return above
+    top: list[GridCell] = []
+    for cell in above:
+        span = top[-1] if top else below[0]
+        top.append(cell if cell else span)
+    return top
+
+
+def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], number_columns: set[int]) -> bool:
+    """Return True if a block is a table of its own, and False if it continues the table above it."""
+    if block.is_single:  # a single text is the title of the next table, or a heading among the rows
+        return block.blank_rows >= _FAR or not header
+    _, rows = block.split_head()
+    if not set(block.columns) <= set(above.columns):
+        return True
+    if _is_repeated(above.cells(rows[0]), header) or len(rows) == 1 or not has_header(rows):
+        return False
+    # The first row may be a header. It is one if values are below it, or if it has texts in columns of values.
+    has_texts_for_values = any(cell for at, cell in enumerate(rows[0]) if at in number_columns)
+    return bool(block.number_columns(rows)) or has_texts_for_values or block.blank_rows >= _FAR
+
+
+def _continuing_rows(block: TableBlock, above: TableBlock, header: Sequence[str]) -> Iterator[TableRow]:
+    """Yield the rows of a block that continues the table above it, without a header that it repeats."""
+    titles, rows = block.split_head()
+    for row in titles:
+        yield TableLine(next(filter(None, row)))
+    for row in chain(rows, block.rows[_HEAD:]):
+        cells = above.cells(row)
+        if not _is_repeated(cells, header):
+            yield cells
+
+
+def _is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
+    """Return True if a row repeats a header; cells that either of them lacks count as empty."""
+    return any(cells) and all(left == right for left, right in zip_longest(cells, header, fillvalue=""))

@@ -16,7 +16,7 @@ from .decoding import open_file, read_bytes
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables, split_head
 from .folder_files import SAVED_TWICE, FoundFile, OnFailure, distinct_files, report_failure, walk_folder, why_unreadable
-from .formats import PARSED, PLAIN, suffix_of
+from .formats import FORMATS, PARSED, PLAIN, suffix_of
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import DEFAULT_LIMITS, Content, IngestError, Limits, LoadFailure, UnreadableError, read_content
 from .reading_process import ReadingProcess
@@ -31,10 +31,10 @@ Reading = Callable[[], Content]
 Report = Callable[[str], None]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
-FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings that are read; case does not matter
-_OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org", ".mediawiki", ".wiki", ".adoc"})
+_WITH_HEAD = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc", ".docx",
+                        ".odt", ".rtf"})
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
-_WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".odt", ".rtf"}
+_OF_PROGRAMS = PARSED.keys() - {".rst"}  # files that have fields even if their content cannot be read
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 LICENCE = "Project Gutenberg license"
@@ -42,10 +42,10 @@ _WORK_BEGINS = re.compile(r"^[ \t]*+\*\*\*[ \t]?START OF (?:THE|THIS) PROJECT GU
                           r"(?:\s++(?:Produced|E-?text prepared|Transcribed) by[^\n]*+(?:\n[^\n]++)*+)?", re.MULTILINE)
 """The line above an e-book's work, with the credits that may follow it."""
 _WORK_ENDS = re.compile(r"^[ \t]*+(?:\*\*\*[ \t]?)?END OF (?:THE |THIS )?PROJECT GUTENBERG[^\n]*+",
-                  re.MULTILINE | re.IGNORECASE)
+                        re.MULTILINE | re.IGNORECASE)
 _FENCE = re.compile(r"^```[ \t]*+$", re.MULTILINE)
 _FRAME_FIELD = re.compile(r"^(?P<name>Title|Author|Translator|Editor|Illustrator|Language|Release Date):[ \t]*+"
-                    r"(?P<value>[^\r\n]{1,300})", re.MULTILINE)
+                          r"(?P<value>[^\r\n]{1,300})", re.MULTILINE)
 _LONGEST_FRAME = 20_000  # the characters within which the work of an e-book begins
 
 
@@ -74,8 +74,8 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
         for file in distinct_files(walk_folder(folder, lambda _: None, limits), lambda _: None):
             suffix = suffix_of(file.path)
             if suffix in RECORD_READERS or suffix == ".json":
-                read = _documents(file, partial(process.read, file.real), lambda _: None, limits)
-                yield file.path, [document.id for document in read]
+                documents = _documents(file, partial(process.read, file.real), lambda _: None, limits)
+                yield file.path, [document.id for document in documents]
             elif suffix in FORMATS:
                 yield file.path, [file.id]
 
@@ -101,15 +101,28 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
                     yield document
 
 
+def _find_works(paths: Sequence[Path | Address], process: ReadingProcess, limits: Limits) -> Works:
+    """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
+    folders = [path for path in paths if isinstance(path, Path)]
+    files = sorted(file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
+                   if file.path.suffix.lower() in {".bib", ".ris"})
+    tables: list[SourceTable] = []
+    for file in files:
+        with suppress(UnreadableError, OSError):
+            tables += process.read(file).tables
+    return Works(tables)
+
+
 def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits, process: ReadingProcess,
               read_ahead: ReadAhead | None) -> Iterator[tuple[FoundFile, Reading]]:
     """Yield each file with the function that reads it if it needs a parser."""
     for path in paths:
         if isinstance(path, Address):
             files = _fetch_to_file(path, on_failure, limits)
+        elif path.is_dir():
+            files = distinct_files(walk_folder(path, on_failure, limits), on_failure)
         else:
-            files = (distinct_files(walk_folder(path, on_failure, limits), on_failure) if path.is_dir()
-                     else iter([FoundFile(path, path.name, named=True, real=path.resolve())]))
+            files = iter([FoundFile(path, path.name, named=True, real=path.resolve())])
         if read_ahead is None:
             yield from ((file, partial(process.read, file.real)) for file in files)
         else:
@@ -130,24 +143,10 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
         yield FoundFile(path, address.id, named=True, real=path.resolve(), url=address.id)
 
 
-def _find_works(paths: Sequence[Path | Address], process: ReadingProcess, limits: Limits) -> Works:
-    """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
-    folders = [path for path in paths if isinstance(path, Path)]
-    files = sorted(file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
-                   if file.path.suffix.lower() in {".bib", ".ris"})
-    tables: list[SourceTable] = []
-    for file in files:
-        with suppress(UnreadableError, OSError):
-            tables += process.read(file).tables
-    return Works(tables)
-
-
 def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits: Limits,
                works: Works | None = None) -> Iterator[Document]:
     """Yield the documents of one file, with what `works` tells of it; a failure is reported and ends only this file."""
-    def report(reason: str) -> None:
-        report_failure(on_failure, file.url or str(file.path), reason)
-
+    report: Report = partial(report_failure, on_failure, file.url or str(file.path))
     suffix = suffix_of(file.path)
     try:
         if reason := _why_unusable(file, suffix):
@@ -156,12 +155,33 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
         content = _read_content(file, suffix, reading, limits)
         if content.records is not None:
             yield from _records(file, content, limits, report)
-        else:
-            yield _whole(file, content, limits, report, works if suffix in SAVED_TWICE else None)
+            return
+        content = without_frame(content)
+        fields = clean_metadata(content.metadata)
+        for reason in filter(None, (content.unread, fields.get(UNREAD))):
+            report(reason)
+        title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
+        if works is not None and suffix in SAVED_TWICE:
+            fields |= works.fields_of(title, content.text)
+        yield make_document(check_id(file.id), title, content.text, file.place,
+                            with_unread(fields, content.unread, content.omitted), tables=content.tables,
+                            paged=content.paged)
     except UnreadableError as error:
         report(str(error))
     except OSError as error:
         report(why_unreadable(error))
+
+
+def _why_unusable(file: FoundFile, suffix: str) -> str:
+    """Return why a file has no content to read, and what to do; "" if it may have some."""
+    if suffix not in FORMATS:
+        return ("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: " + (
+            f"convert it to one of {', '.join(FORMATS)}")
+    if file.real.is_file() and suffix_of(file.real) != suffix:
+        return "a link to a file with another ending: name its target"
+    with open_file(file.real) as stream:
+        is_pointer = stream.read(len(_LFS_POINTER)) == _LFS_POINTER
+    return "only a pointer of Git LFS: run `git lfs pull` in its clone, and build again" if is_pointer else ""
 
 
 def _read_content(file: FoundFile, suffix: str, reading: Reading, limits: Limits) -> Content:
@@ -174,22 +194,8 @@ def _read_content(file: FoundFile, suffix: str, reading: Reading, limits: Limits
     if suffix not in _WITH_HEAD or (suffix in PLAIN and content.metadata):  # which has front matter
         return content
     fields, text = split_head(clean_text(content.text))
-    further = {name: value for name, value in fields.items() if name != "title"}
-    return content._replace(text=text, title=fields.get("title", content.title),
-                            metadata={**content.metadata, **further})
-
-
-def _whole(file: FoundFile, content: Content, limits: Limits, report: Report, works: Works | None) -> Document:
-    """Return the document that a file is."""
-    content = without_frame(content)
-    fields = clean_metadata(content.metadata)
-    for reason in filter(None, (content.unread, fields.get(UNREAD))):
-        report(reason)
-    title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
-    fields |= works.fields_of(title, content.text) if works is not None else {}
-    return make_document(check_id(file.id), title, content.text, file.place,
-                         with_unread(fields, content.unread, content.omitted), tables=content.tables,
-                         paged=content.paged)
+    title = fields.pop("title", content.title)
+    return content._replace(text=text, title=title, metadata={**content.metadata, **fields})
 
 
 def without_frame(content: Content) -> Content:
@@ -213,43 +219,27 @@ def without_frame(content: Content) -> Content:
     return content._replace(text=text, title=title, metadata={**content.metadata, **fields})
 
 
-def _why_unusable(file: FoundFile, suffix: str) -> str:
-    """Return why a file has no content to read, and what to do; "" if it may have some."""
-    if suffix not in FORMATS:
-        return ("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: " + (
-            f"convert it to one of {', '.join(FORMATS)}")
-    if file.real.is_file() and suffix_of(file.real) != suffix:
-        return "a link to a file with another ending: name its target"
-    with open_file(file.real) as stream:
-        is_pointer = stream.read(len(_LFS_POINTER)) == _LFS_POINTER
-    return "only a pointer of Git LFS: run `git lfs pull` in its clone, and build again" if is_pointer else ""
-
-
 def _records(file: FoundFile, content: Content, limits: Limits, report: Report) -> Iterator[Document]:
-    """Yield the documents of a file of records."""
-    count = failures = 0
-
-    def note(reason: str) -> None:
-        nonlocal failures
-        failures += 1
-        if failures <= limits.failures:
-            report(reason)
-
+    """Yield the documents of a file of records; of the records that cannot be used, the first are reported."""
+    count, failures = 0, list[str]()
     for item in content.records or ():
         count += 1
         check_cancelled()
         if isinstance(item, str):
-            note(item)
-            continue
-        record = Record(*item)
-        try:
-            yield make_document(record_id(file.id, record.id, record.number), record.title, record.text,
-                                f"{file.place}, record {record.number}",
-                                with_unread(clean_metadata(record.metadata), content.omitted))
-        except UnreadableError as error:
-            note(f"record {record.number}: {error}")
-    if failures > limits.failures:
-        report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
+            failures.append(item)
+        else:
+            record = Record(*item)
+            try:
+                yield make_document(record_id(file.id, record.id, record.number), record.title, record.text,
+                                    f"{file.place}, record {record.number}",
+                                    with_unread(clean_metadata(record.metadata), content.omitted))
+                continue
+            except UnreadableError as error:
+                failures.append(f"record {record.number}: {error}")
+        if len(failures) <= limits.failures:
+            report(failures[-1])
+    if len(failures) > limits.failures:
+        report(f"{len(failures) - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
     if not count:
         report("no records in it: add records or remove it")
 
@@ -264,12 +254,13 @@ def make_document(document_id: str, title: str, text: str, source: str, metadata
     """
     suffix = PurePath(document_id).suffix.lower()
     with collected_tables(tables) as collected:
-        cleaned = [clean_text(part) for part in (text.split("\f") if paged else [text])]
-        parts = cleaned if stored or suffix in _WIKI else [with_rows(part, title) for part in cleaned]
-    text, pages = join_pages(parts) if paged else (parts[0], ())
+        pages = [clean_text(page) for page in (text.split("\f") if paged else [text])]
+        if not stored and suffix not in _WIKI:
+            pages = [with_rows(page, title) for page in pages]
+    text, starts = _join_pages(pages) if paged else (pages[0], [])
     dated = with_date(metadata, document_id)
     whole = with_metadata(text, document_id, title, dated)
-    if not (whole if suffix in _OF_FIELDS else text).strip():
+    if not (text if suffix in _OF_PROGRAMS else whole).strip():
         unread = metadata.get(UNREAD)
         raise UnreadableError(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or "
                               "remove it")
@@ -278,10 +269,10 @@ def make_document(document_id: str, title: str, text: str, source: str, metadata
     placed += [table.model_copy(update={"spans": tuple((above + start, above + end) for start, end in table.spans)})
                for table in stored]
     return Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=dated,
-                    pages=tuple(above + start for start in pages), tables=all_tables(whole, title, placed))
+                    pages=tuple(above + start for start in starts), tables=all_tables(whole, title, placed))
 
 
-def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
+def _join_pages(pages: Sequence[str]) -> tuple[str, list[int]]:
     """Join the texts of pages, with a blank line between those that have text; and return where each page begins."""
     parts, starts, length = list[str](), list[int](), 0
     for page in pages:
@@ -290,4 +281,4 @@ def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
         if page_text:
             parts.append(page_text)
             length += len(without_marks(page_text)) + len(_BETWEEN)
-    return _BETWEEN.join(parts), tuple(min(start, max(0, length - len(_BETWEEN))) for start in starts)
+    return _BETWEEN.join(parts), [min(start, max(0, length - len(_BETWEEN))) for start in starts]

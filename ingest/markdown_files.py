@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import groupby
 from operator import attrgetter
 
@@ -30,8 +31,9 @@ _CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--(?:(?!-->).)*+(?P<end>-->)?", re.
 _UNDERLINED = re.compile(r"(?:\A|(?<=\n\n))(?! {4}|[ \t]*+(?:[-*+>|#]|```|~~~|\d+[.)]\s|\n))(?P<title>[^\n]{1,200})\n"
                          r" {0,3}(?P<line>=++|-{2,}+)[ \t]*+(?=\n|\Z)")
 # `:::note Title` of Docusaurus, `!!! note "Title"` of MkDocs, `> [!NOTE] Title` of GitHub and Obsidian.
-_ADMONITION = re.compile(r"(?P<set_in> {0,12})(?::{3,}+ ?(?P<a>[a-z]{1,20})|(?:!!!|\?\?\?\+?) (?P<b>[a-z]{1,20})|"
-                         r"> ?\[!(?P<c>[A-Za-z]{1,20})\][-+]?)(?P<title>(?:[ \[\"][^\n]{0,200})?)")
+_ADMONITION = re.compile(r"(?P<set_in> {0,12})(?::{3,}+ ?(?P<colons>[a-z]{1,20})|"
+                         r"(?:!!!|\?\?\?\+?) (?P<marks>[a-z]{1,20})|> ?\[!(?P<quote>[A-Za-z]{1,20})\][-+]?)"
+                         r"(?P<title>(?:[ \[\"][^\n]{0,200})?)")
 _END = re.compile(r" {0,12}:{3,}+[ \t]*+")
 _CODE = re.compile(r"(`[^`\n]*+`)")
 # Links within a site. Links to the web stay, because their address is information.
@@ -126,16 +128,17 @@ def clean_markdown(text: str) -> str:
     headings, HTML tables become pipe tables, and an admonition begins with its title, or its kind if it has none. Code
     and tags with unknown names stay as they are.
     """
+    def heading(found: re.Match[str]) -> str:
+        return f"{'#' if '=' in found['line'] else '##'} {found['title'].strip()}"
+
     parts = list[str]()
     for part, is_code in _split_fences(text):
-        if not is_code:
-            with_tables = _TABLE.sub(lambda table: _pipe_table(table[0]) if table["end"] else table[0],
-                                     _without_comments(part))
-            lines = with_tables.split("\n")
-            plain = "\n".join(_HARD_BREAK.sub("", _clean_line(line)) for line in lines if not _END.fullmatch(line))
-            part = _UNDERLINED.sub(lambda found: f"{'#' if '=' in found['line'] else '##'} {found['title'].strip()}",  # noqa: PLW2901
-                                   plain)
-        parts.append(part)
+        if is_code:
+            parts.append(part)
+            continue
+        lines = _TABLE.sub(_pipe_table, _without_comments(part)).split("\n")
+        plain = "\n".join(_HARD_BREAK.sub("", _clean_line(line)) for line in lines if not _END.fullmatch(line))
+        parts.append(_UNDERLINED.sub(heading, plain))
     return "\n".join(parts)
 
 
@@ -152,11 +155,10 @@ def _without_comments(text: str) -> str:
 
 def _clean_line(line: str) -> str:
     """Return a line without tags and links outside its code; a line that begins an admonition becomes its title."""
-    admonition = _ADMONITION.fullmatch(line) if ":::" in line or "!" in line or "???" in line else None
-    if admonition:
-        kind = (admonition["a"] or admonition["b"] or admonition["c"]).lower()
-        title = admonition["title"].strip(' "[]')
-        return f"{admonition['set_in']}{'> ' if admonition['c'] else ''}{title or kind.capitalize()}:"
+    if (":::" in line or "!" in line or "???" in line) and (found := _ADMONITION.fullmatch(line)):
+        kind = found["colons"] or found["marks"] or found["quote"]
+        title = found["title"].strip(' "[]') or kind.lower().capitalize()
+        return f"{found['set_in']}{'> ' if found['quote'] else ''}{title}:"
     if not any(mark in line for mark in ("<", "](", "[[", "&", "[^")):
         return line
     parts = (part if at % 2 else _plain_text(part) for at, part in enumerate(_CODE.split(line)))  # odd ones are code
@@ -177,17 +179,14 @@ def _plain_text(words: str) -> str:
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(replacement, words))
 
 
-def _pipe_table(table: str) -> str:
+def _pipe_table(found: re.Match[str]) -> str:
     """Return a pipe table for an HTML table; as it is, if it is for layout, one row or column, huge, or broken."""
-    if table.lower().count("<table") > 1 or len(table) > _LARGEST_TABLE:
-        return table
-    try:
-        soup = parse_html(table)
-        mark_tags(soup)
-        grid = read_grid(soup)
-    except UnreadableError:
-        return table
-    rows = [[cell.text.replace("|", "\\|") for cell in row] for row in grid]
+    table, rows = found[0], list[list[str]]()
+    if found["end"] and table.lower().count("<table") == 1 and len(table) <= _LARGEST_TABLE:
+        with suppress(UnreadableError):
+            soup = parse_html(table)
+            mark_tags(soup)
+            rows = [[cell.replace("|", "\\|") for cell in row] for row in read_grid(soup)]
     width = max(map(len, rows), default=0)
     if len(rows) < 2 or width < 2:  # noqa: PLR2004
         return table

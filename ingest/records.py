@@ -15,7 +15,7 @@ from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
 from .decoding import decode
-from .grids import SheetRow, read_blocks, sheet_lines
+from .grids import sheet_lines
 from .reading import Content, Limits, UnreadableError
 from .table_lines import table_lines
 
@@ -29,97 +29,6 @@ _SAMPLE, _ROWS = 64 * 1024, 50  # the characters and rows of a file that decide 
 _DECLARED = re.compile(r'"?sep=(?P<delimiter>.)"?\r?', re.IGNORECASE)
 
 
-def is_row(value: object) -> bool:
-    """Return True if a JSON value can be the row of a table: an object with fields, but without `text`."""
-    return isinstance(value, dict) and bool(value) and "text" not in value
-
-
-def read_fields(value: Mapping[str, object]) -> Fields:
-    """Return the fields of an object as texts, "" for an empty one, so that a table has the file's columns in order.
-
-    A field of an inner object gets both names: `{"address": {"city": "Bern"}}` has the field "address city".
-    """
-    fields: dict[str, str] = {}
-    for name, item in value.items():
-        if isinstance(item, dict):
-            fields |= {f"{name} {inner}": text for inner, text in read_fields(item).items()}
-        else:
-            fields[str(name)] = _value_text(item)
-    return fields
-
-
-def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
-    """Return records as the lines of a table of all their fields; raise UnreadableError if it is too large."""
-    header = list(dict.fromkeys(name for record in records for name in record))
-    if len(header) > limits.table_columns:
-        raise UnreadableError(f"{len(header):,} fields in its records, at most {limits.table_columns:,} are read: "
-                              "split it")
-    rows = ([record.get(name, "") for name in header] for record in records)
-    return _join_lines(table_lines(header, rows, title), limits)
-
-
-def _join_lines(table: Iterable[str], limits: Limits) -> str:
-    """Join the lines of a table; raise UnreadableError as soon as they are too large."""
-    lines, room = list[str](), limits.file_bytes
-    for line in table:
-        lines.append(line)
-        room -= len(line) + 1
-        if room < 0:
-            raise UnreadableError(f"larger than {limits.size()} with each value's name: split it into smaller files")
-    return "\n".join(lines)
-
-
-def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str:
-    """Return the text of a file that is one object: its lists of objects as tables, its other fields as a row."""
-    tables = list[tuple[str, list[Fields]]]()  # each with its name
-    single_fields = read_fields(_take_tables(value, (), tables))
-    parts = [record_lines([single_fields], title, limits)] if any(single_fields.values()) else []
-    parts += [f"## {name}\n\n{record_lines(rows, name, limits)}" for name, rows in tables]
-    return "\n\n".join(parts)
-
-
-def _take_tables(value: Mapping[str, object], above: tuple[str, ...],
-                 tables: list[tuple[str, list[Fields]]]) -> dict[str, object]:
-    """Return an object without its lists that are tables, added to `tables` with the names that lead there."""
-    rest = dict[str, object]()
-    for name, item in value.items():
-        path = (*above, str(name))
-        if isinstance(item, dict):
-            rest[name] = _take_tables(item, path, tables)
-        elif isinstance(item, list) and item and all(isinstance(inner, dict) and inner for inner in item):
-            tables.append((" ".join(path), list(map(read_fields, item))))
-        elif isinstance(item, list) and len(item) > _LONGEST_LIST:
-            tables.append((" ".join(path), [{str(name): _value_text(inner)} for inner in item]))
-        else:
-            rest[name] = item
-    return rest
-
-
-def _value_text(value: object) -> str:
-    """Return a JSON value as text: the items of a list joined, an object as "name: value, ...", null as ""."""
-    if isinstance(value, list):
-        return LIST_MARK.join(filter(None, map(_value_text, value)))
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {text}" for name, text in read_fields(value).items() if text)
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else " ".join(str(value).split())
-
-
-class Record(NamedTuple):
-    """A record of a file, which becomes a document."""
-
-    number: int  # its number in the file, from 0, bad records included
-    id: str | None  # the id that the file gives it
-    title: str
-    text: str
-    metadata: Mapping[str, object] = {}
-
-
-class BadRecordError(ValueError):
-    """A record cannot be used: it is not JSON, or lacks a required field."""
-
-
 def read_csv(data: bytes, limits: Limits, name: str) -> Content:
     """Read the rows of a file of values separated by commas, semicolons, tabs or bars; `name` is the file's.
 
@@ -130,22 +39,17 @@ def read_csv(data: bytes, limits: Limits, name: str) -> Content:
     header = next((row for _, row in numbered_rows if row), [])
     names = [column.strip() for column in header]
     if "text" in names:
-        return Content("", records=_csv_records(names, numbered_rows, limits))
-    rows = chain([header], (row for _, row in numbered_rows))
-    sheet = (SheetRow(number, [cell.strip() for cell in row]) for number, row in enumerate(rows))
-    return Content(_join_lines(sheet_lines(list(read_blocks(sheet)), name, {}), limits))
+        records = ((f"line {line}", _row_fields(names, row)) for line, row in numbered_rows if row)
+        return Content("", records=read_records(records, limits))
+    rows = ([cell.strip() for cell in row] for row in chain([header], (row for _, row in numbered_rows)))
+    return Content(_join_lines(sheet_lines(rows, name), limits))
 
 
-def _csv_records(names: Sequence[str], rows: Iterable[tuple[int, list[str]]],
-                 limits: Limits) -> Iterator[Record | str]:
-    """Yield the record of each row that is not blank, or the reason why it cannot be used."""
-    for number, (line, row) in enumerate((line, row) for line, row in rows if row):
-        try:
-            if len(row) > len(names):
-                raise BadRecordError("more values than columns: quote values that hold commas")
-            yield read_record(number, dict(zip(names, row, strict=False)), limits)
-        except ValueError as error:
-            yield f"line {line}: {error}"
+def _row_fields(names: Sequence[str], row: Sequence[str]) -> object:
+    """Return a row's values by their names, or the error that it has more values than there are names."""
+    if len(row) > len(names):
+        return BadRecordError("more values than columns: quote values that hold commas")
+    return dict(zip(names, row, strict=False))
 
 
 def _csv_rows(text: str, limits: Limits) -> Iterator[tuple[int, list[str]]]:
@@ -171,67 +75,78 @@ def _csv_rows(text: str, limits: Limits) -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_delimiter(begin: str) -> str:
-    """Return the delimiter that splits the most rows in a row into the same number of values, above one."""
+    """Return the delimiter with the longest run of rows of the same number of values, above one."""
     text = begin if len(begin) < _SAMPLE else begin[:begin.rfind("\n") + 1] or begin  # a sample ends inside a line
-
-    def longest_run(delimiter: str) -> tuple[int, int]:
-        """Return the number of rows in the longest run with the same number of values, and this number."""
+    longest_runs: dict[str, tuple[int, int]] = {}  # the number of rows, and the number of values in each
+    for delimiter in ",;\t|":
         widths = list[int]()
         with suppress(csv.Error):  # this is not the delimiter, or the sample ends inside a quoted value
             for row in islice(csv.reader(StringIO(text, newline=""), strict=True, delimiter=delimiter), _ROWS):
                 widths.append(len(row))
-        return max(((sum(1 for _ in run), width) for width, run in groupby(widths) if width > 1), default=(0, 0))
-
-    return max(",;\t|", key=longest_run)
+        runs = ((sum(1 for _ in run), width) for width, run in groupby(widths) if width > 1)
+        longest_runs[delimiter] = max(runs, default=(0, 0))
+    return max(longest_runs, key=longest_runs.__getitem__)
 
 
 def read_jsonl(data: bytes, limits: Limits, name: str) -> Content:
     """Read a file with one JSON object on each line; `name` is the file's, and blank lines are skipped."""
-    numbered_lines = [(number, line) for number, line in enumerate(decode(data).split("\n"), 1) if line.strip()]
-    first_values: list[object] = []
-    for _, line in numbered_lines[:_LOOKED_AT]:
-        with suppress(BadRecordError):  # reported when all lines are read
-            first_values.append(_parse_line(line))
+    lines = [(f"line {number}", line) for number, line in enumerate(decode(data).split("\n"), 1) if line.strip()]
+    parsed = ((place, _parse_line(line, limits)) for place, line in lines)
+    first_values = [value for value in (_parse_line(line, limits) for _, line in lines[:_LOOKED_AT])
+                    if not isinstance(value, ValueError)]
     if not first_values or not all(is_row(value) for value in first_values if isinstance(value, dict)):
-        return Content("", records=_line_records(numbered_lines, limits))
+        return Content("", records=read_records(parsed, limits))
     values, problems = list[dict[str, object]](), list[str]()
-    for number, line in numbered_lines:
-        try:
-            value = _parse_line(line)
-            check_depth(value, limits.json_depth)
-            if not isinstance(value, dict):
-                raise BadRecordError('a record is an object: write {"name": "value", ...}')
+    for place, value in parsed:
+        if isinstance(value, dict):
             values.append(value)
-        except ValueError as error:
-            problems.append(f"line {number}: {error}")
+        else:
+            why = value if isinstance(value, ValueError) else 'a record is an object: write {"name": "value", ...}'
+            problems.append(f"{place}: {why}")
     text = (object_lines(values[0], name, limits) if len(values) == 1
             else record_lines(list(map(read_fields, values)), name, limits))
     return Content(text, unread="; ".join(problems[:limits.failures]))
 
 
-def _line_records(numbered_lines: Iterable[tuple[int, str]], limits: Limits) -> Iterator[Record | str]:
-    """Yield the record of each line, or the reason why it cannot be used."""
-    for number, (line_number, line) in enumerate(numbered_lines):
-        try:
-            yield read_record(number, _parse_line(line), limits)
-        except ValueError as error:
-            yield f"line {line_number}: {error}"
-
-
-def _parse_line(line: str) -> object:
-    """Parse a line; raise BadRecordError if it has so many values that they would take many times its memory."""
+def _parse_line(line: str, limits: Limits) -> object:
+    """Return the value of a line of JSON, or the error why it has none, or would take many times its own memory."""
     if len(line) > _LONG_LINE and _TEXTS.sub("", line).count(",") > _MOST_VALUES:
-        raise BadRecordError(f"more than {_MOST_VALUES:,} values in one record: write a record for each text")
-    return parse(line)
+        return BadRecordError(f"more than {_MOST_VALUES:,} values in one record: write a record for each text")
+    try:
+        value = parse(line)
+        check_depth(value, limits.json_depth)
+    except ValueError as error:
+        return error
+    return value
 
 
-def read_records(values: Iterable[object], limits: Limits) -> Iterator[Record | str]:
-    """Yield the record for each JSON value, or the reason why it cannot be used."""
-    for number, value in enumerate(values):
-        try:
-            yield read_record(number, value, limits)
-        except ValueError as error:
-            yield f"record {number}: {error}"
+RECORD_READERS: dict[str, Callable[[bytes, Limits, str], Content]] = {
+    ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
+
+
+# --- values of JSON as records and as rows
+
+class BadRecordError(ValueError):
+    """A record cannot be used: it is not JSON, or lacks a required field."""
+
+
+class Record(NamedTuple):
+    """A record of a file, which becomes a document."""
+
+    number: int  # its number in the file, from 0, bad records included
+    id: str | None  # the id that the file gives it
+    title: str
+    text: str
+    metadata: Mapping[str, object] = {}
+
+
+class _TextRecord(BaseModel):
+    """A record that is a document, with any further fields."""
+
+    model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
+    text: str
+    id: str | None = None
+    title: str | None = None
 
 
 def parse(text: str) -> Any:
@@ -244,17 +159,19 @@ def parse(text: str) -> Any:
         raise BadRecordError(f"not usable JSON: {error}") from error
 
 
-class _TextRecord(BaseModel):
-    """A record that is a document, with any further fields."""
+def read_records(values: Iterable[tuple[str, object]], limits: Limits) -> Iterator[Record | str]:
+    """Yield the record for each value, given with its place, or why there is none; a value may be an error itself."""
+    for number, (place, value) in enumerate(values):
+        try:
+            yield _read_record(number, value, limits)
+        except ValueError as error:
+            yield f"{place}: {error}"
 
-    model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
-    text: str
-    id: str | None = None
-    title: str | None = None
 
-
-def read_record(number: int, value: object, limits: Limits) -> Record:
+def _read_record(number: int, value: object, limits: Limits) -> Record:
     """Return a JSON value as a record; raise ValueError if it is not one, or is nested too deeply."""
+    if isinstance(value, ValueError):
+        raise value
     check_depth(value, limits.json_depth)
     try:
         record = _TextRecord.model_validate(value)
@@ -271,5 +188,77 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
     return Record(number, record.id, clean_text(title), record.text, record.model_extra or {})
 
 
-RECORD_READERS: dict[str, Callable[[bytes, Limits, str], Content]] = {
-    ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
+def is_row(value: object) -> bool:
+    """Return True if a JSON value can be the row of a table: an object with fields, but without `text`."""
+    return isinstance(value, dict) and bool(value) and "text" not in value
+
+
+def read_fields(value: Mapping[str, object]) -> Fields:
+    """Return the fields of an object as texts, "" for an empty one, so that a table has the file's columns in order.
+
+    A field of an inner object gets both names: `{"address": {"city": "Bern"}}` has the field "address city".
+    """
+    fields: dict[str, str] = {}
+    for name, item in value.items():
+        if isinstance(item, dict):
+            fields |= {f"{name} {inner}": text for inner, text in read_fields(item).items()}
+        else:
+            fields[str(name)] = _value_text(item)
+    return fields
+
+
+def _value_text(value: object) -> str:
+    """Return a JSON value as text: the items of a list joined, an object as "name: value, ...", null as ""."""
+    if isinstance(value, list):
+        return LIST_MARK.join(filter(None, map(_value_text, value)))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {text}" for name, text in read_fields(value).items() if text)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else " ".join(str(value).split())
+
+
+def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
+    """Return records as the lines of a table of all their fields; raise UnreadableError if it is too large."""
+    header = list(dict.fromkeys(name for record in records for name in record))
+    if len(header) > limits.table_columns:
+        raise UnreadableError(f"{len(header):,} fields in its records, at most {limits.table_columns:,} are read: "
+                              "split it")
+    rows = ([record.get(name, "") for name in header] for record in records)
+    return _join_lines(table_lines(header, rows, title), limits)
+
+
+def _join_lines(table: Iterable[str], limits: Limits) -> str:
+    """Join the lines of a table; raise UnreadableError as soon as they are too large."""
+    lines, room = list[str](), limits.file_bytes
+    for line in table:
+        lines.append(line)
+        room -= len(line) + 1
+        if room < 0:
+            raise UnreadableError(f"larger than {limits.size()} with each value's name: split it into smaller files")
+    return "\n".join(lines)
+
+
+def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str:
+    """Return the text of a file that is one object: its lists of objects as tables, its other fields as a row."""
+    tables: dict[str, list[Fields]] = {}  # by their names
+    single_fields = read_fields(_take_tables(value, "", tables))
+    parts = [record_lines([single_fields], title, limits)] if any(single_fields.values()) else []
+    parts += [f"## {name}\n\n{record_lines(rows, name, limits)}" for name, rows in tables.items()]
+    return "\n\n".join(parts)
+
+
+def _take_tables(value: Mapping[str, object], above: str, tables: dict[str, list[Fields]]) -> dict[str, object]:
+    """Return an object without its lists that are tables, added to `tables` with the names that lead there."""
+    rest = dict[str, object]()
+    for name, item in value.items():
+        path = f"{above} {name}".strip()
+        if isinstance(item, dict):
+            rest[name] = _take_tables(item, path, tables)
+        elif isinstance(item, list) and item and all(isinstance(inner, dict) and inner for inner in item):
+            tables.setdefault(path, []).extend(map(read_fields, item))
+        elif isinstance(item, list) and len(item) > _LONGEST_LIST:
+            tables.setdefault(path, []).extend({str(name): _value_text(inner)} for inner in item)
+        else:
+            rest[name] = item
+    return rest

@@ -23,8 +23,7 @@ from .source_tables import TOTALS, TableLine, TableRow, collect, mark_row
 _SAMPLE = 1000  # the rows that decide what a column contains
 _MOST_CELLS = 20_000_000
 _JUDGED = 100  # the cells of a column that are parsed as values: parsing takes much longer than writing
-_LONGEST_HEADER = 100
-_LONGEST_NAME = 200
+_LONGEST_HEADER, _LONGEST_NAME = 100, 200
 _MOSTLY = 0.8  # the share of a column's cells that counts as most of them
 _GAPS = 0.5  # the share of filled cells from which the first column may name the rows; others have to be filled mostly
 _MOST_NAMED, _MOST_DESCRIBED = 2_000, 20_000
@@ -63,9 +62,9 @@ FORM_FIELDS = re.compile(
 _LONGEST_FIELD = 30
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"(?=[^|]*+\|)\s*+\|*+\s*+:*+-++:*+\s*+(?:\|\s*+:*+-++:*+\s*+)*+\|*+\s*+")  # below a header
-_MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|`|"
+_MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[(?P<link>[^\[\]\n]*)\]\([^()\n]*\)|(?P<break><br ?/?>)|`|"
                     r"(?<!\w)(?P<mark>\*\*|__)(?P<strong>(?=\S)[^\n]*?\S)(?P=mark)(?!\w)|"
-                    r"(?<![\w*])\*(?P<words>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])")
+                    r"(?<![\w*])\*(?P<emphasis>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])")
 
 
 def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> Iterator[str]:
@@ -94,11 +93,9 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
             raise UnreadableError(f"a table of more than {_MOST_CELLS:,} cells: split it")
     table_rows = [row for row in lines_and_rows if not isinstance(row, TableLine)]
     sample = table_rows[:_SAMPLE]
-    if _is_of_properties(header, sample):
-        yield from _property_lines(lines_and_rows, title)
-        return
-    if _is_form(header, sample):
-        yield from _property_lines([header, *lines_and_rows], title)
+    is_form = _is_form(header, sample)
+    if is_form or _is_of_properties(header, sample):
+        yield from _property_lines([header, *lines_and_rows] if is_form else lines_and_rows, title)
         return
     columns, number = _Columns(header, table_rows), 0
     marks = collect(title, header, lines_and_rows, columns.key)
@@ -110,65 +107,6 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
             cells = columns.cells(row)
             named = cells if columns.key is not None else [numbered_cell(title, number), *cells]
             yield mark_row(_row_lines(named), marks.get(at))
-
-
-def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
-    """Yield the lines of a table whose rows are properties of its title: those between its rows, and one row."""
-    yield from (row.text for row in rows if isinstance(row, TableLine))
-    fields = [[*row, "", ""][:_PAIR] for row in rows if not isinstance(row, TableLine)]
-    names, values = [name.strip().rstrip(":：").strip() for name, _ in fields], [value for _, value in fields]
-    cells = [Cell(label, f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value)
-             for (label, unit), value in zip(map(split_unit, names), values, strict=True) if label and value]
-    yield mark_row(_row_lines([Cell("Name", title), *cells]), collect(title, names, [values]).get(0))
-
-
-def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if the first row names columns: it has no values, or they may be names, and is unlike those below."""
-    names = [cell.strip() for cell in rows[0]]
-    columns = [[row[at].strip() for row in rows[1:_JUDGED] if at < len(row) and row[at].strip()]
-               for at in range(len(names))]
-    numbers = list(filter(_PLAIN_NUMBER.fullmatch, names))
-    counts_columns = len(numbers) >= _FEWEST_COUNTED and _is_counted_up(numbers)
-    pairs = list(zip(names, columns, strict=True))
-    if not counts_columns and not all(_may_be_name(name, below, is_alone=len(names) == _PAIR) for name, below in pairs):
-        return False
-    if any([*map(str.strip, row)] == names for row in rows[1:]):  # a header that is repeated
-        return True
-    filled = [(name, below) for name, below in pairs if name and below]
-    if any(names_values([name, *below]) for name, below in filled):
-        return True
-    is_alike = any(len(below) > 1 and _are_of_one_kind([name, *below]) for name, below in filled)
-    return not is_alike and 2 * sum(name in below for name, below in filled) <= len(filled)
-
-
-def _may_be_name(name: str, below: Sequence[str], *, is_alone: bool) -> bool:
-    """Return True if a text can be the name of a column with some cells; `is_alone` if the table has two columns."""
-    if not is_value(name) and not (is_alone and _COUNTED.fullmatch(name)):
-        return True
-    are_years = bool(below) and all(map(_YEAR.fullmatch, below))
-    if _YEAR.fullmatch(name) or are_years:  # a year may name what was measured in it, but no further years
-        return not are_years
-    # A date may be above numbers, a number may not.
-    return bool(below) and not _PLAIN_NUMBER.fullmatch(name) and all(map(_PLAIN_NUMBER.fullmatch, below))
-
-
-def _are_of_one_kind(cells: Sequence[str]) -> bool:
-    """Return True if the first of some cells is of a kind that names of columns never are, and most others are, too."""
-    kind = _kind_of(cells[0])
-    return bool(kind) and sum(_kind_of(cell) == kind for cell in cells) >= _MOSTLY * len(cells)
-
-
-def _kind_of(cell: str) -> str:
-    """Return the kind of a cell: a country, a month, a weekday, an address, or the form of a code; else ""."""
-    if cell in countries().values():
-        return "country"
-    if is_month(cell):
-        return "month"
-    if found := _KIND.fullmatch(cell):
-        return found.lastgroup or ""
-    if len(cell) > _LONGEST_CODE or not any(map(str.isdigit, cell)) or not any(map(str.isalpha, cell)):
-        return ""
-    return _CODE_PART.sub(lambda part: "A" if part["letters"] else "9", cell)
 
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
@@ -194,6 +132,19 @@ def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
         return False
     are_fields = [FORM_FIELDS.search(name) is not None for name in names]
     return len(sample) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR
+
+
+def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
+    """Yield the lines of a table whose rows are properties of its title: those between its rows, and one row."""
+    yield from (row.text for row in rows if isinstance(row, TableLine))
+    fields = [[*row, "", ""][:_PAIR] for row in rows if not isinstance(row, TableLine)]
+    names, values = [name.strip().rstrip(":：").strip() for name, _ in fields], [value for _, value in fields]
+    cells = [Cell("Name", title)]
+    for name, value in zip(names, values, strict=True):
+        label, unit = split_unit(name)
+        if label and value:
+            cells.append(Cell(label, f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value))
+    yield mark_row(_row_lines(cells), collect(title, names, [values]).get(0))
 
 
 def _row_lines(cells: Sequence[Cell]) -> Iterator[str]:
@@ -271,11 +222,60 @@ def _all_rows_differ(column: int, rows: Sequence[Sequence[str]]) -> bool:
     return len(set(names)) == len(names)
 
 
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if the first row names columns: it has no values, or they may be names, and is unlike those below."""
+    names = [cell.strip() for cell in rows[0]]
+    columns = [[row[at].strip() for row in rows[1:_JUDGED] if at < len(row) and row[at].strip()]
+               for at in range(len(names))]
+    numbers = list(filter(_PLAIN_NUMBER.fullmatch, names))
+    counts_columns = len(numbers) >= _FEWEST_COUNTED and _is_counted_up(numbers)
+    pairs = list(zip(names, columns, strict=True))
+    if not counts_columns and not all(_may_be_name(name, below, is_of_pair=len(names) == _PAIR)
+                                      for name, below in pairs):
+        return False
+    if any([*map(str.strip, row)] == names for row in rows[1:]):  # a header that is repeated
+        return True
+    filled = [(name, below) for name, below in pairs if name and below]
+    if any(names_values([name, *below]) for name, below in filled):
+        return True
+    is_alike = any(len(below) > 1 and _are_of_one_kind([name, *below]) for name, below in filled)
+    return not is_alike and 2 * sum(name in below for name, below in filled) <= len(filled)
+
+
+def _may_be_name(name: str, below: Sequence[str], *, is_of_pair: bool) -> bool:
+    """Return True if a text can be the name of a column with some cells; `is_of_pair` if the table has two columns."""
+    if not is_value(name) and not (is_of_pair and _COUNTED.fullmatch(name)):
+        return True
+    are_years = bool(below) and all(map(_YEAR.fullmatch, below))
+    if _YEAR.fullmatch(name) or are_years:  # a year may name what was measured in it, but no further years
+        return not are_years
+    # A date may be above numbers, a number may not.
+    return bool(below) and not _PLAIN_NUMBER.fullmatch(name) and all(map(_PLAIN_NUMBER.fullmatch, below))
+
+
+def _are_of_one_kind(cells: Sequence[str]) -> bool:
+    """Return True if the first of some cells is of a kind that names of columns never are, and most others are, too."""
+    kind = _kind_of(cells[0])
+    return bool(kind) and sum(_kind_of(cell) == kind for cell in cells) >= _MOSTLY * len(cells)
+
+
+def _kind_of(cell: str) -> str:
+    """Return the kind of a cell: a country, a month, a weekday, an address, or the form of a code; else ""."""
+    if cell in countries().values():
+        return "country"
+    if is_month(cell):
+        return "month"
+    if found := _KIND.fullmatch(cell):
+        return found.lastgroup or ""
+    if len(cell) > _LONGEST_CODE or not any(map(str.isdigit, cell)) or not any(map(str.isalpha, cell)):
+        return ""
+    return _CODE_PART.sub(lambda part: "A" if part["letters"] else "9", cell)
+
+
 def names_values(column: Sequence[str]) -> bool:
     """Return True if the first cell of a column is a text, and the filled cells below are mostly values."""
     name, *below = column
-    values = [is_value(cell) for cell in below if cell]
-    return bool(name and values) and not is_value(name) and sum(values) >= _MOSTLY * len(values)
+    return bool(name) and not is_value(name) and _holds_values(list(filter(None, below)))
 
 
 def _holds_values(cells: Sequence[str]) -> bool:
@@ -315,8 +315,8 @@ def with_rows(text: str, title: str) -> str:
             while end < len(lines) and "|" in lines[end].text:
                 end += 1
             subject = next(filter(is_telling, reversed(line.above)), title)
-            rows = [_cells_of_line(row.text) for row in lines[at + 2 : end]]
-            written += table_lines(_cells_of_line(line.text), rows, subject)
+            header, *rows = (_cells_of_line(row.text) for row in (line, *lines[at + 2:end]))
+            written += table_lines(header, rows, subject)
             at = end
         else:
             written.append(line.text)
@@ -325,11 +325,10 @@ def with_rows(text: str, title: str) -> str:
 
 
 def _cells_of_line(line: str) -> list[str]:
-    """Return the cells of a line of a pipe table, without marks for code, links and emphasis."""
+    """Return the cells of a line of a pipe table, with the words of code, links and emphasis without their marks."""
     line = line.strip().removeprefix("|")
     if line.endswith("|") and not line.endswith("\\|"):
         line = line[:-1]
-    # The words of code, a link or emphasis; a space for a line break.
-    plain = (_MARKS.sub(lambda mark: mark["code"] or mark[2] or mark["strong"] or mark["words"]
-                        or (" " if mark[0].startswith("<") else ""), part) for part in _BAR.split(line))
-    return [part.replace("\\|", "|").strip() for part in plain]
+    words = (_MARKS.sub(lambda mark: next(filter(None, mark.group("code", "link", "strong", "emphasis")),
+                                          " " if mark["break"] else ""), part) for part in _BAR.split(line))
+    return [part.replace("\\|", "|").strip() for part in words]

@@ -4,6 +4,7 @@ import re
 import zipfile
 from collections.abc import Mapping
 from io import BytesIO
+from itertools import chain
 from xml.etree import ElementTree as ET  # expat limits entity expansion, and the reading process is bounded
 
 from ...text.cleaning import one_line
@@ -94,20 +95,18 @@ def diagram_text(data: ET.Element) -> str:
 
 def chart_text(chart: ET.Element, heading: str) -> str:
     """Return a chart's title, and a row for each of its categories with the stored values of all series."""
+    def points(series: ET.Element, *names: str) -> dict[int, str]:
+        """Return the texts or numbers in some parts of a series, such as its categories ("cat"), by their index."""
+        return {int(point.get("idx", "0")): words_of(point, "t", "v")
+                for name in names for point in series.iterfind(f"{{*}}{name}//{{*}}pt")}
+
     title, axis = (words_of(chart.find(f".//{{*}}{owner}/{{*}}title"), "t", "v") for owner in ("chart", "catAx"))
-    series = chart.findall(".//{*}ser")
-    names = [_series_points(part, "tx").get(0, "") or f"Series {number}" for number, part in enumerate(series, 1)]
+    all_series = chart.findall(".//{*}ser")
+    names = [points(series, "tx").get(0, "") or f"Series {number}" for number, series in enumerate(all_series, 1)]
     # Charts of points store "xVal" and "yVal" in place of "cat" and "val".
-    categories = next(filter(None, (_series_points(part, "cat", "xVal") for part in series)), {})
-    values = [_series_points(part, "val", "yVal") for part in series]
-    places = sorted({*categories, *(place for points in values for place in points)})
-    rows = [[categories.get(place, f"Point {place + 1}"), *(points.get(place, "") for points in values)]
-            for place in places]
+    categories = next(filter(None, (points(series, "cat", "xVal") for series in all_series)), {})
+    values = [points(series, "val", "yVal") for series in all_series]
+    rows = [[categories.get(place, f"Point {place + 1}"), *(value.get(place, "") for value in values)]
+            for place in sorted({*categories, *chain(*values)})]
     lines = table_lines([axis or "Category", *names], rows, title or heading) if any(values) else ()
     return "\n".join(filter(None, [title, *lines]))
-
-
-def _series_points(series: ET.Element, *names: str) -> dict[int, str]:
-    """Return the texts or numbers in some parts of a series, such as its categories ("cat"), by their index."""
-    return {int(point.get("idx", "0")): words_of(point, "t", "v")
-            for name in names for point in series.iterfind(f"{{*}}{name}//{{*}}pt")}

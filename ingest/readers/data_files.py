@@ -15,7 +15,16 @@ from ...schemas.formats.small_files import check_depth
 from ...text.cleaning import one_line
 from ..decoding import decode
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError
-from ..records import Fields, is_row, object_lines, parse, read_fields, read_records, record_lines
+from ..records import (
+    BadRecordError,
+    Fields,
+    is_row,
+    object_lines,
+    parse,
+    read_fields,
+    read_records,
+    record_lines,
+)
 from .archives import local_name
 from .web_pages import read_html
 
@@ -54,7 +63,10 @@ def read_xml(data: bytes, _: Limits) -> Content:
     text = decode(data, declared[1].decode() if declared else None).lstrip("\ufeff \t\r\n")
     if text.startswith("<?xml"):
         text = text.partition("?>")[2]
-    outside = _outside_entities(text)
+    defined, used = set(_PREDEFINED), set[str]()
+    for name, elsewhere, reference in _ENTITY.findall(text):
+        (defined if name and not elsewhere else used).add(name or reference)
+    outside = used - defined  # which another file defines
     parser = ET.XMLParser()  # noqa: S314  # see `archives`
     # Define the entities of HTML, because files with a document type may use them without defining them.
     parser.entity.update(_PREDEFINED | dict.fromkeys(outside, ""))
@@ -65,31 +77,14 @@ def read_xml(data: bytes, _: Limits) -> Content:
         raise UnreadableError(f"not well-formed XML ({error}): mend it, or rename it to .txt") from error
     if local_name(root) == "html":
         return read_html(data)
-    title = next((words for element in root.iter() if _is_title(element)
-                  and 0 < len(words := _words(element)) <= DEFAULT_LIMITS.title), "")
+    titles = (_words(element) for element in root.iter() if _is_title(element))
+    title = next((words for words in titles if 0 < len(words) <= DEFAULT_LIMITS.title), "")
+    metadata, head = dict[str, object](), next(iter(root), None)
+    if head is not None and _HEADS.fullmatch(local_name(head)) and len(head) and not _has_own_words(head):
+        root.remove(head)
+        metadata = {name: value for name, value in _fields_of(head).items() if name.lower() not in _TITLES}
     unread = f"{len(outside):,} parts that are in other files were not read: add these files" if outside else ""
-    metadata = _take_head(root)
     return Content(_GAP.sub("\n\n", "\n".join(_lines(root, 1))).strip(), title, metadata, unread=unread)
-
-
-def _outside_entities(text: str) -> set[str]:
-    """Return the names of the entities that a text uses and another file defines."""
-    inside, outside = set(_PREDEFINED), set[str]()
-    for defined, kind, used in _ENTITY.findall(text):
-        if defined and not kind:
-            inside.add(defined)
-        else:
-            outside.add(defined or used)
-    return outside - inside
-
-
-def _take_head(root: ET.Element) -> dict[str, object]:
-    """Take the element with a document's fields out of the tree, and return the fields; none if there is none."""
-    head = next(iter(root), None)
-    if head is None or not _HEADS.fullmatch(local_name(head)) or not len(head) or _has_own_words(head):
-        return {}
-    root.remove(head)
-    return {name: value for name, value in _fields_of(head).items() if name.lower() not in _TITLES}
 
 
 def _fields_of(element: ET.Element) -> dict[str, object]:
@@ -160,43 +155,44 @@ def read_json(data: bytes, limits: Limits) -> Content:
     text = decode(data)
     try:
         value = parse(text) if text.strip() else []
-        records = _list_records(value)
+        if not isinstance(value, list | dict):
+            raise BadRecordError("neither a list of records nor an object: write "
+                                 '[{"text": "...", "id": "...", "title": "..."}, ...]')
+        records = value if isinstance(value, list) else [value]
+        if isinstance(value, dict) and "text" not in value:
+            lists = (value[key] for key in ("documents", "data") if isinstance(value.get(key), list))
+            records = next(lists, records)
         if not records or not all(map(is_row, records)):
-            return Content("", records=list(read_records(records, limits)))
+            numbered = ((f"record {number}", record) for number, record in enumerate(records))
+            return Content("", records=list(read_records(numbered, limits)))
         check_depth(value, limits.json_depth)
     except ValueError as error:  # not JSON, or nested too deeply
         raise UnreadableError(str(error)) from error
-    title = ""
     if isinstance(value, dict):
-        table = object_lines(value, "", limits)
         names = (value.get(name) for name in ("title", "name"))  # of the thing that the file is about
         title = next((name for name in names if isinstance(name, str) and len(name) <= limits.title), "")
-    else:
-        rows = [record for record in records if isinstance(record, dict)]
-        are_works = all({"title", "type"} <= row.keys() and {"issued", "author"} & row.keys() for row in rows)
-        table = record_lines(list(map(_csl_work if are_works else read_fields, rows)), "", limits)
-    return Content(table, one_line(title))
+        return Content(object_lines(value, "", limits), one_line(title))
+    are_works = all({"title", "type"} <= row.keys() and {"issued", "author"} & row.keys() for row in records)
+    return Content(record_lines(list(map(_csl_work if are_works else read_fields, records)), "", limits))
 
 
-def _list_records(value: object) -> list[object]:
-    """Return the records of a file: its list, the list in `documents` or `data`, or the whole object as one record."""
-    if isinstance(value, list):
-        return value
-    if not isinstance(value, dict):
-        raise UnreadableError("neither a list of records nor an object: write "
-                              '[{"text": "...", "id": "...", "title": "..."}, ...]')
-    lists = (value[key] for key in ("documents", "data") if isinstance(value.get(key), list) and "text" not in value)
-    return next(lists, [value])
+def _csl_work(record: dict[str, Any]) -> Fields:
+    """Return a work of a CSL-JSON file, as Zotero writes it, with the names that its fields have in other formats."""
+    people = [person.get("literal") or f"{person.get('given', '')} {person.get('family', '')}"
+              for person in record.get("author") or () if isinstance(person, dict)]
+    year = _YEAR.search(str(record.get("issued") or ""))
+    return read_fields({"title": record["title"], "author": people, "year": year and year[0],
+                        "venue": record.get("container-title"), "type": record["type"], "doi": record.get("DOI"),
+                        "abstract": record.get("abstract")})
 
 
 def read_bib(data: bytes, limits: Limits) -> Content:
     """Read a BibTeX file: each entry is a row with title, author, year and venue; UnreadableError if it has none."""
     with capture() as errors:
-        read = parse_string(_STYLE.sub(r"\1", _COMMENT.sub("", decode(data))), "bibtex").entries
-    entries = {key: entry for key, entry in read.items() if entry.fields or entry.persons}
-    if not entries:
+        entries = parse_string(_STYLE.sub(r"\1", _COMMENT.sub("", decode(data))), "bibtex").entries
+    works = [_bibtex_work(key, entry) for key, entry in entries.items() if entry.fields or entry.persons]
+    if not works:
         raise UnreadableError(f"not BibTeX that can be read ({errors[0] if errors else 'no entry'}): mend the entry")
-    works = [_bibtex_work(key, entry) for key, entry in entries.items()]
     unread = f"{len(errors)} of its entries ({errors[0]}): mend them" if errors else ""
     return Content(record_lines(works, "", limits), unread=unread)
 
@@ -227,17 +223,7 @@ def read_ris(data: bytes, limits: Limits) -> Content:
                 value = " ".join(reversed([part.strip() for part in value.split(",", 1)]))
             works[-1][name] = "; ".join(filter(None, [works[-1].get(name, ""), value]))
         elif works and name and not works[-1].get(name):
-            works[-1][name] = value[:4] if name == "year" else _DOI_ADDRESS.sub("", value) if name == "doi" else value
+            works[-1][name] = value[:4] if name == "year" else _DOI_ADDRESS.sub("", value)
     if not works:
         raise UnreadableError("no entry of a bibliography in it (TY  - ...): export it again")
     return Content(record_lines(works, "", limits))
-
-
-def _csl_work(record: dict[str, Any]) -> Fields:
-    """Return a work of a CSL-JSON file, as Zotero writes it, with the names that its fields have in other formats."""
-    people = [person.get("literal") or f"{person.get('given', '')} {person.get('family', '')}"
-              for person in record.get("author") or () if isinstance(person, dict)]
-    year = _YEAR.search(str(record.get("issued") or ""))
-    return read_fields({"title": record["title"], "author": people, "year": year and year[0],
-                        "venue": record.get("container-title"), "type": record["type"], "doi": record.get("DOI"),
-                        "abstract": record.get("abstract")})

@@ -17,7 +17,7 @@ _QUOTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)(?P<who>(?!>)[^\n]{1,300}(?:\n(?!>)
                      r"^(?P<line>-{3,} ?[^\n-]{4,60} ?-{3,})$|^>", re.MULTILINE)
 """The beginning of an earlier mail below an answer: the line that says who wrote it, or a line between dashes."""
 _MARK = re.compile(r"^(?:> ?)+", re.MULTILINE)
-_MOSTLY = 0.8  # the smallest share of quoted lines in an earlier mail
+_MOSTLY = 0.8  # the smallest share of quoted lines in an earlier mail; with fewer, it is answered line by line
 
 
 def read_eml(data: bytes, _: Limits) -> Content:
@@ -62,7 +62,7 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
                     if (name := file.get_filename()))
     elif part.get_content_maintype() == "multipart":  # its boundary is missing
         yield str(payload)
-    elif kind in {"text/plain", "text/html"}:
+    elif kind in _WEIGHTS:
         if name := part.get_filename():
             yield f"# {name}"
         yield _part_text(part)
@@ -71,9 +71,9 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
 
 
 def _word_count(form: Message) -> int:
-    """Return the number of words in a form of a mail; those of plain text count double."""
-    return sum(_WEIGHTS[kind] * len(_part_text(part).split()) for part in form.walk()
-               if (kind := part.get_content_type()) in _WEIGHTS)
+    """Return the number of words in a form of a mail, weighted by `_WEIGHTS`."""
+    return sum(_WEIGHTS.get(part.get_content_type(), 0) * len(_part_text(part).split()) for part in form.walk()
+               if part.get_content_maintype() == "text")
 
 
 def _part_text(part: Message) -> str:
@@ -89,22 +89,23 @@ def _part_text(part: Message) -> str:
     return _with_earlier(text.replace("\r\n", "\n"))
 
 
-def _with_earlier(text: str) -> str:
-    """Return a text with the earlier mail that it quotes under a heading, because others wrote it."""
-    found = _QUOTED.search(text)
-    if found is None or not (found["line"] or (found["who"] or ":").rstrip().endswith((":", "："))):
-        return text
-    group = found.lastgroup or 0
-    name = " ".join((found["who"] or found["line"] or "").strip("- :：").split())
-    begin, rest = found.start(group), text[found.end(group) if found.lastgroup else found.start():].strip()
-    lines = [line for line in rest.split("\n") if line.strip()]
-    if not found["line"] and sum(line.startswith(">") for line in lines) < _MOSTLY * len(lines):
-        return text  # with answers between the quoted lines
-    return f"{text[:begin].rstrip()}\n\n# Earlier mail{f': {name}' if name else ''}\n\n{_MARK.sub('', rest)}"
-
-
 def _decode_detected(data: bytes) -> str:
     try:
         return decode(data)
     except UnreadableError:
         return data.decode("utf-8", "replace")
+
+
+def _with_earlier(text: str) -> str:
+    """Return a text with the earlier mail that it quotes under a heading, because others wrote it."""
+    found = _QUOTED.search(text)
+    if found is None or not (found["line"] or (found["who"] or ":").rstrip().endswith((":", "："))):
+        return text
+    writer = found["who"] or found["line"] or ""
+    name = " ".join(writer.strip("- :：").split())
+    begin = found.end() - len(writer or found[0])
+    rest = text[begin + len(writer):].strip()
+    lines = [line for line in rest.split("\n") if line.strip()]
+    if not found["line"] and sum(line.startswith(">") for line in lines) < _MOSTLY * len(lines):
+        return text
+    return f"{text[:begin].rstrip()}\n\n# Earlier mail{f': {name}' if name else ''}\n\n{_MARK.sub('', rest)}"

@@ -58,7 +58,17 @@ def read_rst(data: bytes, _: Limits) -> Content:
     titles = (node.astext() for node in tree.findall(nodes.title))
     title = one_line(plain.pop("title", "") or tree.get("title", "") or next(titles, ""))
     left_out = sum(_LEFT_OUT in node["classes"] for node in tree.findall(nodes.comment))
-    for message in list(tree.findall(nodes.system_message)):  # has the lines of a part that docutils could not parse
+    _write_plainly(tree)
+    tree["title"] = title or " "  # without a title, docutils would use the name of the source
+    page = publish_from_doctree(tree, writer="html5", settings_overrides=_PAGE)
+    return Content(read_html(page.encode()).text, title, plain, unread=(
+        f"{left_out:,} parts that are raw HTML or are included from other files were not read: write them as text, or "
+        "add these files" if left_out else ""))
+
+
+def _write_plainly(tree: Any) -> None:
+    """Put the words of parts that docutils could not parse, of pictures and of classifiers into a document's tree."""
+    for message in list(tree.findall(nodes.system_message)):
         lines = [nodes.line("", line) for block in message.findall(nodes.literal_block)
                  for line in block.astext().split("\n")]
         message.parent.replace(message, [nodes.line_block("", *lines)] if lines else [])
@@ -68,11 +78,6 @@ def read_rst(data: bytes, _: Limits) -> Content:
         words = one_line(image.get("alt", ""))
         image.parent.replace(image, nodes.Text(words) if isinstance(image.parent, nodes.TextElement) else
                              nodes.paragraph("", words))
-    tree["title"] = title or " "  # without a title, docutils would use the name of the source
-    page = publish_from_doctree(tree, writer="html5", settings_overrides=_PAGE)
-    return Content(read_html(page.encode()).text, title, plain, unread=(
-        f"{left_out:,} parts that are raw HTML or are included from other files were not read: write them as text, or "
-        "add these files" if left_out else ""))
 
 
 def _read_role(name: str, rawtext: str, text: str, *_: Any) -> tuple[list[Any], list[Any]]:
@@ -102,11 +107,10 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
             return [nodes.literal_block(code, code)] if code.strip() else []
         block = nodes.inline() if name == "date" else nodes.container()
         if argument and name not in _SILENT:
-            if ":" in name:  # as in `py:function::`, whose argument has no markup
-                block += nodes.paragraph("", "", nodes.Text(argument))
-            else:
-                words = f"{_VERSIONS[name]} {argument.replace(' ', ': ', 1)}" if name in _VERSIONS else argument
-                block += nodes.paragraph("", "", *self.state.inline_text(words, self.lineno)[0])
+            words = f"{_VERSIONS[name]} {argument.replace(' ', ': ', 1)}" if name in _VERSIONS else argument
+            # The argument of `py:function::` and the like has no markup.
+            inline = [nodes.Text(words)] if ":" in name else self.state.inline_text(words, self.lineno)[0]
+            block += nodes.paragraph("", "", *inline)
         if name not in _HIDDEN:
             self.state.nested_parse(self.content, self.content_offset, block)
         return [block]

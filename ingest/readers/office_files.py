@@ -50,14 +50,21 @@ _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 
 
 def read_docx(data: bytes, limits: Limits) -> Content:
-    """Read the text of a Word file as `read_html` returns it."""
+    """Read the text of a Word file as `read_html` returns it, and what mammoth leaves out."""
     with open_archive(data, "a Word file", limits) as archive:
-        about = archives.properties(archive)
-        left_out = list(left_out_parts(archive))
-        unread = count_unread(archive)
         if not any(name.startswith("word/") for name in archive.namelist()):
             raise not_of_kind(data, "a Word file", "no document in it")
-        data, unread["hidden text"] = _without_hidden(data, archive)
+        about, left_out = archives.properties(archive), list(_left_out_parts(archive))
+        content = archive.read(_BODY) if _BODY in archive.namelist() else b""
+        embedded = content.count(b"<o:OLEObject ")
+        # Each embedded file also has a picture that shows it.
+        unread = {"picture": max(len(re.findall(rb"<(?:a:blip|v:imagedata)\b", content)) - embedded, 0),
+                  "embedded file": embedded, "chart": archives.count_new_charts(archive),
+                  "equation": len(re.findall(rb"<m:oMath[ >]", content)), "hidden text": 0}
+        if b"<w:vanish" in content:
+            root = parse_xml(archive, _BODY)
+            unread["hidden text"] = _remove_hidden(root)
+            data = archives.replace_parts(archive, {_BODY: root})
     nothing = mammoth.images.img_element(lambda _: {})
     html = mammoth.convert_to_html(BytesIO(data), style_map=_STYLES, convert_image=nothing).value
     page = read_html(f'<meta charset="utf-8">{html}'.encode())
@@ -67,28 +74,23 @@ def read_docx(data: bytes, limits: Limits) -> Content:
                    omitted=", ".join(filter(None, [list_counts(unread), page.omitted])))
 
 
-def _without_hidden(data: bytes, archive: zipfile.ZipFile) -> tuple[bytes, int]:
-    """Return a Word file without its hidden texts, which mammoth would read, and their number."""
-    if _BODY not in archive.namelist() or b"<w:vanish" not in archive.read(_BODY):
-        return data, 0
-    root, hidden, written = parse_xml(archive, _BODY), 0, BytesIO()
-    runs = [(parent, run) for parent in root.iter() for run in parent if run.tag == f"{_WORD}r"]
+def _remove_hidden(body: ET.Element) -> int:
+    """Remove the hidden texts of a Word file, which mammoth would read; return their number."""
+    hidden = 0
+    runs = [(parent, run) for parent in body.iter() for run in parent if run.tag == f"{_WORD}r"]
     for parent, run in runs:
         mark = run.find(f"{_WORD}rPr/{_WORD}vanish")
         if mark is not None and mark.get(f"{_WORD}val", "true") not in {"0", "false", "off"}:
             parent.remove(run)
             hidden += 1
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as copy:
-        for name in archive.namelist():
-            copy.writestr(name, ET.tostring(root, "utf-8") if name == _BODY else archive.read(name))
-    return written.getvalue(), hidden
+    return hidden
 
 
-def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
+def _left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the texts that mammoth leaves out: headers and footers, comments, charts and diagrams."""
-    names = archive.namelist()
+    names = sorted(archive.namelist(), key=lambda name: (len(name), name))  # by their numbers
     margins = {words_of(parse_xml(archive, found[0]), "t"): found[1].capitalize()
-               for found in map(_MARGINS.fullmatch, sorted(names)) if found}
+               for found in map(_MARGINS.fullmatch, names) if found}
     for text, kind in margins.items():
         if re.search(r"[^\W\d_]", text):  # a page number alone is no text
             yield f"{kind}: {text}"
@@ -96,21 +98,11 @@ def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
         author = comment.get(f"{_WORD}author")
         if text := words_of(comment, "t"):
             yield f"Comment{f' by {author}' if author else ''}: {text}"
-    for name in sorted(names, key=lambda name: (len(name), name)):  # by their numbers
+    for name in names:
         if re.fullmatch(r"word/charts/chart\d*\.xml", name):
             yield archives.chart_text(parse_xml(archive, name), "")
         elif re.fullmatch(r"word/diagrams/data\d*\.xml", name):
             yield archives.diagram_text(parse_xml(archive, name))
-
-
-def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
-    """Return how many things of each kind in a Word file are not read."""
-    body = archive.read(_BODY) if _BODY in archive.namelist() else b""
-    embedded = len(re.findall(rb"<o:OLEObject\b", body))
-    # Each embedded file also has a picture that shows it.
-    pictures = len(re.findall(rb"<(?:a:blip|v:imagedata)\b", body)) - embedded
-    return {"picture": max(pictures, 0), "embedded file": embedded, "chart": archives.count_new_charts(archive),
-            "equation": len(re.findall(rb"<m:oMath[ >]", body))}
 
 
 def read_rtf(data: bytes, _: Limits) -> Content:
@@ -124,29 +116,28 @@ def read_rtf(data: bytes, _: Limits) -> Content:
 def read_pptx(data: bytes, limits: Limits) -> Content:
     """Read the text of a presentation; the title is that of the file's properties, or else of the first slide."""
     with open_archive(data, "a PowerPoint file", limits) as archive:
-        about = archives.properties(archive)
         if not any(name.startswith("ppt/") for name in archive.namelist()):
             raise not_of_kind(data, "a PowerPoint file", "no slides in it")
+        about = archives.properties(archive)
         omitted = Counter({"picture": 0, "chart": archives.count_new_charts(archive)})
-    parts: list[str] = []
-    titles: list[str] = []
+    parts, titles = list[str](), list[str]()
     for number, slide in enumerate(pptx.Presentation(BytesIO(data)).slides, 1):
         if slide.element.get("show") == "0":
             omitted["hidden slide"] += 1
             continue
-        omitted["struck-out text"] += _mark_runs(slide.element)
+        _mark_runs(slide.element, omitted)
         title = slide.shapes.title
         heading = write_raised(" ".join(title.text_frame.text.split())) if title is not None else ""
         titles.append(heading)
         parts.append(f"# {heading or f'Slide {number}'}")
-        parts += (text for shape in slide.shapes if title is None or shape.shape_id != title.shape_id
-                  for text in _texts(shape, heading, omitted))
+        for shape in slide.shapes:
+            if title is None or shape.shape_id != title.shape_id:
+                parts += _shape_texts(shape, heading, omitted)
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             parts.append(slide.notes_slide.notes_text_frame.text)
-        parts += map(archives.diagram_text, _related_parts(slide, "/diagramData"))
-        comments = (words_of(comment, "t", "text") for root in _related_parts(slide, "/comments")
-                    for comment in root.iterfind(".//{*}cm"))
-        parts += (f"Comment: {comment}" for comment in comments if comment)
+        for relation in slide.part.rels.values():
+            if not relation.is_external and relation.reltype.endswith(("/diagramData", "/comments")):
+                parts += _part_texts(ET.fromstring(relation.target_part.blob), relation.reltype)  # noqa: S314
     stored = about.pop("title", "")
     text = "\n\n".join(part.strip() for part in parts if part.strip())
     if _NO_TITLE.fullmatch(stored) or is_from_template(stored, text):
@@ -154,22 +145,20 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
     return Content(text, stored or next(iter(titles), ""), about, omitted=list_counts(omitted))
 
 
-def _mark_runs(slide: Any) -> int:
-    """Mark raised texts, and take struck-out ones away; return how many these were."""
-    struck = 0
+def _mark_runs(slide: Any, omitted: Counter[str]) -> None:
+    """Mark raised texts of a slide, and take struck-out ones away, which `omitted` counts."""
     for run in slide.iter(f"{_DRAWING}r"):
         look, text = run.find(f"{_DRAWING}rPr"), run.find(f"{_DRAWING}t")
         if look is None or text is None or not text.text:
             continue
         if look.get("strike", "noStrike") != "noStrike":
-            struck += 1
+            omitted["struck-out text"] += 1
             text.text = ""
         elif not look.get("baseline", "-").startswith(("-", "0")):
             text.text = f"{RAISED}{text.text}{END}"
-    return struck
 
 
-def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
+def _shape_texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
     """Yield the texts of a shape and of the shapes grouped in it; `omitted` counts unreadable ones by kind."""
     if shape.has_text_frame:
         yield write_raised(shape.text_frame.text)
@@ -184,26 +173,28 @@ def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
     elif shape.shape_type in {MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT}:
         omitted["embedded file"] += 1
     for inner in getattr(shape, "shapes", ()):
-        yield from _texts(inner, heading, omitted)
+        yield from _shape_texts(inner, heading, omitted)
 
 
-def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:
-    """Yield the parts of the file to which a slide refers with relationships of a type that ends with `kind`."""
-    for relation in slide.part.rels.values():
-        if not relation.is_external and relation.reltype.endswith(kind):
-            yield ET.fromstring(relation.target_part.blob)  # noqa: S314
+def _part_texts(root: ET.Element, kind: str) -> Iterator[str]:
+    """Yield the texts of a part of the file that belongs to a slide: a diagram, or comments."""
+    if kind.endswith("/diagramData"):
+        yield archives.diagram_text(root)
+    for comment in root.iterfind(".//{*}cm") if kind.endswith("/comments") else ():
+        if text := words_of(comment, "t", "text"):
+            yield f"Comment: {text}"
 
 
 def read_open_document(data: bytes, limits: Limits) -> Content:
     """Read the text of an OpenDocument file as `read_html` returns it."""
     with open_archive(data, "an OpenDocument file", limits) as archive:
-        if "content.xml" not in archive.namelist():
+        names = set(archive.namelist())
+        if "content.xml" not in names:
             raise UnreadableError("not an OpenDocument file (no content.xml): open it in its program and save it again")
-        if _MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_MANIFEST):
+        if _MANIFEST in names and b"encryption-data" in archive.read(_MANIFEST):
             raise UnreadableError(PASSWORD)
-        content = parse_xml(archive, "content.xml")
-        styles = parse_xml(archive, "styles.xml") if "styles.xml" in archive.namelist() else ET.Element("none")
-        meta = parse_xml(archive, "meta.xml") if "meta.xml" in archive.namelist() else ET.Element("none")
+        content, styles, meta = (parse_xml(archive, name) if name in names else ET.Element("none")
+                                 for name in ("content.xml", "styles.xml", "meta.xml"))
     about: dict[str, str] = {}
     for element in meta.iter():
         name, text = local_name(element), (element.text or "").strip()
@@ -215,7 +206,8 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
                   if local_name(element) in _EDGES and _words(element))
     raised = {_attribute(style, "name") for root in (content, styles) for style in root.iter() for part in style
               if local_name(style) == "style" and _attribute(part, "text-position").startswith(_RAISED_POSITIONS)}
-    _rename_to_html(body, raised)
+    for element in list(body.iter()):
+        _rename_to_html(element, raised)
     page = ET.Element("html")
     ET.SubElement(page, "title").text = about.pop("title", "")
     page.append(body)
@@ -223,26 +215,26 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
     return Content(read.text, read.title, about, omitted=list_counts(dict(sorted(counts.items()))))
 
 
-def _rename_to_html(body: ET.Element, raised: Set[str]) -> None:
-    """Give the elements of an OpenDocument file the tags of HTML; texts of the styles `raised` are raised."""
-    for element in list(body.iter()):
-        name, tag = local_name(element), "span"
-        if name in {"s", "tab", "line-break"}:
-            element.text = " "
-        elif name == "note":
-            bodies = [_words(part) for part in element if local_name(part) == "note-body"]
-            element[:], element.text = [], f" [{' '.join(bodies)}]"
-        elif name == "h":
-            tag = f"h{min(int(_attribute(element, 'outline-level') or 1), _DEEPEST_HEADING)}"
-        elif name == "page":  # a slide begins with its title, or with its name
-            title = next((frame for frame in element if _attribute(frame, "class") == "title" and _words(frame)), None)
-            heading = ET.Element("h1")
-            heading.text = _attribute(element, "name") if title is None else _words(title)
-            element[:] = [heading, *(part for part in element if part is not title)]
-        elif name == "span" and _attribute(element, "style-name") in raised:
-            tag = "sup"
-        element.tag = _TAGS.get(name, tag)
-        element.attrib = {html: value for span, html in _SPANS.items() if (value := _attribute(element, span))}
+def _rename_to_html(element: ET.Element, raised: Set[str]) -> None:
+    """Give an element of an OpenDocument file the tag of HTML; texts of the styles `raised` are raised."""
+    name = local_name(element)
+    tag = _TAGS.get(name, "span")
+    if name in {"s", "tab", "line-break"}:
+        element.text = " "
+    elif name == "note":
+        notes = [_words(part) for part in element if local_name(part) == "note-body"]
+        element[:], element.text = [], f" [{' '.join(notes)}]"
+    elif name == "h":
+        tag = f"h{min(int(_attribute(element, 'outline-level') or 1), _DEEPEST_HEADING)}"
+    elif name == "page":  # a slide begins with its title, or with its name
+        title = next((frame for frame in element if _attribute(frame, "class") == "title" and _words(frame)), None)
+        heading = ET.Element("h1")
+        heading.text = _attribute(element, "name") if title is None else _words(title)
+        element[:] = [heading, *(part for part in element if part is not title)]
+    elif name == "span" and _attribute(element, "style-name") in raised:
+        tag = "sup"
+    element.tag = tag
+    element.attrib = {html: value for span, html in _SPANS.items() if (value := _attribute(element, span))}
 
 
 def _words(element: ET.Element) -> str:

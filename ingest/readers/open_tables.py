@@ -71,7 +71,7 @@ def _group_rules(lines: Sequence[Box], words: Sequence[PageWord]) -> Iterator[Se
 
 def _has_numbers(table: FoundTable) -> bool:
     """Return True if most cells have text, many of them numbers and none a sentence."""
-    cells = [cell.text for row in table.grid[1:] for cell in row[1:]]
+    cells = [cell for row in table.grid[1:] for cell in row[1:]]
     texts = list(filter(None, cells))
     return (len(texts) >= _MOSTLY * len(cells) and sum(map(is_value, texts)) >= _VALUES * len(texts)
             and max(map(len, texts), default=0) <= _LONGEST_CELL / 2)
@@ -135,7 +135,7 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
     grid += _join_rows([[split_cells([row], edges) for row in band]
                         for _, band in groupby(body, lambda row: bisect_right(rules, row[0].center[1]))],
                        are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
-    texts = [cell.text for row in grid for cell in row]
+    texts = [cell for row in grid for cell in row]
     is_filled = sum(map(bool, texts)) >= _FILLED * len(grid) * len(columns)
     widths = [[part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)] for row in body]
     # Lines of paragraphs reach from one side of their columns to the other.
@@ -151,7 +151,7 @@ def _header_end(rows: Sequence[TextLine], rules: Sequence[float], columns: Seque
         return rules[0]
     for rule in rules[1:-1]:
         header = [_header_cells(row, columns, is_last=False) for row in rows if row[0].center[1] < rule]
-        if sum(any(row[at].text for row in header) for at in range(len(columns))) >= len(columns) / 2:
+        if sum(any(row[at] for row in header) for at in range(len(columns))) >= len(columns) / 2:
             return rule
     return rules[1]
 
@@ -201,7 +201,7 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
         elif len(own) == 1:
             pieces = [part]
         for at, piece in zip(own, pieces, strict=False):
-            cells[at] = GridCell(f"{cells[at].text} {cell_text(piece)}".strip(), is_header=True)
+            cells[at] = GridCell(f"{cells[at]} {cell_text(piece)}".strip(), is_header=True)
     if is_last and len(named) < len(columns) - 1:  # a column has no name
         cells = [GridCell("", is_header=True) if named[at] > 1 else cell for at, cell in enumerate(cells)]
     return cells
@@ -219,15 +219,15 @@ def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) ->
     """Return the rows, each with the further lines of its cells; `bands` are the lines of text between two rules."""
     joined: list[list[GridCell]] = []
     for band in bands:
-        is_one_row = are_ruled and sum(bool(row[0].text) for row in band) == 1 and bool(band[0][0].text)
+        is_one_row = are_ruled and sum(bool(row[0]) for row in band) == 1 and bool(band[0][0])
         for at, row in enumerate(band):
-            filled = [place for place, cell in enumerate(row) if cell.text]
+            filled = [place for place, cell in enumerate(row) if cell]
             # A line goes on with the row above if it has no name and no values, and text only below other text.
-            goes_on = not row[0].text and not any(is_value(row[place].text) for place in filled) and (
-                at > 0 and all(joined[-1][place].text for place in filled))
-            is_rest_of_name = filled == [0] and row[0].text[:1].islower()
+            goes_on = not row[0] and not any(is_value(row[place]) for place in filled) and (
+                at > 0 and all(joined[-1][place] for place in filled))
+            is_rest_of_name = filled == [0] and row[0][:1].islower()
             if at > 0 and (goes_on or is_rest_of_name or is_one_row):
-                joined[-1] = [GridCell(f"{above.text} {cell.text}".strip()) if cell.text else above
+                joined[-1] = [GridCell(f"{above} {cell}".strip()) if cell else above
                               for above, cell in zip(joined[-1], row, strict=True)]
             elif filled == [0] and not is_one_row:
                 joined.append([row[0]] * len(row))  # a line of its own between rows

@@ -118,13 +118,12 @@ def _repeated_rows(page_before: Layout, parts: list[_Part], layout: Layout, tabl
     lines_between = [line for line in lines_of(layout) if line[0].box.bottom <= table.box.top]
     if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_between, page_before):
         return None
-    texts, texts_above = ([[cell.text for cell in row] for row in part.grid] for part in (table, first))
     captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
     head = captions + header_depth(first.grid[captions:])
-    if captions < head and texts[:head] == texts_above[:head]:
+    if captions < head and table.grid[:head] == first.grid[:head]:
         return head
     has_own_header = any(all(cell.is_header for cell in row) for row in table.grid) or (
-        has_header(texts) and any(map(names_values, zip(*texts, strict=True))))
+        has_header(table.grid) and any(map(names_values, zip(*table.grid, strict=True))))
     return None if is_single(table.grid[0]) or has_own_header else 0
 
 

@@ -157,35 +157,36 @@ def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]])
     fonts_below = frozenset[str]().union(*(cell_fonts for row in fonts[top + 1:] for cell_fonts in row))
     has_own_font = bool(fonts_below) and fonts_below.isdisjoint(frozenset[str]().union(*fonts[top]))
     headers: list[GridCell] = []
-    if has_own_font and all(cell.text for cell in grid[top][1:]):
+    if has_own_font and all(grid[top][1:]):
         headers = grid[top]
     elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
         label_fonts, value_fonts = (frozenset[str]().union(*(row[at] for row in fonts)) for at in (0, 1))
         first_cells = [row[0] for row in grid if not is_single(row)]
         if value_fonts and not label_fonts & value_fonts:
             headers = first_cells
-    marked = {cell: GridCell(cell.text, is_header=True) for cell in headers}
-    return [[marked.get(cell, cell) for cell in row] for row in grid]
+    for cell in headers:
+        cell.is_header = True
+    return grid
 
 
 def _is_data(grid: Sequence[GridRow]) -> bool:
     """Return True if a grid is a table of data, rather than a form, a frame or the layout of a page."""
     if len(grid) < 2 or len(grid[0]) < 2:  # noqa: PLR2004 - a single row or column
         return False
-    cells = {id(cell): cell for row in grid for cell in row}.values()
+    cells = [cell for row in grid for cell in row]
     body = [row for row in grid if not is_single(row)]
     depth = header_depth(body) if body else 0
     rows = body[depth:]
-    if not rows or max(len(cell.text) for cell in cells) > _LONGEST_CELL:
+    if not rows or max(map(len, cells)) > _LONGEST_CELL:
         return False
-    has_paragraphs = sum(len(row[0].text) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
-    is_continued = not body[0][0].text  # the first row is the end of one on the page before
-    filled_names = sum(bool(cell.text) for cell in body[depth - 1])
+    has_paragraphs = sum(len(row[0]) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
+    is_continued = not body[0][0]  # the first row is the end of one on the page before
+    filled_names = sum(map(bool, body[depth - 1]))
     has_empty_header = depth > 0 and not is_continued and filled_names < _FILLED * len(body[0])
     whole_rows = sum(not any(left is right for left, right in pairwise(row)) for row in rows)
     if has_paragraphs or has_empty_header or whole_rows < _REGULAR * len(rows):  # the last: irregular
         return False
-    columns = [[cell.text for cell in column if cell.text] for column in zip(*rows, strict=True)]
+    columns = [list(filter(None, column)) for column in zip(*rows, strict=True)]
     is_filled = sum(map(bool, columns)) > 1 and sum(map(len, columns)) >= _FILLED * len(rows) * len(columns)
     has_labels = any(sum(bool(_LABEL.match(text)) for text in column) > _LABELS * len(column) for column in columns[1:])
     return is_filled and not has_labels

@@ -4,7 +4,6 @@ calamine reads neither formats nor which rows are hidden, so these are read from
 """
 
 import re
-import unicodedata
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,7 @@ from xml.etree import ElementTree as ET  # see `archives`
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
-from ..grids import SheetRow, sheet_lines, split_blocks
+from ..grids import GridCell, sheet_lines
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from . import archives
 from .archives import PASSWORD, local_name, open_archive, parse_xml
@@ -42,14 +41,16 @@ _TOKEN = re.compile(r'"(?P<quoted>[^"]{0,99})"|\\(?P<escaped>.)|\[\$(?P<currency
 _SECTIONS = re.compile(r'((?:"[^"]*"|\\.|[^";\\])*)(?:;|$)', re.DOTALL)
 _CODE = re.compile("0{2,}")  # figures of a number with leading zeros, such as a postal code
 _SCALED = re.compile(r"[0#?],+(?:\.|$)")  # each comma behind the figures divides the number by a thousand
+_SIGN = re.compile("[$¢-¥֏؋৲৳฿៛₠-⃀﷼﹩＄￠￡￥￦%‰°]")  # of a currency or a unit
 _THOUSANDTHS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:
     """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places."""
-    if not data.startswith(archives.ZIP_MARK):
-        return _read_sheets(data, zipfile.ZipFile(BytesIO(), "w"), limits)  # an xls file has no parts
-    with open_archive(data, "a spreadsheet", limits) as archive:
+    # An xls file has no parts.
+    opened = (open_archive(data, "a spreadsheet", limits) if data.startswith(archives.ZIP_MARK)
+              else zipfile.ZipFile(BytesIO(), "w"))
+    with opened as archive:
         return _read_sheets(data, archive, limits)
 
 
@@ -65,17 +66,16 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Conte
         if "password" in str(error).lower():
             raise UnreadableError(PASSWORD) from error
         raise archives.not_of_kind(data, "a spreadsheet", str(error)) from error
-    about, formats = archives.properties(archive), _read_formats(archive)
-    title, parts, raised = about.pop("title", ""), _parts_of_sheets(archive), _read_raised(archive)
-    texts: dict[str, str] = {}  # by the names of the sheets
-    left_out = Counter(_count_unread(archive))
+    about, look, parts = archives.properties(archive), _Look(archive), _parts_of_sheets(archive)
+    title, texts, left_out = about.pop("title", ""), dict[str, str](), Counter(_count_unread(archive))
     for name, about_sheet in zip(workbook.sheet_names, workbook.sheets_metadata, strict=True):
         if about_sheet.visible != SheetVisibleEnum.Visible:
             left_out["hidden sheet"] += 1
             continue
-        sheet, layout = workbook.get_sheet_by_name(name), _read_layout(archive, parts.get(name, ""), formats)
+        look.read_sheet(parts.get(name, ""))
         try:
-            text = "\n".join(_lines(sheet, layout, raised, title or name, limits, left_out))
+            rows = _shown_rows(workbook.get_sheet_by_name(name), look, limits, left_out)
+            text = "\n".join(sheet_lines(rows, title or name))
         except UnreadableError as error:
             problems.append(f"the sheet {name!r}: {error}")
             continue
@@ -109,6 +109,18 @@ def _without_far_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int)
     return (archives.replace_parts(archive, sheets), left_out) if left_out else (data, 0)
 
 
+def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Return the names of the parts of the file with the sheets, by the sheets' names."""
+    if _WORKBOOK not in archive.namelist():
+        return {}
+    targets = {link.get("Id"): link.get("Target", "") for link in parse_xml(archive, _WORKBOOK_LINKS)}
+    parts: dict[str, str] = {}
+    for sheet in parse_xml(archive, _WORKBOOK).iterfind(".//{*}sheet"):
+        target = targets.get(next((value for name, value in sheet.attrib.items() if name.endswith("}id")), ""), "")
+        parts[sheet.get("name", "")] = target[1:] if target.startswith("/") else f"xl/{target}"
+    return parts
+
+
 def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the comments on cells and the texts of boxes."""
     names = archive.namelist()
@@ -134,31 +146,29 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
             "comment": archive.read(_CONTENT).count(b"<office:annotation ") if _CONTENT in names else 0}
 
 
-def _lines(sheet: CalamineSheet, layout: "_Layout", raised: Mapping[str, str], title: str, limits: Limits,
-           left_out: Counter[str]) -> Iterator[str]:
-    """Yield the lines of the tables of a sheet; `left_out` counts the rows and columns that are not shown."""
+def _shown_rows(sheet: CalamineSheet, look: "_Look", limits: Limits, left_out: Counter[str]) -> list[list[str]]:
+    """Return the rows of a sheet that are shown; `left_out` counts the rows and columns that are not."""
     height, width = (last + 1 for last in sheet.end or (-1, -1))
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
                               f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
     values = sheet.to_python(skip_empty_area=False)
-    rows = [[raised.get(value, value) if isinstance(value, str) else _text(value) for value in row] for row in values]
-    for (at, column), number_format in layout.formats.items():
+    rows = [[look.raised.get(value, value) if isinstance(value, str) else _text(value) for value in row]
+            for row in values]
+    for (at, column), number_format in look.formats.items():
         value = values[at][column] if at < len(values) and column < len(values[at]) else None
         if isinstance(value, float):
             rows[at][column] = number_format[value < 0].write(value)
-    places = [column for column in range(width) if column not in layout.hidden_columns]  # those that are shown
-    merged: dict[tuple[int, int], int] = {}
-    for number, ((top, left), (bottom, right)) in enumerate(sheet.merged_cell_ranges or ()):
-        for at, row in enumerate(rows[top:bottom + 1], top):
-            row[left:right + 1] = [rows[top][left]] * len(row[left:right + 1])
-            merged |= {(at, shown): number for shown, column in enumerate(places) if left <= column <= right}
+    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
+        if top < len(rows) and left < len(rows[top]):
+            merged = GridCell(rows[top][left])
+            for row in rows[top:bottom + 1]:
+                row[left:right + 1] = [merged] * len(row[left:right + 1])
     filled = {column for row in rows for column, text in enumerate(row) if text}
-    left_out["hidden row"] += sum(any(row) for at, row in enumerate(rows) if at in layout.hidden_rows)
-    left_out["hidden column"] += len(filled & layout.hidden_columns)
-    shown_rows = (SheetRow(at, [row[column] for column in places]) for at, row in enumerate(rows)
-                  if at not in layout.hidden_rows)
-    yield from sheet_lines([*split_blocks(shown_rows)], title, merged)
+    left_out["hidden row"] += sum(any(row) for at, row in enumerate(rows) if at in look.hidden_rows)
+    left_out["hidden column"] += len(filled & look.hidden_columns)
+    shown_columns = [column for column in range(width) if column not in look.hidden_columns]
+    return [[row[column] for column in shown_columns] for at, row in enumerate(rows) if at not in look.hidden_rows]
 
 
 def _text(value: object) -> str:
@@ -168,9 +178,6 @@ def _text(value: object) -> str:
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
     return value.isoformat() if isinstance(value, date | time) else str(value)
-
-
-# --- number formats
 
 
 class CellFormat(NamedTuple):
@@ -193,7 +200,7 @@ class CellFormat(NamedTuple):
 NumberFormat = tuple[CellFormat, CellFormat]  # for numbers from zero on, and for those below
 
 
-def parse_format(code: str) -> NumberFormat | None:
+def _parse_format(code: str) -> NumberFormat | None:
     """Parse a format such as `#,##0.00 "€"`; return None if it adds nothing to a number, or depends on conditions.
 
     Of its sections the first is for numbers from zero on, and the second for those below, if there is one.
@@ -220,84 +227,69 @@ def _parse_section(section: str) -> CellFormat | None:
         else:
             before += word
     before, after = _words_around(before.lstrip(" -+(")), _words_around(after.rstrip(" -)"))
-    if _SCALED.search(figures) and not _has_sign(after):  # the number is written in full, without "M" or "k"
+    if _SCALED.search(figures) and not _SIGN.search(after):  # the number is written in full, without "M" or "k"
         after = ""
     return CellFormat(before, after, is_percent, len(figures) if _CODE.fullmatch(figures) else 0)
 
 
 def _words_around(text: str) -> str:
     """Return the text around a number, or "" if it has neither letters nor the sign of a unit or a currency."""
-    text = " ".join(text.split(" ")).replace("\xa0", " ")
-    return text if any(map(str.isalpha, text)) or _has_sign(text) else ""
+    return text.replace("\xa0", " ") if any(map(str.isalpha, text)) or _SIGN.search(text) else ""
 
 
-def _has_sign(text: str) -> bool:
-    return any(unicodedata.category(letter) == "Sc" or letter in "%‰°" for letter in text)
+class _Look:
+    """How a workbook shows its cells: raised figures, and the formats and hidden parts of one sheet at a time."""
 
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self.raised: dict[str, str] = {}  # texts with raised figures, as `write_raised` writes them, by the plain ones
+        self.formats: dict[tuple[int, int], NumberFormat] = {}  # by row and column, all counted from 0
+        self.hidden_rows, self.hidden_columns = set[int](), set[int]()
+        self._formats_by_style: dict[str, NumberFormat] = {}  # those that change how a number is shown
+        if _STYLES in archive.namelist():
+            styles = parse_xml(archive, _STYLES)
+            codes = _PERCENT_FORMATS | {int(element.get("numFmtId", "0")): element.get("formatCode", "")
+                                        for element in styles.iterfind(".//{*}numFmt")}
+            for number, style in enumerate(styles.iterfind("{*}cellXfs/*")):
+                if parsed := _parse_format(codes.get(int(style.get("numFmtId", "0")), "")):
+                    self._formats_by_style[str(number)] = parsed
+        if _STRINGS in archive.namelist() and b"superscript" in archive.read(_STRINGS):
+            for text in parse_xml(archive, _STRINGS):
+                self._read_raised(text)
 
-class _Layout(NamedTuple):
-    """The formatted cells of a sheet by row and column, and its hidden rows and columns, all counted from 0."""
-
-    formats: dict[tuple[int, int], NumberFormat]
-    hidden_rows: set[int]
-    hidden_columns: set[int]
-
-
-def _read_formats(archive: zipfile.ZipFile) -> dict[str, NumberFormat]:
-    """Return the formats of a workbook that change how a number is shown, by the numbers of their styles."""
-    if _STYLES not in archive.namelist():
-        return {}
-    root = parse_xml(archive, _STYLES)
-    codes = _PERCENT_FORMATS | {int(element.get("numFmtId", "0")): element.get("formatCode", "")
-                                for element in root.iterfind(".//{*}numFmt")}
-    styles = (parse_format(codes.get(int(style.get("numFmtId", "0")), "")) for style in root.iterfind("{*}cellXfs/*"))
-    return {str(at): style for at, style in enumerate(styles) if style}
-
-
-def _read_layout(archive: zipfile.ZipFile, part: str, formats: Mapping[str, NumberFormat]) -> _Layout:
-    """Read the layout of the sheet in a part of the file; the part is only parsed if it may show something."""
-    layout = _Layout({}, set(), set())
-    if part not in archive.namelist() or not (formats or b"hidden=" in archive.read(part)):
-        return layout
-    for name, about in _begun_elements(archive, part, {"c", "row", "col"}):
-        is_hidden = about.get("hidden") in {"1", "true"}
-        is_formatted = name == "c" and about.get("s", "0") in formats
-        row, column = _read_place(about.get("r", "")) if is_formatted else (0, 0)
-        if row:
-            layout.formats[row - 1, column - 1] = formats[about.get("s", "0")]
-        elif name == "row" and is_hidden and about.get("r"):
-            layout.hidden_rows.add(int(about["r"]) - 1)
-        elif name == "col" and is_hidden:
-            layout.hidden_columns.update(range(int(about["min"]) - 1, min(int(about["max"]), _MOST_COLUMNS)))
-    return layout
-
-
-def _read_raised(archive: zipfile.ZipFile) -> dict[str, str]:
-    """Return the texts of cells with raised figures, as `write_raised` writes them, by the same texts without marks."""
-    raised: dict[str, str] = {}
-    if _STRINGS not in archive.namelist() or b"superscript" not in archive.read(_STRINGS):
-        return raised
-    for text in parse_xml(archive, _STRINGS):
+    def _read_raised(self, text: ET.Element) -> None:
         words = marked = ""
         for run in text.iterfind("{*}r"):
             run_words = "".join(part.text or "" for part in run.iterfind("{*}t"))
             is_raised = any(part.get("val") == "superscript" for part in run.iterfind(".//{*}vertAlign"))
             words += run_words
             marked += f"{RAISED}{run_words}{END}" if is_raised else run_words
-        raised[words] = write_raised(marked)
-    return raised
+        self.raised[words] = write_raised(marked)
 
+    def read_sheet(self, part: str) -> None:
+        """Read the look of the sheet in a part of the file; the part is only parsed if it may show something."""
+        self.formats, self.hidden_rows, self.hidden_columns = {}, set(), set()
+        if part not in self._archive.namelist() or not (
+                self._formats_by_style or b"hidden=" in self._archive.read(part)):
+            return
+        with self._archive.open(part) as stream:
+            for event, element in ET.iterparse(stream, ("start", "end")):  # noqa: S314
+                if event == "end":
+                    element.clear()  # a sheet has an element for each of its cells
+                else:
+                    self._note_element(local_name(element), element.attrib)
 
-def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
-    """Return the names of the parts of the file with the sheets, by the sheets' names."""
-    if _WORKBOOK not in archive.namelist():
-        return {}
-    targets = {link.get("Id"): link.get("Target", "") for link in parse_xml(archive, _WORKBOOK_LINKS)}
-    parts: dict[str, str] = {}
-    for sheet in parse_xml(archive, _WORKBOOK).iterfind(".//{*}sheet"):
-        target = targets.get(next((value for name, value in sheet.attrib.items() if name.endswith("}id")), ""), "")
-        parts[sheet.get("name", "")] = target[1:] if target.startswith("/") else f"xl/{target}"
-    return parts
+    def _note_element(self, name: str, about: Mapping[str, str]) -> None:
+        """Note the format of a cell, or that a row or columns are hidden."""
+        is_hidden = about.get("hidden") in {"1", "true"}
+        if name == "c" and about.get("s", "0") in self._formats_by_style:
+            row, column = _read_place(about.get("r", ""))
+            if row:
+                self.formats[row - 1, column - 1] = self._formats_by_style[about.get("s", "0")]
+        elif name == "row" and is_hidden and about.get("r"):
+            self.hidden_rows.add(int(about["r"]) - 1)
+        elif name == "col" and is_hidden:
+            self.hidden_columns.update(range(int(about["min"]) - 1, min(int(about["max"]), _MOST_COLUMNS)))
 
 
 def _read_place(reference: str) -> tuple[int, int]:
@@ -305,13 +297,3 @@ def _read_place(reference: str) -> tuple[int, int]:
     place = _PLACE.fullmatch(reference)
     letters, row = place.groups() if place else ("", "0")
     return int(row), reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), letters, 0)
-
-
-def _begun_elements(archive: zipfile.ZipFile, part: str, wanted: set[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the name and the attributes of each wanted element of a part as it begins, without their namespaces."""
-    with archive.open(part) as stream:
-        for event, element in ET.iterparse(stream, ("start", "end")):  # noqa: S314
-            if event == "end":
-                element.clear()  # a sheet has an element for each of its cells
-            elif (name := local_name(element)) in wanted:
-                yield name, {key.rpartition("}")[2]: value for key, value in element.attrib.items()}

@@ -75,9 +75,24 @@ def read_html(data: bytes, _: Limits | None = None) -> Content:
         title = main_headings[0]
     _write_blocks(soup, title)
     text = _SPACES.sub(" ", soup.get_text().translate(_NO_WIDTH).replace(_BAR, " | "))
-    text = _GAP.sub(_gap, _AFTER_MARK.sub("", text)).strip().translate(_AS_THEY_WERE)
+    text = _GAP.sub(_write_gap, _AFTER_MARK.sub("", text)).strip().translate(_AS_THEY_WERE)
     return Content(write_raised(text), title, {_META[name]: value for name, value in fields.items() if name in _META},
                    omitted=", ".join(filter(None, omitted)))
+
+
+def parse_html(text: str) -> BeautifulSoup:
+    """Parse a page; one with too deeply nested tags, for which the library takes very long, is refused."""
+    with ignoring(UnusualUsageWarning):  # it warns of XHTML and of pages without a tag, which can both be read
+        try:
+            soup = BeautifulSoup(text, "lxml")
+        except ParserRejectedMarkup as error:
+            raise UnreadableError(f"broken HTML ({error}): fix its declarations") from error
+    depths: dict[int, int] = {}
+    for tag in soup.find_all(True):
+        depths[id(tag)] = depths.get(id(tag.parent), 0) + 1
+    if max(depths.values(), default=0) > _DEEPEST:
+        raise UnreadableError(f"tags that are nested deeper than {_DEEPEST:,} levels: close them")
+    return soup
 
 
 def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
@@ -100,17 +115,57 @@ def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
         tag.replace_with(" ")
     mains = soup.select("main, [role=main]")
     if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2:
-        parts = [tag for tag in soup.find_all("footer") if tag.select(_CONTACT) and mains[0] not in tag.parents]
-        parts = [tag.extract() for tag in (mains[0], *parts)]
+        footers = [tag for tag in soup.find_all("footer") if tag.select(_CONTACT) and mains[0] not in tag.parents]
+        parts = [tag.extract() for tag in (mains[0], *footers)]
         soup.clear()
         soup.extend(parts)
     return sum(id(tag) in removed for tag in struck)
+
+
+def _count_letters(tag: Tag) -> int:
+    return len("".join(tag.get_text().split()))
 
 
 def _short_text(tag: Tag) -> str:
     """Return the text of a tag that has few parts; "" if it has more, as a tag without an end has."""
     texts = [*islice(tag.strings, _MOST_IN_MARK + 1)]
     return "".join(texts).strip() if len(texts) <= _MOST_IN_MARK else ""
+
+
+def mark_tags(soup: BeautifulSoup) -> None:
+    """Put the marks between blocks, lines, items and cells into the text of a page, and those around raised texts."""
+    _mark_raised(soup)
+    depths: dict[int, int] = {}  # in how many lists the content of a tag is
+    for tag in soup.find_all(True):
+        depth = depths.get(id(tag.parent), 0)
+        depths[id(tag)] = min(depth + (tag.name in _LISTS), _DEEPEST_LIST)
+        if tag.name == "ol":
+            number = _read_number(tag, "start", 1) - 1
+            for item in tag.find_all("li", recursive=False):  # with the number that the page declares, or the next one
+                number = _read_number(item, "value", number + 1)
+                item["value"] = str(number)
+        mark = edge = ""
+        if tag.name in _PARAGRAPHS:
+            edge = _LINE + _INDENT * depth if depth else 2 * _BREAK
+        elif tag.name == "li":
+            number_or_dash = f"{tag['value']}." if tag.parent is not None and tag.parent.name == "ol" else "-"
+            mark = f"{_INDENT * (depth - 1)}{number_or_dash} {_ITEM}"
+            edge = _LINE
+        elif tag.name in _LINES:
+            edge = _LINE + _INDENT * depth
+        elif tag.name in _CELLS:
+            before = tag.find_previous_sibling(_CELLS)
+            # Cells with paragraphs, as in Word files, are not separated.
+            mark = _BAR if isinstance(before, Tag) and not _has_paragraph(before) and not _has_paragraph(tag) else ""
+        elif tag.name == "br":
+            mark = _BREAK
+        if edge or mark:
+            tag.insert(0, NavigableString(edge + mark))
+            tag.append(NavigableString(edge))
+
+
+def _has_paragraph(cell: Tag) -> bool:
+    return any(isinstance(child, Tag) and child.name in _PARAGRAPHS for child in cell.contents)
 
 
 def _mark_raised(soup: BeautifulSoup) -> None:
@@ -127,60 +182,6 @@ def _mark_raised(soup: BeautifulSoup) -> None:
         is_note = text in begins_note or tag.select_one("a[href]") or tag.find_parent("a", href=True)
         tag.insert(0, NavigableString(NOTE if is_note else RAISED))
         tag.append(NavigableString(END))
-
-
-def _count_letters(tag: Tag) -> int:
-    return len("".join(tag.get_text().split()))
-
-
-def parse_html(text: str) -> BeautifulSoup:
-    """Parse a page; one with too deeply nested tags, for which the library takes very long, is refused."""
-    with ignoring(UnusualUsageWarning):  # it warns of XHTML and of pages without a tag, which can both be read
-        try:
-            soup = BeautifulSoup(text, "lxml")
-        except ParserRejectedMarkup as error:
-            raise UnreadableError(f"broken HTML ({error}): fix its declarations") from error
-    depths: dict[int, int] = {}
-    for tag in soup.find_all(True):
-        depths[id(tag)] = depths.get(id(tag.parent), 0) + 1
-    if max(depths.values(), default=0) > _DEEPEST:
-        raise UnreadableError(f"tags that are nested deeper than {_DEEPEST:,} levels: close them")
-    return soup
-
-
-def mark_tags(soup: BeautifulSoup) -> None:
-    """Put the marks between blocks, lines, items and cells into the text of a page, and those around raised texts."""
-    _mark_raised(soup)
-    lists_of: dict[int, int] = {}  # in how many lists the content of a tag is
-    for tag in soup.find_all(True):
-        lists = lists_of.get(id(tag.parent), 0)
-        lists_of[id(tag)] = min(lists + (tag.name in _LISTS), _DEEPEST_LIST)
-        if tag.name == "ol":
-            number = _read_number(tag, "start", 1) - 1
-            for item in tag.find_all("li", recursive=False):  # with the number that the page declares, or the next one
-                number = _read_number(item, "value", number + 1)
-                item["value"] = str(number)
-        edge = ""
-        if tag.name in _PARAGRAPHS and not lists:
-            edge = 2 * _BREAK
-        elif tag.name in _PARAGRAPHS or tag.name in _LINES:
-            edge = _LINE + _INDENT * (lists if tag.name != "li" else 0)
-        if begin := edge + _mark(tag, lists):
-            tag.insert(0, NavigableString(begin))
-            tag.append(NavigableString(edge))
-
-
-def _mark(tag: Tag, lists: int) -> str:
-    """Return the mark before a tag's content; `lists` is how many lists it is in."""
-    if tag.name in _CELLS:
-        before = tag.find_previous_sibling(_CELLS)
-        return _BAR if isinstance(before, Tag) and not any(
-            isinstance(child, Tag) and child.name in _PARAGRAPHS for cell in (before, tag) for child in cell.contents
-        ) else ""  # cells with paragraphs, as in Word files, are not separated
-    if tag.name == "li":
-        mark = f"{tag['value']}." if tag.parent is not None and tag.parent.name == "ol" else "-"
-        return f"{_INDENT * (lists - 1)}{mark} {_ITEM}"
-    return _BREAK if tag.name == "br" else ""
 
 
 def _read_number(tag: Tag, name: str, default: int) -> int:
@@ -208,7 +209,7 @@ def _line(tag: Tag) -> str:
     return write_raised(one_line(tag.get_text()))
 
 
-def _gap(match: re.Match[str]) -> str:
+def _write_gap(match: re.Match[str]) -> str:
     """Return the white space for a run of blanks, line breaks and marks: an empty line, a line break or a blank."""
     white_space = match[0]
     if white_space.count(_BREAK) > 1:
@@ -222,17 +223,19 @@ def _read_table(table: Tag, heading: str) -> str:
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
     grid = read_grid(table)
-    if len(grid) <= 1 or max(map(len, grid)) <= 1 or (
-            max(len(cell.text) for row in grid for cell in row) > _LONGEST_CELL):
+    if len(grid) <= 1 or max(map(len, grid)) <= 1 or max(len(cell) for row in grid for cell in row) > _LONGEST_CELL:
         return ""
     return "\n".join(grid_lines(grid, heading, _line(table.caption) if table.caption else ""))
 
 
 def read_grid(table: Tag) -> list[list[GridCell]]:
     """Return the cells of a table whose tags are marked."""
+    def read_span(cell: Tag, direction: str) -> int:
+        return min(max(_read_number(cell, direction, 1), 1), _MOST_SPANNED)
+
     rows = (row.find_all(_CELLS, recursive=False) for row in table.find_all("tr"))
-    return place_cells([(GridCell(_cell_text(cell), cell.name == "th"), _read_span(cell, "colspan"),
-                         _read_span(cell, "rowspan")) for cell in row] for row in rows if row)
+    return place_cells([(GridCell(_cell_text(cell), is_header=cell.name == "th"), read_span(cell, "colspan"),
+                         read_span(cell, "rowspan")) for cell in row] for row in rows if row)
 
 
 def _cell_text(cell: Tag) -> str:
@@ -242,10 +245,6 @@ def _cell_text(cell: Tag) -> str:
         separator = " " if text.endswith(_ENDS) else "; "
         text += f"{separator if text else ''}{block}"
     return write_raised(text)
-
-
-def _read_span(cell: Tag, direction: str) -> int:
-    return min(max(_read_number(cell, direction, 1), 1), _MOST_SPANNED)
 
 
 def read_epub(data: bytes, limits: Limits) -> Content:

@@ -80,10 +80,11 @@ def test_a_pointer_of_git_lfs_is_no_document(tmp_path, name):
 
 
 def test_unknown_formats_are_reported_with_the_known_ones(tmp_path):
-    path = write(tmp_path / "a.xyz", "a")
+    path = write(tmp_path / "a.xyz", b"a\x01b")
+    write(tmp_path / "b.svg", "<svg><text>words</text></svg>")
     assert failure(path).startswith(".xyz is not a known format")
     _, failures = load(tmp_path)
-    assert failures[0].reason.startswith("skipped: ")
+    assert [found.reason.split(" is not")[0] for found in failures] == ["skipped: .xyz", "skipped: .svg"]
     assert all(known in failures[0].reason for known in FORMATS)
 
 
@@ -214,14 +215,17 @@ def test_an_ignore_file_has_the_syntax_of_git(tmp_path):
     assert [found.reason for found in failures] == ["left out: 3 files and folders that .banyanignore names"]
 
 
-def test_texts_need_no_ending_and_asciidoc_is_text(tmp_path):
+def test_texts_need_no_ending_that_is_known(tmp_path):
     for name in ("README", "PM-9 - the outage", "plan.adoc", "rules.mediawiki"):
         write(tmp_path / name, f"the {name}")
+    write(tmp_path / "sip.pod", "Title: Bells\nAuthor: Ada\nStatus: Draft\n\n=head1 Why\n\nThey\tring.\f\n")
     (tmp_path / "core").write_bytes(b"\x7fELF\0\0")
     (tmp_path / "legacy").write_bytes("Prüfung".encode("latin-1"))
     documents, failures = load(tmp_path)
-    assert [document.text for document in documents] == [
+    assert [document.text for document in documents if document.id != "sip.pod"] == [
         "the PM-9 - the outage", "the README", "the plan.adoc", "the rules.mediawiki"]
+    (pod,) = (document for document in documents if document.id == "sip.pod")
+    assert (pod.title, pod.metadata) == ("Bells", {"author": "Ada", "status": "Draft"})
     assert [found.path for found in failures] == [str(tmp_path / "core"), str(tmp_path / "legacy")]
 
 
