@@ -169,7 +169,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
             counts_times=len(index.document_ids) < FEW, left_out=left_out, pictures=pictures,
             unread=tuple(line for line in unread_lines if line not in left_out),
             partly_read={key: note for key, note in unread_parts.items() if key not in pictures},
-            chunks_failed=kb.documents.count_failed(), examples=tuple(questions),
+            chunks_failed=len(kb.documents.failures()), examples=tuple(questions),
             model=estimate_reading(resources, kb))
 
 

@@ -48,7 +48,7 @@ class ValueReader:
         """Take the values that have a word of the question; `heads` is what the table's rows are called."""
         self._words, self._columns, self._heads, self._rows = words, columns, heads, rows
         self._whole, self._parts = _index_values(columns, found, rows)
-        self._keys = {(value.column, value.value): set(keys_of(value.legend or value.value)) for value in found}
+        self._keys = {(value.column, value.value): set(keys_of(value.value)) for value in found}
         self._label_keys = {(key,) for column in columns.values() for key in keys_of(column.title)}
         titles = {column.title.casefold() for column in columns.values()}
         self._spellings = {bare_name(value.value).casefold() for value in found} - titles
@@ -136,8 +136,7 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
         column = columns[value.column]
         if column.distinct == 1 and not column.empty:
             continue  # what all rows have says nothing of any: `layout: post`
-        said = value.legend or value.value
-        text = PurePosixPath(said).stem if value.column == "document" else said
+        text = PurePosixPath(value.value).stem if value.column == "document" else value.value
         keys = keys_of(text)
         is_category = column.distinct <= _MOST_CATEGORIES and column.distinct < NAMING_SHARE * rows
         variants = [*value_variants(text, column.name, is_category=is_category)]

@@ -167,7 +167,7 @@ def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, p
     costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
     return BuildReport(
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
-        chunks_failed=kb.documents.count_failed(), chunks_outdated=len(outdated),
+        chunks_failed=len(kb.documents.failures()), chunks_outdated=len(outdated),
         files_failed=state["files_failed"], files_partly_read=state["files_partly_read"],
         files_moved=state["files_moved"], records_gone=state["records_gone"], documents_read=state["documents_read"],
         entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),

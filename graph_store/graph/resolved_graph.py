@@ -21,6 +21,7 @@ from ...text.times import Validity, later_values
 from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.extractions import Extractions
+from ..ledger.notes import GraphState
 from ..ledger.schema_rows import SchemaHistory
 from . import graph_columns
 from .document_links import with_document_links
@@ -256,24 +257,14 @@ def _group_words(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers,
         yield [int(key[start]) for key in keys], [columns.texts[number] for number in words[start:end].tolist()]
 
 
-class GraphState(NamedTuple):
-    """The last change of rows, and of aliases or edits, that a graph, vectors or a tree show; both numbers grow."""
-
-    position: int
-    resolution: int
-
-
 class LedgerGraph:
     """Makes the graph of rows, aliases and edits, and keeps it until `refresh`; searching reads the index instead."""
 
     def __init__(self, documents: Documents, extractions: Extractions, entities: AliasTable, edits: EditTable,
                  schemas: SchemaHistory) -> None:
         """Take the tables to read; the graph is made when it is first asked for."""
-        self._documents = documents
-        self._extractions = extractions
-        self._entities = entities
-        self._edits = edits
-        self._schemas = schemas
+        self._documents, self._extractions, self._entities = documents, extractions, entities
+        self._edits, self._schemas = edits, schemas
         self._loading = threading.RLock()
         self._made_of: tuple[GraphState, int] | None = None  # the state shown, and the schema's version
         self._mentions: KnowledgeGraph | None = None
@@ -282,8 +273,8 @@ class LedgerGraph:
     @property
     def state(self) -> GraphState:
         """The state of the ledger that the graph shows; before the graph is made, the current state."""
-        made_of = self._made_of
-        return made_of[0] if made_of else self._current_state()
+        made_of = self._made_of  # another thread may replace it
+        return made_of[0] if made_of else self._extractions.state()
 
     @property
     def graph(self) -> ResolvedGraph:
@@ -291,7 +282,7 @@ class LedgerGraph:
         with self._loading:
             if self._graph is None:
                 mentions, position = self.mentions, self.state.position  # of the rows that the mentions are made of
-                self._made_of = GraphState(position, self._entities.number()), self._schemas.version()
+                self._made_of = self._extractions.state()._replace(position=position), self._schemas.version()
                 schema = self._schemas.current() if self._schemas.version() else None
                 self._graph = ResolvedGraph(mentions, self._entities.aliases(), self._edits.in_force(), schema)
             return self._graph
@@ -301,7 +292,7 @@ class LedgerGraph:
         """The graph of the rows, in which every name and type is a separate node."""
         with self._loading:
             if self._mentions is None:
-                self._made_of = self._current_state(), self._schemas.version()
+                self._made_of = self._extractions.state(), self._schemas.version()
                 rows = with_document_links(self._extractions.rows(), self._edits.in_force(), self._documents,
                                            self._extractions, self._schemas)
                 columns = complete_mentions(graph_columns.read_columns(rows), self._documents.chunks())
@@ -311,7 +302,7 @@ class LedgerGraph:
     def refresh(self) -> None:
         """Drop the resolved graph if the ledger has changed, and the graph of mentions below it if rows have."""
         with self._loading:
-            made_of, now = self._made_of, (self._current_state(), self._schemas.version())
+            made_of, now = self._made_of, (self._extractions.state(), self._schemas.version())
             if made_of is None or made_of == now:
                 return
             if made_of[0].position != now[0].position:  # the rows have changed
@@ -322,6 +313,3 @@ class LedgerGraph:
     def unload(self) -> None:
         """Release the graph."""
         self._graph = self._mentions = self._made_of = None
-
-    def _current_state(self) -> GraphState:
-        return GraphState(self._extractions.position(), self._entities.number())

@@ -57,6 +57,7 @@ class Status(Frozen):
 def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> Status:
     """Return the current status of a knowledge base."""
     kb, documents, steps = knowledge_base, knowledge_base.documents, knowledge_base.calls.spent("step", prices)
+    failures = tuple(documents.failures())
     costs = [spent for spent in kb.calls.spent("document", prices) if spent.name]  # the others belong to no document
     # By cost if all costs are known, otherwise by tokens.
     has_all_costs = all(spent.cost is not None for spent in costs)
@@ -65,13 +66,13 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
         chunks_waiting=documents.count_status("pending", "extracted"),
-        chunks_failed=documents.count_failed(), read_by=count_by_reader(kb.extractions.count_fingerprints()),
-        failures=tuple(documents.failures()),
+        chunks_failed=len(failures), read_by=count_by_reader(kb.extractions.count_fingerprints()),
+        failures=failures,
         partly_read={one.id: one.metadata[UNREAD] for one in documents.about() if UNREAD in one.metadata},
         **kb.counts()._asdict(), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
-        rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejected_facts(),
+        rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejections(of_facts=True),
         repaired=kb.extractions.count_repairs(),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
         dearest_documents=tuple(dearest), embedding_model=recorded_model(kb.database)[0])

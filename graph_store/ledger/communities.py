@@ -17,7 +17,7 @@ _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries 
 class TreeCommunity(Frozen):
     """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts.
 
-    Its id is a hash of the content that its description is based on.
+    Its id is a hash of the content that is described: one that disappears and returns is described once.
     """
 
     id: str
@@ -35,14 +35,14 @@ class TreeCommunity(Frozen):
 
 
 class CommunityTable:
-    """The tree's communities; one that disappears and returns is described once, as descriptions are stored by id."""
+    """The tree's communities, and their names and summaries."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def all(self, *, level: int | None = 0) -> list[TreeCommunity]:
         """Return the communities of a level, or with None those of all levels, sorted by level and id."""
-        return self._find("1 = 1" if level is None else "level = :level", level=level)
+        return self._find("CAST(:level AS INTEGER) IS NULL OR level = :level", level=level)
 
     def _find(self, condition: str, order: str = "level, c.id", **values: object) -> list[TreeCommunity]:
         """Return the communities that fulfil an SQL condition; `values` are those that it names `:name`."""

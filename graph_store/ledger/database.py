@@ -19,8 +19,7 @@ from .sqlite import SqliteLedger
 from .tables import META, METADATA, insertion, replacement
 
 Record = Row[*tuple[Any, ...]]  # a row of a result: its values in order, and as attributes by the columns' names
-FORMAT = 5
-"""The number of the tables' format; a ledger of another one is refused. Any change of a table needs the next one."""
+FORMAT = 5  # a ledger of another format is refused; any change of a table needs the next number
 _AT_ONCE = 1000  # rows that are copied at once; documents are among them
 _PAUSES = (0.1, 0.4, 0)  # seconds to wait after each try: the server notices late that a writer was killed
 
@@ -36,9 +35,8 @@ class Database:
             FormatError, LedgerDamagedError, DatabaseError: it is of another format, no ledger, or cannot be reached.
         """
         self._lock = threading.RLock()
-        self._depth = 0
-        self.changes = 0
-        """A number that grows with each row that this connection changes."""
+        self._depth = 0  # of nested transactions
+        self.changes = 0  # grows with each row that this connection changes
         self.is_frozen = False
         self._ledger = SqliteLedger(place, create) if isinstance(place, Path) else PostgresqlLedger(place, create)
         with ExitStack() as undo:
@@ -146,31 +144,28 @@ class Database:
         """Return the numbers in the second column of a query's rows by the texts in the first."""
         return {str(name): int(number) for name, number in self.rows(sql, **values)}
 
-    def execute_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
-        """Run one statement for many rows of values."""
-        if parameters := list(rows):
-            self._change_rows(sql, parameters)
-
     def insert(self, table: Table, rows: Iterable[Sequence[object]], *, replace: bool = False) -> None:
         """Insert rows, tuples of all columns' values; with `replace`, in place of existing rows with the same key."""
         names = table.columns.keys()
         self.execute_many(replacement(table) if replace else insertion(table),
-                          (dict(zip(names, row, strict=True)) for row in rows))
+                          [dict(zip(names, row, strict=True)) for row in rows])
 
     def execute(self, sql: str, **values: object) -> int:
         """Run one statement, and return the number of rows it changed; -1 if such statements change no rows."""
-        return self._change_rows(sql, _as_parameters(values))
+        return self.execute_many(sql, [_as_parameters(values)])
 
-    def _change_rows(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
-        """Run a statement that changes rows, count these in `changes`, and return how many they are."""
+    def execute_many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> int:
+        """Run one statement for many rows of values, and return the number of rows it changed."""
+        if not rows:
+            return 0
         with self._lock, self._explain_errors():
-            result = self._ledger.connection.execute(text(sql), values)
+            result = self._ledger.connection.execute(text(sql), rows if len(rows) > 1 else rows[0])
             result.close()
             self.changes += max(0, result.rowcount)
         return result.rowcount
 
     def notes(self, key: str) -> dict[str, Any]:
-        """Return the named values that `note` stored under a key of `meta`; empty if there are none."""
+        """Return the named values that `note` stored under a key of `meta`."""
         return dict(json.loads(self.get_meta(key) or "{}"))
 
     def note(self, key: str, **values: object) -> None:
@@ -178,10 +173,9 @@ class Database:
         with self.transaction():
             self.set_meta(key, json.dumps(self.notes(key) | values, sort_keys=True, ensure_ascii=False))
 
-    def get_meta(self, key: str) -> str | None:
-        """Return a stored setting of the knowledge base, or None."""
-        value = self.scalar("SELECT value FROM meta WHERE key = :key", key=key)
-        return None if value is None else str(value)
+    def get_meta(self, key: str) -> str:
+        """Return a stored setting of the knowledge base, or ""."""
+        return "".join(self.texts("SELECT value FROM meta WHERE key = :key", key=key))
 
     def set_meta(self, key: str, value: str) -> None:
         """Store a setting of the knowledge base."""

@@ -67,10 +67,9 @@ class Documents:
     """Documents and their chunks. A chunk whose text did not change keeps its id and extraction."""
 
     def __init__(self, database: Database) -> None:
-        self._db = database
-        self.revisions = Revisions(database)
+        self._db, self.revisions = database, Revisions(database)
+        # What identifies the content that was read last, and that: chunks of a document are often read singly.
         self._last_content: tuple[object, _Content | None] = None, None
-        """What identifies the content that was read last, and that: chunks of a document are often read singly."""
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store a document with its chunks, or new content of one that exists; return True if anything changed.
@@ -113,7 +112,7 @@ class Documents:
         """
         with self._db.transaction():
             known = set(self._db.texts(f"SELECT id FROM documents WHERE {among('id')}", among=document_ids))  # noqa: S608
-            deleting = (self._db.get_meta(_DELETING) or "").split("\n")
+            deleting = self._db.get_meta(_DELETING).split("\n")
             missing = [one for one in document_ids if one not in known and one not in deleting]
             if missing and not missing_ok:
                 raise UnknownDocumentError(f"there is no document {missing[0]!r}; see `banyan documents`")
@@ -122,14 +121,11 @@ class Documents:
             self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, *sorted(known)])))
             forget_documents(self._db, known)
             # Mark the extractions whose call also read one of them, so that `build --reread` makes them again.
-            shares_call = ("call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "  # noqa: S608
-                           f"WHERE {among('c.document')} AND call <> '')")
-            fingerprints = self._db.texts(f"SELECT DISTINCT reasoner FROM extractions WHERE {shares_call}",  # noqa: S608
-                                          among=known)
-            for fingerprint in fingerprints:
-                self._db.execute(
-                    f"UPDATE extractions SET reasoner = :new WHERE reasoner = :old AND {shares_call}",  # noqa: S608
-                    old=fingerprint, new=read_beside_deleted(fingerprint), among=known)
+            shared = ("FROM extractions WHERE call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "  # noqa: S608
+                      f"WHERE {among('c.document')} AND call <> '')")
+            self._db.execute_many("UPDATE extractions SET reasoner = :new WHERE chunk = :chunk", [
+                {"chunk": row.chunk, "new": read_beside_deleted(row.reasoner)}
+                for row in self._db.rows(f"SELECT chunk, reasoner {shared}", among=known)])
             self._db.execute(f"DELETE FROM documents WHERE {among('id')}", among=known)  # noqa: S608
 
     def is_deleting(self) -> bool:
@@ -145,16 +141,15 @@ class Documents:
 
     def get(self, document_id: str) -> Document:
         """Return a document with its text, or raise UnknownDocumentError."""
-        rows = self._db.rows(f"SELECT id, {CONTENTS} FROM documents WHERE id = :id", id=document_id)  # noqa: S608
-        if not rows:
-            raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
-        return document_of(rows[0])
+        for row in self._db.rows(f"SELECT id, {CONTENTS} FROM documents WHERE id = :id", id=document_id):  # noqa: S608
+            return document_of(row)
+        raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
 
     def text(self, document_id: str) -> str:
         """Return a document's text, or raise UnknownDocumentError."""
-        if (text := self._db.scalar("SELECT text FROM documents WHERE id = :id", id=document_id)) is None:
-            raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
-        return str(text)
+        for text in self._db.texts("SELECT text FROM documents WHERE id = :id", id=document_id):
+            return text
+        raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
 
     def tables(self, like: str = "_%") -> Iterator[tuple[str, SourceTable]]:
         """Yield the tables of all documents with their document's id, by id and in the order of the text.
@@ -163,8 +158,8 @@ class Documents:
         """
         for document_id in self._db.texts("SELECT id FROM documents WHERE tables <> '[]' AND tables LIKE :like "
                                           "ORDER BY id", like=like):
-            stored = self._column(document_id, "tables")
-            yield from ((document_id, table) for table in read_tables(document_id, stored or "[]"))
+            stored = self._column(document_id, "tables") or "[]"
+            yield from ((document_id, table) for table in read_tables(document_id, stored))
 
     def _column(self, document_id: str, column: str) -> str:
         """Return a column of a document's row; "" if there is no such document."""
@@ -181,8 +176,7 @@ class Documents:
 
     def meant_dates(self, document_id: str, start: int, end: int) -> tuple[str, ...]:
         """Return the relative dates of a part of a document with what they mean: "yesterday [2024-03-04]"."""
-        content = self._content(document_id)
-        if content is None:
+        if (content := self._content(document_id)) is None:
             return ()
         first = max(content.text.rfind("\n", 0, start) + 1, start - _AROUND)  # not before the line of the part
         around = content.text[first:end + _AROUND]
@@ -280,13 +274,8 @@ class Documents:
 
     def count_status(self, *status: Status) -> int:
         """Return the number of chunks of some statuses, including those of new content that waits."""
-        # A query that repeats the condition of the index `chunks_to_do` is answered from that index.
         open_only = "" if "done" in status else f"{_TO_DO} AND "
         return self._db.count(f"SELECT count(*) FROM chunks WHERE {open_only}{among('status')}", among=status)  # noqa: S608
-
-    def count_failed(self) -> int:
-        """Return the number of failed chunks: those not in the graph, and those in it whose re-reading failed."""
-        return self._db.count(f"SELECT count(*) {_FAILED}")
 
     def to_reread(self, fingerprints: Sequence[str]) -> dict[str, str]:
         """Return the chunks that `next_batch` would have read again, each with the fingerprint of its reader.
@@ -337,32 +326,37 @@ class Documents:
             after: chunks in work, which are left out.
             reread: fingerprints of readers whose chunks in the graph are read again, unless that failed before.
         """
-        due = self._db.texts(
-            f"SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND (status = 'pending' OR (status = 'extracted' "  # noqa: S608
-            f"AND revision = 0)) UNION ALL SELECT c.id, c.document, c.ordinal {_REREAD} "
-            "ORDER BY document, ordinal LIMIT :most",
-            among=reread, most=_ALL if limit is None else limit + len(after))
+        # One query for each status: the database then merges what the index `chunks_to_do` has in order.
+        queries = [f"SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND {condition}"  # noqa: S608
+                   for condition in ("status = 'pending'", "status = 'extracted' AND revision = 0")]
+        if reread:
+            queries.append(f"SELECT c.id, c.document, c.ordinal {_REREAD}")
+        due = self._db.texts(f"{' UNION ALL '.join(queries)} ORDER BY document, ordinal LIMIT :most",
+                             **({"among": reread} if reread else {}),
+                             most=_ALL if limit is None else limit + len(after))
         in_work = set(after)
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
         """Make failed chunks pending again, all or some; return how many. Those in the graph may be read again."""
-        only, values = (f"AND {among('id')}", {"among": chunks}) if chunks is not None else ("", {})
+        only, values = ("", {}) if chunks is None else (f"AND {among('id')}", {"among": chunks})
         with self._db.transaction():
             self._db.execute("DELETE FROM failures WHERE chunk IN "  # noqa: S608
                              f"(SELECT id FROM chunks WHERE status = 'done' {only})", **values)
             return self._db.execute(f"UPDATE chunks SET status = 'pending' WHERE status = 'failed' {only}", **values)  # noqa: S608
 
     def failures(self) -> list[tuple[str, int, str]]:
-        """Return the failed chunks as (document, chunk's position, reason), by document and position."""
+        """Return the failed chunks as (document, chunk's position, reason), by document and position.
+
+        They are not in the graph, or are in it from an earlier reading, and the last one failed.
+        """
         return [(row.document, row.ordinal, row.reason) for row in self._db.rows(
-            f"SELECT c.document, c.ordinal, f.reason {_FAILED} ORDER BY c.document, c.ordinal")]
+            "SELECT c.document, c.ordinal, f.reason FROM failures f JOIN chunks c ON c.id = f.chunk "
+            "WHERE c.status IN ('failed', 'done') ORDER BY c.document, c.ordinal")]
 
 
 _ALL = 2**31 - 1
-_TO_DO = "status <> 'done'"
-"""The condition of the index `chunks_to_do`; the database uses this index only for queries that repeat it."""
-_FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('failed', 'done')"
+_TO_DO = "status <> 'done'"  # the condition of the index `chunks_to_do`, which serves only queries that repeat it
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
 _DELETING = "deleting"

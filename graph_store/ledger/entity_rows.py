@@ -24,10 +24,6 @@ class AliasTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def number(self) -> int:
-        """Return how many times the aliases changed."""
-        return ledger_state(self._db).resolution
-
     @property
     def active(self) -> bool:
         """True if entities are resolved; otherwise only people's decisions apply."""
@@ -64,7 +60,7 @@ class AliasTable:
         return ledger_state(self._db).resolved
 
     def resolved_by(self) -> str:
-        """Return the fingerprint of the model that decided doubtful pairs in the last resolution, or "" for none."""
+        """Return the fingerprint of the model that decided doubtful pairs in the last resolution, or ""."""
         return (self.resolved_state() or "").partition(_BY)[2]
 
     def state(self, position: int, reasoner: str) -> str:
@@ -73,8 +69,6 @@ class AliasTable:
         verdicts = self._db.count("SELECT count(*) FROM entity_verdicts")
         schema = self._db.count("SELECT max(version) FROM schema_versions")
         return f"rules-{RULES} {position} {schema} {latest} {verdicts} {'on' if self.active else 'off'}{_BY}{reasoner}"
-
-    # Verdicts and decisions on pairs.
 
     def verdicts(self) -> dict[Pair, PairVerdict]:
         """Return models' verdicts on whether two entities are the same, by pair."""
@@ -104,8 +98,7 @@ class AliasTable:
 
     def decide(self, decision: EntityDecision) -> None:
         """Record a person's decision, unless it equals the last one, which happens when a killed run is resumed."""
-        first, second = pair_of(decision.first, decision.second)
-        row = (decision.verdict, first, second, attributed(decision.who), decision.why)
+        row = (decision.verdict, *pair_of(decision.first, decision.second), attributed(decision.who), decision.why)
         last = self._db.rows("SELECT verdict, first, second, who, why FROM entity_decisions ORDER BY seq DESC LIMIT 1")
         if last and tuple(last[0]) == row:
             return
@@ -136,12 +129,12 @@ class EditTable:
         """Record an edit and return its number; a resumed run that repeats the last edit in force gets its number."""
         row = (_EDIT.dump_json(edit).decode(), attributed(who), why)
         with self._db.transaction():
-            last = self._db.rows("SELECT edit, who, why, number FROM edits WHERE undone_at = '' AND number = "
-                                 "(SELECT max(number) FROM edits)")
-            if last and tuple(last[0])[:3] == row:
-                return int(last[0].number)
-            number = 1 + self._db.count("SELECT max(number) FROM edits")
-            self._db.insert(EDITS, [(number, *row, now(), "", "")])
+            number = self._db.count("SELECT max(number) FROM edits")
+            last = self._db.rows("SELECT edit, who, why FROM edits WHERE undone_at = '' AND number = :number",
+                                 number=number)
+            if not last or tuple(last[0]) != row:
+                number += 1
+                self._db.insert(EDITS, [(number, *row, now(), "", "")])
             return number
 
     def undo(self, number: int, who: str) -> None:

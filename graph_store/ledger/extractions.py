@@ -10,7 +10,7 @@ instructions for extraction: it is "llm:NAME" without instructions, and "llm-DIG
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, starmap
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import Table
@@ -20,7 +20,7 @@ from ...schemas.documents import Chunk
 from ...schemas.extraction import BoundedExtraction, Extraction
 from ..store_errors import readable
 from .database import Database, now
-from .notes import ledger_state
+from .notes import GraphState, ledger_state
 from .tables import ATTRIBUTE_VALUES, EXTRACTIONS, FACTS, MENTIONS, REJECTIONS, REPAIRS, among
 
 _PAGE = 10_000  # rows of a table that are read at once
@@ -47,7 +47,7 @@ def chunk_rows(database: Database, table: Table, chunk_ids: Sequence[str]) -> di
 
 
 def replace_rows(database: Database, table: Table, chunk_ids: Sequence[str], rows: Rows) -> None:
-    """Replace a table's rows of some chunks if they differ. Call this in a transaction."""
+    """Replace a table's rows of those of some chunks that differ. Call this in a transaction."""
     before, after = chunk_rows(database, table, chunk_ids), _by_chunk(rows)
     changed = [chunk for chunk in chunk_ids if before.get(chunk) != after.get(chunk)]
     if changed:
@@ -111,13 +111,12 @@ class Extractions:
 
     def fingerprint(self, chunk_id: str) -> str | None:
         """Return the fingerprint of what extracted a chunk (see `reader_of`), or None if it was not extracted."""
-        reasoner = self._db.scalar("SELECT reasoner FROM extractions WHERE chunk = :chunk", chunk=chunk_id)
-        return None if reasoner is None else str(reasoner)
+        return next(iter(self._db.texts("SELECT reasoner FROM extractions WHERE chunk = :chunk", chunk=chunk_id)), None)
 
     def count_fingerprints(self) -> dict[str, int]:
         """Return the number of chunks in service by the fingerprint of what extracted them."""
         return self._db.counts("SELECT e.reasoner, count(*) FROM extractions e JOIN chunks c ON c.id = e.chunk "
-                           "WHERE c.revision = 0 GROUP BY e.reasoner ORDER BY e.reasoner")
+                               "WHERE c.revision = 0 GROUP BY e.reasoner ORDER BY e.reasoner")
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
         """Return the extractions of those of some chunks that were extracted."""
@@ -130,11 +129,11 @@ class Extractions:
 
     def write(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
         """Replace the admitted, rejected and repaired items of chunks, and mark the chunks as done."""
-        chunk_ids, rows = [chunk.id for chunk, _ in extractions], list(starmap(rows_by_table, extractions))
+        chunk_ids = [chunk.id for chunk, _ in extractions]
         with self._db.transaction():
+            rows = [rows_by_table(chunk, bounded) for chunk, bounded in extractions]
             for table in _TABLES:
-                rows_of_table = list(chain.from_iterable(chunk_rows[table] for chunk_rows in rows))
-                replace_rows(self._db, table, chunk_ids, rows_of_table)
+                replace_rows(self._db, table, chunk_ids, [*chain.from_iterable(of_chunk[table] for of_chunk in rows)])
             self._db.execute(f"UPDATE chunks SET status = 'done' WHERE status <> 'done' AND {among('id')}",  # noqa: S608
                              among=chunk_ids)
 
@@ -164,18 +163,16 @@ class Extractions:
                              f"{among('name')} GROUP BY name, type ORDER BY count(*), type", among=names)
         return {row.name: row.type for row in rows}
 
-    def position(self) -> int:
-        """Return the number of the last change of rows from which anything is derived (see `tables`)."""
-        return ledger_state(self._db).position
+    def state(self) -> GraphState:
+        """Return the last change of rows from which anything is derived, and of aliases or edits."""
+        state = ledger_state(self._db)
+        return GraphState(state.position, state.resolution)
 
-    def count_rejections(self) -> dict[str, int]:
-        """Return how many extracted items were rejected, by reason."""
-        return self._db.counts("SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")
-
-    def count_rejected_facts(self) -> dict[str, int]:
-        """Return how many facts and values were rejected, by reason; their texts begin with a parenthesis."""
-        return self._db.counts("SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' "
-                           "GROUP BY reason ORDER BY reason")
+    def count_rejections(self, *, of_facts: bool = False) -> dict[str, int]:
+        """Return how many extracted items, or only facts and values, were rejected, by reason."""
+        like = "(%" if of_facts else "%"  # the texts of facts and values begin with a parenthesis
+        return self._db.counts("SELECT reason, count(*) FROM rejections WHERE text LIKE :like "
+                               "GROUP BY reason ORDER BY reason", like=like)
 
     def count_repairs(self) -> dict[str, int]:
         """Return how many extracted items were repaired before they were admitted, by kind of repair."""
@@ -216,8 +213,8 @@ def read_beside_deleted(fingerprint: str) -> str:
 
 def is_same_reading(first: str, second: str) -> bool:
     """Return True if two fingerprints are of the same reader with the same instructions for extraction."""
-    kinds = (first.partition(":")[0], second.partition(":")[0])
-    return reader_of(first) == reader_of(second) and len({kind.partition("-")[2] for kind in kinds}) == 1
+    digests = [fingerprint.partition(":")[0].partition("-")[2] for fingerprint in (first, second)]
+    return reader_of(first) == reader_of(second) and digests[0] == digests[1]
 
 
 def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:

@@ -5,6 +5,7 @@ The counters of the state tell one state of a knowledge base from the next.
 
 import secrets
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import orjson
@@ -26,6 +27,13 @@ class Version(NamedTuple):
     schema: int
     resolution: int
     epoch: int
+
+
+class GraphState(NamedTuple):
+    """The last change of rows, and of aliases or edits, that a graph, vectors or a tree show; both numbers grow."""
+
+    position: int
+    resolution: int
 
 
 class TreeState(NamedTuple):
@@ -66,15 +74,15 @@ def ledger_state(database: Database) -> LedgerState:
     """Return the state of the ledger that a connection reads."""
     stored = dict(map(tuple, database.rows("SELECT key, value FROM meta WHERE key IN (:state, :position, :resolution)",
                                            state=_STATE, position=POSITION, resolution=RESOLUTION)))
-    noted = {name: value for name, value in orjson.loads(stored.get(_STATE, "{}")).items()
-             if name in LedgerState._fields}
-    numbers = {name: int(noted.get(name, 0)) for name in ("epoch", "runs")}
-    return LedgerState(**{**noted, **numbers, "tree": TreeState(*map(int, noted.get("tree", ()))),
-                          "position": int(stored.get(POSITION, 0)), "resolution": int(stored.get(RESOLUTION, 0))})
+    noted = orjson.loads(stored.get(_STATE, "{}"))
+    return LedgerState(
+        int(stored.get(POSITION, 0)), int(stored.get(RESOLUTION, 0)), int(noted.get("epoch", 0)),
+        int(noted.get("runs", 0)), TreeState(*map(int, noted.get("tree", ()))), noted.get("resolved"),
+        noted.get("overview"))
 
 
 def note_state(database: Database, **changes: object) -> None:
-    """Change some attributes of the ledger's state."""
+    """Change some attributes of the ledger's state; triggers count position and resolution."""
     database.note(_STATE, **changes)
 
 
@@ -104,8 +112,7 @@ def published_state(database: Database) -> tuple[int, int]:
 
 Purpose = Literal["answers", "extraction"]
 _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
-MOST_INSTRUCTIONS = 4000
-"""Characters of instructions: they go into every prompt for their purpose, and are paid for with each call."""
+MOST_INSTRUCTIONS = 4000  # characters: instructions go into each prompt for their purpose, and are paid for
 BUILD, UNREAD_FILES, BATCHES, OPEN_BATCHES = "build", "unread_files", "batches", "open_batches"
 """The key under which builds store notes, and the names of these.
 
@@ -146,16 +153,14 @@ Calls = list[list[str]]  # the calls of a batch of a build, each as the ids of t
 
 def keep_chunks(calls: Calls, chunks: Collection[str]) -> Calls:
     """Return calls with only some of their chunks, without those that have none of these."""
-    parts = [[chunk for chunk in call if chunk in chunks] for call in calls]
-    return [part for part in parts if part]
+    return list(filter(None, ([chunk for chunk in call if chunk in chunks] for call in calls)))
 
 
 def split_call(database: Database, chunks: Sequence[str]) -> None:
     """Replace a failed call in the stored batches by one call for each of its chunks."""
     with database.transaction():  # other calls may fail at the same time
-        batches: list[Calls] = database.notes(BUILD).get(BATCHES, [])
-        for calls in batches:
-            if list(chunks) in calls:
-                place = calls.index(list(chunks))
-                calls[place:place + 1] = [[chunk] for chunk in chunks]
+        batches: list[Calls] = []
+        for calls in database.notes(BUILD).get(BATCHES, []):
+            parts = ([[chunk] for chunk in call] if call == list(chunks) else [call] for call in calls)
+            batches.append(list(chain.from_iterable(parts)))
         database.note(BUILD, **{BATCHES: batches})

@@ -16,8 +16,7 @@ from sqlalchemy.pool import NullPool
 from ..store_errors import DatabaseError, KnowledgeBaseNameError, UnknownKnowledgeBaseError
 from .tables import METADATA, create_tables
 
-_PREFIX = "banyan_"
-_DROPPED = "dropped_banyan_"
+_PREFIX, _DROPPED = "banyan_", "dropped_banyan_"
 _MOST_BYTES = 63  # PostgreSQL truncates longer names
 _CONNECT_SECONDS = 10
 # Without keepalives the server would hold the locks of a machine that lost its power for two hours.
@@ -139,8 +138,7 @@ def _masked_cause(error: Exception, url: SecretStr) -> str:
     """Return the server's address and message, with the password masked in case the server repeats it."""
     address = make_url(url.get_secret_value())
     message = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
-    if address.password:
-        message = message.replace(str(address.password), "***")
+    message = message.replace(str(address.password or "***"), "***")
     return f"{address.host or 'local'}:{address.port or 5432}/{address.database}: {message}"
 
 

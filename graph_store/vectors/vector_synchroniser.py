@@ -158,7 +158,7 @@ class VectorSynchroniser:
             raise EmbeddingMismatchError(
                 f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
-        if not self.is_local and not self._extractions.position():  # nothing is in the ledger yet
+        if not self.is_local and not self._extractions.state().position:  # nothing is in the ledger yet
             self.store.read("entities", lambda _: None)  # creates the collection
 
     @property

@@ -109,9 +109,9 @@ def test_a_backup_goes_from_one_database_to_the_other_and_back(shop, tmp_path, h
         assert verify(kb) == []
         assert kb.graph.dump() == graph
         with kb.writing():
-            before = kb.extractions.position()
+            before = kb.extractions.state().position
             kb.documents.delete(kb.documents.entries()[0].id)
-            assert kb.extractions.position() > before
+            assert kb.extractions.state().position > before
             number = kb.edits.record(called("Countess Ada"), "Eva", "")
         assert number == 2, "numbers go on behind those restored"
 

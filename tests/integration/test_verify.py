@@ -167,7 +167,7 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb):
 def test_aliases_that_nothing_gives_are_named(kb):
     other_names = "the names that count as one entity's are not those that the ledger gives"
     first, second = kb.graph.mentions.entity_ids()[:2]
-    kb.entities.replace(kb.entities.aliases(), kb.entities.state(kb.extractions.position(), ""))
+    kb.entities.replace(kb.entities.aliases(), kb.entities.state(kb.extractions.state().position, ""))
     assert other_names not in whats(kb)
     evidence = json.dumps([[kb.documents.done()[0], 0, 1]])
     kb.database.insert(ENTITY_ALIASES, [(first, second, "Person", second, "manual", 1, evidence)], replace=True)

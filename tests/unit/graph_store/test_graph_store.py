@@ -157,4 +157,4 @@ def test_a_transaction_that_fails_leaves_nothing_behind_even_within_another(data
         with database.transaction():
             database.set_meta("size", "large")
         _ = 1 / 0
-    assert (database.get_meta("color"), database.get_meta("size")) == (None, None)
+    assert (database.get_meta("color"), database.get_meta("size")) == ("", "")
