@@ -5,7 +5,7 @@ documents and positions, and of communities in that of their ids.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -22,25 +22,12 @@ from ..graph.graph_columns import TABLES, GraphColumns, LaterDates, find_firsts
 from ..graph.knowledge_graph import EntityLabels, KnowledgeGraph
 from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import Kind
-from .index_file import (
-    Arrays,
-    Ids,
-    LazySequence,
-    Texts,
-    build_ids,
-    build_inverted,
-    build_lists,
-    build_texts,
-    build_words,
-    list_starts,
-    read_lists,
-)
+from . import index_file
+from .index_file import Arrays, build_ids, build_inverted, build_lists, build_texts, read_lists
 from .lexical import NameTrie, build_postings, build_trie, index_terms
 
 NewArrays = dict[str, NDArray[Any]]
-Pairs = NDArray[np.int32]
-_WORDS_OF_A_VALUE = 8
-"""The most words, or Chinese characters, of an attribute value that is indexed; longer ones are sentences."""
+_MOST_WORDS = 8  # words, or Chinese characters, of an attribute value that is indexed; longer ones are sentences
 
 
 def build_index(graph: KnowledgeGraph, chunks: Sequence[Chunk], communities: Sequence[TreeCommunity],
@@ -57,52 +44,43 @@ def build_index(graph: KnowledgeGraph, chunks: Sequence[Chunk], communities: Seq
     arrays |= build_graph_arrays(graph)
     arrays |= {f"{kind}.vectors": vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
     labels = [graph.labels_of(row) for row in range(graph.count_entities())]
-    arrays |= _build_entities(graph, labels)
+    arrays |= _build_names(graph, labels)
     arrays |= _build_chunks(chunks)
     arrays |= _build_mentions(graph, chunks)
     arrays |= _build_ranks(graph, labels, arrays)
-    finest_of = np.full(graph.count_entities(), -1, np.int32)  # the number of each entity's community; -1 for none
-    ordered = sorted(finest, key=lambda community: community.id)
-    for number, community in enumerate(ordered):
-        finest_of[_rows_of(graph, community.members)] = number
-    arrays |= build_ids("finest", [community.id for community in ordered]) | {"entities.finest": finest_of}
     arrays |= _build_walk(graph, chunks, arrays)
-    arrays |= _build_communities(communities, graph, arrays)
+    arrays |= _build_communities(communities, finest, graph, arrays)
     return arrays
 
 
 def _build_mentions(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NewArrays:
     """Return the rows of the chunks that mention each entity, as `Lists`, in the order of the chunks' ids."""
-    chunk_row = np.full(len(graph.columns.texts), -1, np.int32)  # by the number of a chunk's id among the graph's texts
+    # By the number of a chunk's id among the graph's texts.
+    chunk_row = np.full(len(graph.columns.texts) + 1, -1, np.int32)
     for row, chunk in enumerate(chunks):
-        number = graph.columns.number_of(chunk.id)
-        if number >= 0:
-            chunk_row[number] = row
+        chunk_row[graph.columns.number_of(chunk.id)] = row  # -1, the last place, is of chunks without mentions
     entities, chunk_numbers = graph.mention_pairs()  # sorted by entity
     rows = chunk_row[chunk_numbers]
     is_indexed = rows >= 0
     counts = np.bincount(entities[is_indexed], minlength=graph.count_entities())
-    return {"entities.chunks.values": rows[is_indexed], "entities.chunks.starts": list_starts(counts)}
+    return {"entities.chunks.values": rows[is_indexed], "entities.chunks.starts": index_file.list_starts(counts)}
 
 
-def _build_entities(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> NewArrays:
-    """Return the arrays by which entities are found: by name and by attribute value."""
+def _build_names(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> NewArrays:
+    """Return the arrays by which entities are found: by name, and by values with which a question may name them."""
     spellings = [(name, row) for row, one in enumerate(labels) for name in (one.name, *one.other_names)]
-    counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
-    return {"counts": counts, **build_trie("names", ((words(name), row) for name, row in spellings)),
-            **build_trie("values", _naming_values(graph)),
+    texts, values = graph.columns.texts, graph.columns.values
+    is_first = find_firsts(values.entity, values.attribute, values.value)
+    named_by_value = list[tuple[list[str], int]]()
+    for entity, value in zip(values.entity[is_first].tolist(), values.value[is_first].tolist(), strict=True):
+        value_words = words(texts[value])
+        if len(value_words) <= _MOST_WORDS and not all(map(str.isdecimal, value_words)):
+            named_by_value.append((value_words, entity))
+    return {"counts": np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()]),
+            **build_trie("names", ((words(name), row) for name, row in spellings)),
+            **build_trie("values", named_by_value),
             **build_texts("spellings", sorted({name for name, _ in spellings})),
             **build_texts("name_words", sorted({word for name, _ in spellings for word in words(name)}))}
-
-
-def _naming_values(graph: KnowledgeGraph) -> Iterator[tuple[list[str], int]]:
-    """Yield the words of values by which a question may name an entity, short and not only numbers, with its row."""
-    texts, table = graph.columns.texts, graph.columns.values
-    is_first = find_firsts(table.entity, table.attribute, table.value)
-    for entity, value in zip(table.entity[is_first].tolist(), table.value[is_first].tolist(), strict=True):
-        value_words = words(texts[value])
-        if len(value_words) <= _WORDS_OF_A_VALUE and not all(map(str.isdecimal, value_words)):
-            yield value_words, entity
 
 
 def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], arrays: NewArrays) -> NewArrays:
@@ -145,7 +123,7 @@ def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
             "chunks.documents": np.array(owners, np.int32),
             **build_postings("chunks.words", chunk_terms), **build_postings("documents.words", document_terms),
             **build_texts("documents.ids", titles), **build_texts("documents.titles", titles.values()),
-            **build_words("documents.called", documents_of),
+            **index_file.build_words("documents.called", documents_of),
             **build_lists("documents.of_name", documents_of.values())}
 
 
@@ -175,26 +153,31 @@ def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArray
     return walk | build_inverted("entities.titled", titled_entities[is_about], titled_rows[is_about], entities)
 
 
-def _build_communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, arrays: NewArrays) -> NewArrays:
+def _build_communities(communities: Sequence[TreeCommunity], finest: Iterable[TreeCommunity], graph: KnowledgeGraph,
+                       arrays: NewArrays) -> NewArrays:
     """Return the arrays of communities; one's vector is the mean of its triples or, without any, of its keywords."""
+    def rows_of(entities: Iterable[str]) -> list[int]:
+        return [graph.row(entity) for entity in entities if entity in graph]
+
+    finest_of = np.full(graph.count_entities(), -1, np.int32)  # the number of each entity's community; -1 for none
+    ordered = sorted(finest, key=lambda community: community.id)
+    for number, community in enumerate(ordered):
+        finest_of[rows_of(community.members)] = number
     incident, mentioned = graph.columns.incident, read_lists(arrays, "entities.chunks")
     triples, entities = arrays["triples.vectors"], arrays["entities.vectors"]
-    members = [_rows_of(graph, community.members) for community in communities]
+    members = [rows_of(community.members) for community in communities]
     vectors = np.zeros((len(members), triples.shape[1]), np.float32)
     for place, (member_rows, community) in enumerate(zip(members, communities, strict=True)):
         triple_rows = incident.unite(member_rows)
-        own = triples[triple_rows] if len(triple_rows) else entities[_rows_of(graph, community.keywords)]
+        own = triples[triple_rows] if len(triple_rows) else entities[rows_of(community.keywords)]
         if len(own):
             mean = own.mean(axis=0)
             vectors[place] = mean / (np.linalg.norm(mean) or 1)
-    return {**build_ids("communities", [community.id for community in communities]),
+    return {**build_ids("finest", [community.id for community in ordered]), "entities.finest": finest_of,
+            **build_ids("communities", [community.id for community in communities]),
             **build_texts("communities.about", (orjson.dumps(one.model_dump()) for one in communities)),
             **build_lists("communities.chunks", (mentioned.unite(member_rows) for member_rows in members)),
             "communities.vectors": vectors}
-
-
-def _rows_of(graph: KnowledgeGraph, entities: Iterable[str]) -> list[int]:
-    return [graph.row(entity) for entity in entities if entity in graph]
 
 
 def build_graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
@@ -211,9 +194,10 @@ def build_graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
 
 def read_graph(arrays: Arrays) -> tuple[GraphColumns, LaterDates]:
     """Return the graph that `build_graph_arrays` stored in an index; its arrays are not copied."""
-    ids, later = Ids(arrays, "entities"), orjson.loads(arrays["graph.later"].tobytes())
+    ids, later = index_file.Ids(arrays, "entities"), orjson.loads(arrays["graph.later"].tobytes())
     tables: dict[str, Any] = {name: table(*(arrays[f"{name}.{column}"] for column in table._fields))
                               for name, table in TABLES.items()}
-    return (GraphColumns(Texts(arrays, "graph.texts"), LazySequence(len(ids), ids.at), arrays["graph.types"],
-                         arrays["graph.names"], arrays["graph.triples"], **tables),
+    texts, entity_ids = index_file.Texts(arrays, "graph.texts"), index_file.LazySequence(len(ids), ids.at)
+    return (GraphColumns(texts, entity_ids, arrays["graph.types"], arrays["graph.names"], arrays["graph.triples"],
+                         **tables),
             LaterDates(dict(later["triples"]), {tuple(key): dates for key, dates in later["values"]}))

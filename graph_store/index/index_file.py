@@ -8,11 +8,10 @@ array, then the arrays. Lists, texts and look-ups are stored in such arrays, too
 import logging
 import math
 import mmap
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -28,7 +27,7 @@ from ..vectors.vector_store import Kind
 Arrays = Mapping[str, NDArray[Any]]
 
 _LOG = logging.getLogger("banyan")
-_FORMAT = "banyan-index-28"
+_FORMAT = "banyan-index-29"
 """Another number when the arrays change: an index of other arrays than the code reads is an error."""
 _LENGTH_BYTES, _ALIGNED = 8, 64
 
@@ -99,8 +98,8 @@ class IndexStore:
     def differs(self, expected: Arrays) -> bool:
         """Return True if the file's arrays differ from those that the ledger's state gives."""
         _, stored = load(self._path)
-        return stored.keys() != expected.keys() or any(
-            not np.array_equal(stored[name], expected[name]) for name in expected)
+        return stored.keys() != expected.keys() or not all(
+            np.array_equal(stored[name], expected[name]) for name in expected)
 
     def is_ahead(self, version: Version) -> bool:
         """Return True if the file is of a later state than the ledger's: an older ledger was put back."""
@@ -167,16 +166,9 @@ class LazySequence(Sequence[_Item]):
     def __len__(self) -> int:
         return self._size
 
-    @overload
-    def __getitem__(self, row: int) -> _Item: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[_Item]: ...
-    def __getitem__(self, row: int | slice) -> _Item | Sequence[_Item]:
-        if isinstance(row, slice):
-            return [self[index] for index in range(*row.indices(self._size))]
-        if not -self._size <= row < self._size:
-            raise IndexError(row)
-        return self._make(row % self._size)
+    def __getitem__(self, row: Any) -> Any:
+        rows = range(self._size)[row]  # counts negative rows from the end, and raises IndexError
+        return self._make(rows) if isinstance(rows, int) else [self._make(one) for one in rows]
 
 
 class Texts(LazySequence[str]):
@@ -203,45 +195,6 @@ def build_texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[An
     return {f"{name}.values": np.frombuffer(joined, np.uint8), f"{name}.starts": list_starts(lengths)}
 
 
-class Ids(Mapping[str, int]):
-    """The rows of ids, found by binary search; iterates in the order of the rows."""
-
-    def __init__(self, arrays: Arrays, name: str) -> None:
-        """Read the arrays `<name>` and, unless they are sorted, `<name>.order`."""
-        self._ids = arrays[name]
-        self._order = arrays.get(f"{name}.order")
-
-    def __getitem__(self, key: str) -> int:
-        wanted = key.encode("utf-8", "surrogatepass")
-        if self._order is None:  # the ids are sorted
-            row = place = int(self._ids.searchsorted(wanted))
-        else:
-            place = bisect_left(self._order, wanted, key=self._ids.__getitem__)
-            row = int(self._order[place]) if place < len(self._order) else place
-        if place == len(self._ids) or self._ids[row] != wanted:
-            raise KeyError(key)
-        return row
-
-    def at(self, row: int) -> str:
-        """Return the id of a row."""
-        return str(self._ids[row].decode())
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def __iter__(self) -> Iterator[str]:
-        return (key.decode() for key in self._ids)
-
-
-def build_ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of `Ids`; the order of sorted keys is not stored."""
-    array = np.array([key.encode("ascii") for key in keys], "S") if keys else np.zeros(0, "S20")
-    order = np.argsort(array, kind="stable")
-    if (order == np.arange(len(order))).all():
-        return {name: array}
-    return {name: array, f"{name}.order": order.astype(np.int32)}
-
-
 class Words:
     """The numbers of words, found by a 64-bit hash: of 10^12 unknown words, one is taken for one of ten million."""
 
@@ -262,6 +215,35 @@ def build_words(name: str, known: Collection[str]) -> dict[str, NDArray[Any]]:
     hashes = np.fromiter(map(_hash_word, known), np.uint64, len(known))
     order = np.argsort(hashes, kind="stable")
     return {f"{name}.hashes": hashes[order], f"{name}.numbers": order.astype(np.int32)}
+
+
+class Ids(Mapping[str, int]):
+    """The rows of ids; iterates in the order of the rows."""
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        self._ids, self._rows = arrays[name], Words(arrays, name)
+
+    def __getitem__(self, key: str) -> int:
+        row = self._rows.get(key)
+        if row is None or self.at(row) != key:
+            raise KeyError(key)
+        return row
+
+    def at(self, row: int) -> str:
+        """Return the id of a row."""
+        return str(self._ids[row].decode())
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return (key.decode() for key in self._ids)
+
+
+def build_ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Build the arrays of `Ids`."""
+    array = np.array([key.encode("ascii") for key in keys], "S") if keys else np.zeros(0, "S20")
+    return {name: array, **build_words(name, keys)}
 
 
 def _hash_word(word: str) -> int:

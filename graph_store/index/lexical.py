@@ -94,8 +94,8 @@ class LexicalIndex:
     def sum_idf(self, query: str) -> float:
         """Return the sum of the idf of a query's distinct terms; a term that no text has counts most."""
         numbers = map(self._terms.get, dict.fromkeys(index_terms(query)))
-        return sum(self.idf(0 if number is None else int(self._starts[number + 1] - self._starts[number]))
-                   for number in numbers)
+        counts = (0 if number is None else int(self._starts[number + 1] - self._starts[number]) for number in numbers)
+        return sum(map(self.idf, counts))
 
     def idf(self, texts: int) -> float:
         """Return the inverse document frequency (idf) of a term that occurs in this number of texts."""
@@ -108,12 +108,13 @@ class Spellings:
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(names)
         self._folded = list(map(str.casefold, self._names))
-        self._sorted = list(map(_sort_words, self._folded))
+        self._with_sorted_words = list(map(_sort_words, self._folded))
 
     def find_similar(self, name: str, limit: int) -> tuple[str, ...]:
         """Return the nearest names: spelt alike, whatever the words' order, or with all words of one in the other."""
         folded = name.casefold()
-        alike = process.extract(_sort_words(folded), self._sorted, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit)
+        alike = process.extract(_sort_words(folded), self._with_sorted_words, scorer=fuzz.ratio, score_cutoff=_NEAR,
+                                limit=limit)
         contained = process.extract(folded, self._folded, scorer=fuzz.token_set_ratio, score_cutoff=_ALL, limit=limit)
         return tuple(dict.fromkeys(self._names[row] for _, _, row in (*alike, *contained)))[:limit]
 

@@ -62,9 +62,8 @@ def _default_settings() -> "Settings":
 
 
 def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
-    """Yield the ids in lists that are small enough for one call to Chroma."""
-    for start in range(0, len(ids), _PAGE):
-        yield list(ids[start:start + _PAGE])
+    """Return the ids in lists that are small enough for one call to Chroma."""
+    return (list(ids[start:start + _PAGE]) for start in range(0, len(ids), _PAGE))
 
 
 class VectorStore:
@@ -131,9 +130,8 @@ class VectorStore:
 
     def put(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> None:
         """Store the vectors of ids, shape (len(ids), d)."""
-        for start in range(0, len(ids), _PAGE):
-            page = slice(start, start + _PAGE)
-            self.write(kind, methodcaller("upsert", ids=list(ids[page]), embeddings=vectors[page]))
+        for number, page in enumerate(pages_of(ids)):
+            self.write(kind, methodcaller("upsert", ids=page, embeddings=vectors[number * _PAGE:][:len(page)]))
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of ids, each of which has one."""

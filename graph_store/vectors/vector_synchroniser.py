@@ -102,6 +102,13 @@ class LedgerEmbedder:
                              ) from error
 
 
+Recall = Callable[[Kind, Collection[str]], Mapping[str, Vectors]]
+
+
+def _recall_nothing(_kind: Kind, _ids: Collection[str]) -> Mapping[str, Vectors]:
+    return {}
+
+
 class Embedded(NamedTuple):
     """The ids of one kind that need a vector, and a function that returns the texts of some of them, by id."""
 
@@ -130,8 +137,8 @@ def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[
 def _chunk_text(chunk: Chunk) -> str:
     """Return the text that is embedded for a chunk: with what stands above it, or of rows of a table the columns."""
     # A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL.
-    columns = numbered_columns(chunk.text)
-    return (chunk.model_copy(update={"text": ", ".join(columns)}) if columns else chunk).titled_text()
+    columns = ", ".join(numbered_columns(chunk.text))
+    return chunk.model_copy(update={"text": columns or chunk.text}).titled_text()
 
 
 class VectorSynchroniser:
@@ -143,8 +150,8 @@ class VectorSynchroniser:
         self._extractions, self._embedder = extractions, embedder
         self._epoch = ledger_state(database).epoch
         self.store = VectorStore.of(layout, database, embedder.fingerprint)
-        self.recall: Callable[[Kind, Collection[str]], Mapping[str, Vectors]] = lambda _kind, _ids: {}
-        """Returns the vectors of those ids that an earlier state of the graph had, so they need not be computed."""
+        # Returns the vectors of those ids that an earlier state of the graph had, so they need not be computed.
+        self.recall: Recall = _recall_nothing
 
     def check(self, *, any_embedding: bool) -> None:
         """Check, before a model is paid for, that vectors can be stored.
@@ -174,9 +181,9 @@ class VectorSynchroniser:
 
     def has_moved(self) -> bool:
         """Return True once after another process reindexed or restored the knowledge base, whose model is then used."""
-        if self._epoch == ledger_state(self._db).epoch:
+        before, self._epoch = self._epoch, ledger_state(self._db).epoch
+        if self._epoch == before:
             return False
-        self._epoch = ledger_state(self._db).epoch
         if isinstance(self._embedder, LedgerEmbedder):
             self._embedder.reread()
         self.store.use_model(self._embedder.fingerprint)
@@ -194,19 +201,19 @@ class VectorSynchroniser:
         self._prepare_to_write()
         unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for part in list_embedded(unresolved, self._documents, chunk_ids):
-            self._store_missing(part, self.store.found(part.kind, part.ids))
+            self._store_missing(part, self.store.found(part.kind, part.ids), self.recall)
         self.store.mark_complete()
 
     def sync(self) -> None:
         """Store vectors for what is new in the graph, and drop those of what was removed."""
         self._prepare_to_write()
-        self._sync_with_graph()
+        self._sync_with_graph(self.recall)
 
     def rebuild(self) -> None:
         """Compute all vectors anew, with the model in use; retrieval reads its index file meanwhile."""
         self.store.clear()
         try:
-            self._sync_with_graph(uses_recall=False)
+            self._sync_with_graph(_recall_nothing)
         except BaseException:
             self.store.clear()  # so incomplete vectors are not taken for complete ones
             raise
@@ -237,23 +244,22 @@ class VectorSynchroniser:
         except StoreError:
             self.store.clear()
 
-    def _sync_with_graph(self, *, uses_recall: bool = True) -> None:
-        """Store missing vectors, known ones by `recall` if `uses_recall`, and drop those that the graph lacks."""
+    def _sync_with_graph(self, recall: Recall) -> None:
+        """Store the vectors that are missing, and drop those that the graph lacks."""
         for part in self._list_embedded():
             stored = self.store.ids(part.kind)
             self.store.drop(part.kind, stored.difference(part.ids))
-            self._store_missing(part, stored, uses_recall=uses_recall)
+            self._store_missing(part, stored, recall)
         self.store.drop_collections(but_current=True)
         self.store.mark_complete()
         if not self.is_local and self._layout.vectors.exists():  # vectors from before a server was used
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
 
-    def _store_missing(self, part: Embedded, stored: Collection[str], *, uses_recall: bool = True) -> None:
+    def _store_missing(self, part: Embedded, stored: Collection[str], recall: Recall) -> None:
         """Store the vectors of ids that are not among the stored ones; if the run is cancelled, of some."""
         for page in pages_of([key for key in part.ids if key not in stored]):
             check_cancelled()
-            known = self.recall(part.kind, page) if uses_recall else {}
-            self.store.put(part.kind, page, self._encode_unknown(known, part.texts, page))
+            self.store.put(part.kind, page, self._encode_unknown(recall(part.kind, page), part.texts, page))
 
     def _encode_unknown(self, known: Mapping[str, Vectors], texts: Callable[[Collection[str]], dict[str, str]],
                         ids: Sequence[str]) -> Vectors:
