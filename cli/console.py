@@ -1,11 +1,10 @@
 """Safe output of the command line, its errors in one sentence, and its log on standard error.
 
-Text from documents and models is data, and cannot affect the terminal.
-
-Three kinds of text could. Markup: `escape` or `on_a_line` escapes every text before it is put between our own tags.
-Escape sequences and invisible characters, which move the cursor, make links, or reverse the direction of text:
-`SafeConsole` prints each of them as its code point. Letters that look like others: Cyrillic and Greek letters in a
-word that also has Latin letters are followed by their code point.
+Text from documents and models is data, and cannot affect the terminal. Three kinds of text could. Markup: `escape` or
+`on_a_line` escapes every text before it is put between our own tags. Escape sequences and invisible characters, which
+move the cursor, make links, or reverse the direction of text: `SafeConsole` prints each of them as its code point.
+Letters that look like others: Cyrillic and Greek letters in a word that also has Latin letters are followed by their
+code point.
 """
 
 import json
@@ -33,6 +32,10 @@ from ..text.cleaning import ACTING, code_point, visible
 
 _UNLIMITED_WIDTH = 10_000
 _INTERRUPTED_CODE = 130
+
+
+class CommandError(BanyanError):
+    """The command cannot be carried out; the message is for the user."""
 
 
 def on_a_line(text: object) -> str:
@@ -65,7 +68,11 @@ class SafeConsole(Console):
         self.print(markup.format(*map(on_a_line, texts)), soft_wrap=True)
 
 
-def json_line(data: Any) -> str:
+out = SafeConsole()
+err = SafeConsole(stderr=True)
+
+
+def json_line(data: object) -> str:
     """Return a value as one line of JSON; characters that affect a terminal are written as JSON escapes."""
     return ACTING.sub(lambda match: json.dumps(match[0])[1:-1], json.dumps(data, ensure_ascii=False))
 
@@ -107,18 +114,10 @@ def money(cost: float | None) -> str:
     return "unknown" if cost is None else f"{cost:.6g}"
 
 
-out = SafeConsole()
-err = SafeConsole(stderr=True)
-
-
 def note_missing_model(settings: Settings) -> None:
     """Print a note if no model is configured."""
     if not settings.uses_llm:
         err.print("[dim]No LLM is configured (BANYAN_LLM_BASE_URL): the rules reasoner is used.[/dim]")
-
-
-class CommandError(BanyanError):
-    """The command cannot be carried out; the message is for the user."""
 
 
 @contextmanager
@@ -127,29 +126,27 @@ def explain_errors() -> Iterator[None]:
 
     All other errors are defects, and are raised with their traceback.
     """
+    message = ""
     try:
         yield
     except BanyanError as error:
         # These two have a message for users of this machine alone, which names folders and servers.
         message = error.local_message if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error)
-        _exit_with_error(message)
     except ValidationError as error:
         first = error.errors()[0]
-        _exit_with_error(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
+        message = f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
     except (OSError, sqlite3.OperationalError) as error:
-        _exit_with_error(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command "
-                         "again to resume")
+        message = (f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command "
+                   "again to resume")
     except (KeyboardInterrupt, SystemExit) as ended:
         # Typer turns Ctrl-C in a command into a SystemExit with this code; exits with another code are intended.
         if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED_CODE:
             raise
         err.say("interrupted; progress is saved. Run the command again to resume")
         sys.exit(_INTERRUPTED_CODE)
-
-
-def _exit_with_error(message: str) -> None:
-    err.print(f"[red]error:[/red] {escape(message)}", soft_wrap=True)
-    sys.exit(1)
+    if message:
+        err.print(f"[red]error:[/red] {escape(message)}", soft_wrap=True)
+        sys.exit(1)
 
 
 class _OnStandardError(logging.StreamHandler[Any]):
@@ -177,10 +174,7 @@ class _LogLine(logging.Formatter):
 
 
 def set_up_logs(settings: Settings) -> None:
-    """Set up Banyan's own logger with the level and format of the settings.
-
-    The loggers of other libraries stay off, because they would log prompts.
-    """
+    """Set up Banyan's own logger; those of other libraries stay off, because they would log prompts."""
     logger = logging.getLogger("banyan")
     logger.setLevel(settings.log_level)
     for earlier in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:
@@ -193,8 +187,6 @@ def set_up_logs(settings: Settings) -> None:
 def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
     """Write pieces of text or bytes to a file, which is either complete or unchanged; return the number of bytes.
 
-    A device or pipe is written to directly.
-
     Raises:
         CommandError: the file's folder does not exist, or `path` is a folder.
         OSError: the disk is full or not writable; the old file is unchanged.
@@ -202,7 +194,7 @@ def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
     target = path.resolve()
     if path.is_dir() or not target.parent.is_dir():
         raise CommandError(f"{path} cannot be written: name a file in a folder that exists")
-    is_device = path.exists() and not path.is_file()
+    is_device = path.exists() and not path.is_file()  # a device or pipe is written to directly
     written = path if is_device else target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with written.open("wb") as file:

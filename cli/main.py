@@ -37,20 +37,6 @@ def _describe(chosen: Any, name: str) -> None:
         _describe(subcommand, f"{name} {subcommand_name}")
 
 
-class _Commands(TyperGroup):
-    """The group of commands, which loads the chosen command on demand."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] in COMMANDS:
-            self.commands[args[0]] = command(args[0])
-            collect_rarely()
-        return super().resolve_command(ctx, args)
-
-
-app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-                  help="Knowledge graphs from documents, and answers with checked citations.")
-
-
 def command(name: str) -> Any:
     """Import a command from its module, and add what `commands.toml` says of it and of its subcommands.
 
@@ -70,12 +56,24 @@ def command(name: str) -> Any:
     return chosen
 
 
+class _Commands(TyperGroup):
+    """The group of commands, which loads the chosen command on demand."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] in COMMANDS:
+            self.commands[args[0]] = command(args[0])
+            collect_rarely()
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+                  help="Knowledge graphs from documents, and answers with checked citations.")
 for _name, _entry in COMMANDS.items():
     app.command(_name, help=_entry["help"], rich_help_panel=_entry["panel"])(lambda: None)
 
 
-def _show_version(*, wanted: bool) -> None:
-    if wanted:
+def _show_version(*, is_wanted: bool) -> None:
+    if is_wanted:
         typer.echo(f"banyan {version('banyan-graphrag')}")
         raise typer.Exit
 
@@ -83,7 +81,7 @@ def _show_version(*, wanted: bool) -> None:
 @app.callback(epilog=_epilogue("banyan"))
 def _options(
     *, shows_version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True,
-                                             callback=lambda value: _show_version(wanted=value))] = False,
+                                             callback=lambda value: _show_version(is_wanted=value))] = False,
 ) -> None:
     pass  # the options of `banyan` itself; `--version` acts through its own callback
 

@@ -28,7 +28,7 @@ def default_kb() -> str:
 def configured_kb() -> str:
     """Return the knowledge base in BANYAN_KB, for commands without --kb that may create one.
 
-    It does not fall back on the only one that exists: documents could end up in the wrong one.
+    The only one that exists is no default: documents could end up in the wrong one.
     """
     if not (name := Settings().kb):
         raise CommandError("which knowledge base? Name it with --kb; it is created if it does not exist")
@@ -50,10 +50,10 @@ Where = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE")]
 def where_of(given: Sequence[str] | None) -> dict[str, str]:
     """Return the values of `--where`, each of the form KEY=VALUE, as a dict."""
     metadata: dict[str, str] = {}
-    for item in given or ():
-        key, _, value = item.partition("=")
+    for condition in given or ():
+        key, _, value = condition.partition("=")
         if not key.strip() or not value.strip():
-            raise CommandError(f"--where {item!r} is not KEY=VALUE: write for example --where author='Ana Ruiz'")
+            raise CommandError(f"--where {condition!r} is not KEY=VALUE: write for example --where author='Ana Ruiz'")
         metadata[key.strip()] = value.strip()
     return metadata
 
@@ -67,11 +67,11 @@ def day_of(at: str) -> tuple[str, str] | None:
 
 
 @contextmanager
-def open_resources(*, reasons: bool = True, settings: Settings | None = None) -> Iterator[Resources]:
+def open_resources(*, reasons: bool = True) -> Iterator[Resources]:
     """Set up logging, and open a command's resources for the block; print a note if it `reasons` without a model."""
-    settings = settings or Settings()
+    settings = Settings()
     set_up_logs(settings)
     with Resources(settings) as resources:
         if reasons:
-            note_missing_model(resources.settings)
+            note_missing_model(settings)
         yield resources

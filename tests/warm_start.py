@@ -120,9 +120,9 @@ def load_model_once() -> None:
     export = "from banyan.models.embedding.minilm import bundled_export; bundled_export()"
     subprocess.run([sys.executable, "-c", export], check=True)
     embedder = importlib.import_module("banyan.models.embedding.minilm")
-    for name in ("bundled_export", "bundled_tokenizer", "_open_session"):
+    for name in ("bundled_export", "OnnxEmbedder"):
         setattr(embedder, name, cache(getattr(embedder, name)))
-    embedder.load_bundled(1)
+    embedder.load_bundled(32)  # as the settings have it
 
 
 def serve(channel: socket.socket) -> list[str]:

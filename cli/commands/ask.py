@@ -1,11 +1,10 @@
 """`banyan ask`, `banyan chat` and `banyan search`: answers and passages from a knowledge base."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, cast
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from ...agents.resources import Resources
@@ -43,8 +42,9 @@ def ask(  # noqa: PLR0913  (its options)
             del answer["short"]  # the keys of the report are fixed
             print_json(answer)
             return
-        if trace:
-            print_trace(out, answer["trace"])
+        for step in answer.get("trace", ()):
+            for line in _step_lines(TraceStep(**step)):
+                out.print(line, soft_wrap=True)
         _print_answer(answer, printed)
 
 
@@ -141,13 +141,6 @@ def _print_answer(answer: dict[str, Any], printed: Sequence[str]) -> None:
 def _answer_width() -> int:
     """Return the width of printed answers: on a terminal, long lines would be hard to read."""
     return min(out.width, _LONGEST_LINE) if out.is_terminal else out.width
-
-
-def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
-    """Print the steps of a trace: the question, each round of lookups, and the answer."""
-    for data in steps:
-        for line in _step_lines(TraceStep(**data)):
-            console.print(line, soft_wrap=True)
 
 
 def _step_lines(step: TraceStep) -> Iterator[str]:

@@ -3,17 +3,17 @@
 import getpass
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
+from ...agents.resources import Resources
 from ...api.progress import track
 from ...export.export_formats import FORMATS, ExportFormat
 from ...export.wiki import INDEX, Page, wiki
-from ...graph_store.graph_edits import GraphEditor
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.backup import restore as restore_ledger
 from ...graph_store.integrity.verify import RESTORE, Problem, damages_on_disk
@@ -36,39 +36,36 @@ def documents(
     trust: Annotated[tuple[str, int] | None, typer.Option(metavar="PATTERN RANK")] = None, as_json: AsJson = False,
 ) -> None:
     """List the documents of a knowledge base, or state which one supersedes another or is trusted more."""
-    if supersedes:
-        newer, older = supersedes
-        _edit(kb, f"{newer} supersedes {older}", lambda edits: edits.supersede(newer, older, getpass.getuser()))
-    if trust:
-        pattern, rank = trust
-        _edit(kb, f"trust {pattern} by rank {rank}", lambda edits: edits.trust(pattern, rank, getpass.getuser()))
-    if supersedes or trust:
-        return
-    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        entries = snapshot.kb.documents.entries()
+    with open_resources(reasons=False) as resources:
+        if supersedes:
+            newer, older = supersedes
+            number = resources.edit(kb, lambda edits: edits.supersede(newer, older, getpass.getuser()))
+            out.say("edit {}: {} supersedes {}", number, newer, older)
+        if trust:
+            pattern, rank = trust
+            number = resources.edit(kb, lambda edits: edits.trust(pattern, rank, getpass.getuser()))
+            out.say("edit {}: trust {} by rank {}", number, pattern, rank)
+        if supersedes or trust:
+            return
+        with resources.snapshot(kb) as snapshot:
+            entries = snapshot.kb.documents.entries()
     if as_json:
         print_json([entry.model_dump() for entry in entries])
     else:
         print_table(("document", "title", "characters", "chunks", "failed", "added", "trust"), [
-            (one.id, one.title, one.characters, one.chunks, one.failed, one.added_at, one.trust) for one in entries])
-
-
-def _edit(kb: str, description: str, change: Callable[[GraphEditor], int]) -> None:
-    """Make a change of the graph, and print its number, by which it can be undone."""
-    with open_resources(reasons=False) as resources:
-        number = resources.edit(kb, change)
-    out.say("edit {}: {}", number, description)
+            (entry.id, entry.title, entry.characters, entry.chunks, entry.failed, entry.added_at, entry.trust)
+            for entry in entries])
 
 
 @app.command()
 def verify(kb: Kb, *, repair: bool = False, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
-    problems, repaired = _find_problems(kb), list[Problem]()
-    if repair and any(problem.fix != RESTORE for problem in problems):
-        with open_resources(reasons=False) as resources:
+    with open_resources(reasons=False) as resources:
+        problems, repaired = _find_problems(resources, kb), list[Problem]()
+        if repair and any(problem.fix != RESTORE for problem in problems):
             resources.reindex(kb)
-        before, problems = problems, _find_problems(kb)
-        repaired = [problem for problem in before if problem not in problems]
+            before, problems = problems, _find_problems(resources, kb)
+            repaired = [problem for problem in before if problem not in problems]
     if as_json:
         print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems],
                     "repaired": [problem.what for problem in repaired]})
@@ -82,13 +79,12 @@ def verify(kb: Kb, *, repair: bool = False, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _find_problems(kb: str) -> list[Problem]:
+def _find_problems(resources: Resources, kb: str) -> list[Problem]:
     """Check the files and rows of a knowledge base, and what is derived from the rows, while nobody writes to it."""
-    with open_resources(reasons=False) as resources:
-        layout = Layout.by(resources.settings, kb).require()
-        damages = damages_on_disk(layout)
-        with resources.snapshot(kb) as snapshot, layout.alone():
-            return [*damages, *find_problems(snapshot.kb)]
+    layout = Layout.by(resources.settings, kb).require()
+    damages = damages_on_disk(layout)
+    with resources.snapshot(kb) as snapshot, layout.alone():
+        return [*damages, *find_problems(snapshot.kb)]
 
 
 @app.command()
@@ -166,9 +162,10 @@ def _write_wiki(folder: Path, pages: Iterable[Page]) -> None:
     if not folder.resolve().parent.is_dir():
         raise CommandError(f"{folder} cannot be made: there is no folder {folder.resolve().parent}; create it")
     count = 0
-    for count, page in enumerate(pages, 1):  # noqa: B007  (the last number is printed)
+    for page in pages:
         (folder / page.path).parent.mkdir(parents=True, exist_ok=True)
         (folder / page.path).write_text(page.text, "utf-8")
+        count += 1
     err.say("{} pages written to {}; begin with {}", count, folder, INDEX)
 
 

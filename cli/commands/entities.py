@@ -1,6 +1,6 @@
 """`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, NamedTuple
 
 import typer
@@ -22,6 +22,17 @@ app.add_typer(entities_app, name="entities")
 _SHOWN = 50
 
 
+class ListedEntity(NamedTuple):
+    """An entity with its numbers of facts, of values, and of documents that name it."""
+
+    id: str
+    name: str
+    type: str
+    facts: int
+    values: int
+    documents: int
+
+
 @entities_app.callback(invoke_without_command=True)
 def entities(
     context: typer.Context, kb: str = "", search: str = "", of_type: Annotated[str, typer.Option("--type")] = "",
@@ -35,14 +46,36 @@ def entities(
         if merged:
             _show_merged(snapshot.kb, search, most, as_json=as_json)
             return
-        listed, total = _list_entities(snapshot.index, of_type, search, most)
+        rows = _find_rows(snapshot.index, of_type, search)
+        document_of = snapshot.kb.documents.of_chunks()
+        listed = [_describe(snapshot.index, row, document_of) for row in rows[:most]]
     if as_json:
         print_json([entity._asdict() for entity in listed])
     elif not listed:
         out.print("no entity fits" if search or of_type else "there are no entities yet")
     else:
         print_table(("name", "type", "facts", "values", "documents"), [entity[1:] for entity in listed])
-        print_left_out(total - len(listed))
+        print_left_out(len(rows) - len(listed))
+
+
+def _find_rows(index: GraphIndex, type_name: str, words: str) -> list[int]:
+    """Return the rows of the entities of a type with some words in a name, if these are given; most mentioned first."""
+    known_type = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
+    if type_name and not known_type:
+        raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(index.types)}")
+    rows: list[int] = index.ranked.tolist()
+    if known_type or words:
+        fitting = set(index.find_containing(words, known_type).tolist())
+        rows = [row for row in rows if row in fitting]
+    return rows
+
+
+def _describe(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> ListedEntity:
+    """Return an entity of the index as it is listed; `document_of` has the document's id of each chunk."""
+    entity, labels = index.entity_row.at(row), index.labels_of(row)
+    documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
+    values = sum(map(len, index.descriptive_values(entity).values()))
+    return ListedEntity(entity, labels.name, labels.type, len(index.columns.incident[row]), values, len(documents))
 
 
 def _show_merged(knowledge_base: KnowledgeBase, search: str, most: int | None, *, as_json: bool) -> None:
@@ -124,47 +157,13 @@ def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
         pairs, edits = snapshot.kb.entities.decisions(), snapshot.kb.edits.all()
         if as_json:
             print_json([*(pair.model_dump() for pair in pairs),
-                        *({"verdict": one.edit.kind, **one.model_dump()} for one in edits)])
+                        *({"verdict": decision.edit.kind, **decision.model_dump()} for decision in edits)])
             return
         mentions = snapshot.kb.graph.mentions
         names = {entity: mentions.entity(entity).name if entity in mentions else entity
                  for pair in pairs for entity in (pair.first, pair.second)}
     rows = [(pair.decided_at, "", pair.who, f"{pair.verdict} {names[pair.first]}, {names[pair.second]}", pair.why, "")
             for pair in pairs]
-    rows += [(one.decided_at, str(one.number), one.who, in_words(one.edit), one.why,
-              f"{one.undone_by} {one.undone_at}".strip()) for one in edits]
+    rows += [(decision.decided_at, str(decision.number), decision.who, in_words(decision.edit), decision.why,
+              f"{decision.undone_by} {decision.undone_at}".strip()) for decision in edits]
     print_table(("time", "number", "who", "what", "why", "undone"), sorted(rows))
-
-
-class ListedEntity(NamedTuple):
-    """An entity with its numbers of facts, of values, and of documents that name it."""
-
-    id: str
-    name: str
-    type: str
-    facts: int
-    values: int
-    documents: int
-
-
-def _list_entities(index: GraphIndex, type_name: str, words: str, limit: int | None) -> tuple[list[ListedEntity], int]:
-    """Return the first entities that fit, those that most documents mention first, and how many fit in all.
-
-    "" means any type or name, and a limit of None all entities.
-    """
-    known_type = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
-    if type_name and not known_type:
-        raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(index.types)}")
-    rows = index.ranked.tolist()
-    if known_type or words:
-        fitting = set(index.find_containing(words, known_type).tolist())
-        rows = [row for row in rows if row in fitting]
-    document_of = index.store.documents.of_chunks()
-    listed = []
-    for row in rows[:limit]:
-        entity, labels = index.entity_row.at(row), index.labels_of(row)
-        documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
-        listed.append(ListedEntity(
-            id=entity, name=labels.name, type=labels.type, facts=len(index.columns.incident[row]),
-            values=sum(map(len, index.descriptive_values(entity).values())), documents=len(documents)))
-    return listed, len(rows)

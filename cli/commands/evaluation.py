@@ -1,6 +1,6 @@
 """`banyan eval`: measure recall of gold passages, answers, and extraction under a schema."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -34,36 +34,19 @@ def eval_retrieval(
 
     Brackets show 95 % bootstrap intervals over the questions.
     """
-    parts = [part.strip() for part in k.split(",")]
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+    cuts = [cut.strip() for cut in k.split(",")]
+    if not all(cut.isdecimal() and int(cut) > 0 for cut in cuts):
         raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {k!r}")
     loaded = recall.load_questions(questions, form)
     _check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
-        report = recall.evaluate(resources, kb, loaded, ks=sorted(set(map(int, parts))), progress=progress)
+        report = recall.evaluate(resources, kb, loaded, ks=sorted(set(map(int, cuts))), progress=progress)
     if report.gold_absent:
         err.say("[yellow]gold passages that are not in the knowledge base:[/yellow] {}; they count as missed",
                 report.gold_absent)
-    if not _write_output(report, records, as_json=as_json):
-        _print_recall(report)
-
-
-def _check_writable(records: Path | None) -> None:
-    if records is not None and (records.is_dir() or not records.resolve().parent.is_dir()):
-        raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
-
-
-def _write_output(report: recall.RetrievalReport | agent_answers.AnswerReport, records: Path | None, *,
-                  as_json: bool) -> bool:
-    """Write the records to their file, if one is named, and print the report if JSON is wanted; return `as_json`."""
-    if records is not None:
-        write_file(records, (record.model_dump_json() + "\n" for record in report.records))
+    _write_output(report, records, as_json=as_json)
     if as_json:
-        print_json(report.model_dump(exclude={"records"}))
-    return as_json
-
-
-def _print_recall(report: recall.RetrievalReport) -> None:
+        return
     groups: dict[str, recall.Group] = {"all": report, **report.by_type}
     print_table(("", *(f"@{cut}" for cut in report.recall), "ms, p50", "p95"), [
         (f"{name} ({group.questions})",
@@ -83,8 +66,9 @@ def eval_qa(  # noqa: PLR0913  (its options)
     _check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
         report = agent_answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
-                                  decompose=not no_decompose, progress=progress)
-    if _write_output(report, records, as_json=as_json):
+                                        decompose=not no_decompose, progress=progress)
+    _write_output(report, records, as_json=as_json)
+    if as_json:
         return
     print_table(("questions", "unanswerable", "answered", "exact match", "F1", "correct", "citation recall",
                  "citation precision", "all gold cited"), [(
@@ -92,6 +76,21 @@ def eval_qa(  # noqa: PLR0913  (its options)
                      *(f"{value:.1f}" for value in (*report.answers.values(), *report.citations.values())))])
     out.print(f"declined of the unanswerable: {report.abstention['declined']:.1f} %, "
               f"answered of the others: {report.abstention['answered']:.1f} %")
+
+
+def _check_writable(records: Path | None) -> None:
+    """Refuse a file that cannot be written before anything is measured, which may take hours."""
+    if records is not None and (records.is_dir() or not records.resolve().parent.is_dir()):
+        raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
+
+
+def _write_output(report: recall.RetrievalReport | agent_answers.AnswerReport, records: Path | None, *,
+                  as_json: bool) -> None:
+    """Write the records to their file, if one is named, and print the report if JSON is wanted."""
+    if records is not None:
+        write_file(records, (record.model_dump_json() + "\n" for record in report.records))
+    if as_json:
+        print_json(report.model_dump(exclude={"records"}))
 
 
 @evaluation_app.command("extraction")
@@ -102,22 +101,30 @@ def eval_extraction(
     """Score extraction under a schema, as Text2KGBench does: facts found, conformance, hallucination."""
     schema, cases = load_schema(str(ontology)), extraction.load_gold(gold)
     if recorded is None:
-        read = _read_sentences(schema, cases, max_tokens)
-        _print_scores({"": extraction.score_answers(schema, cases, read)}, as_json=as_json)
+        answers = {"": _read_sentences(schema, cases, max_tokens)}
+    else:
+        from_file = extraction.load_recorded(recorded)
+        gold_ids, answered = {case.id for case in cases}, set(from_file)
+        if not gold_ids & answered:
+            raise CommandError(f"{recorded} has no answer to any of the gold sentences: name the files of one ontology")
+        if answered != gold_ids:
+            err.say("[yellow]not both:[/yellow] {} recorded answers to no gold sentence are ignored, {} gold sentences "
+                    "without a recorded answer score 0", len(answered - gold_ids), len(gold_ids - answered))
+        answers = {"recorded": from_file, "bounded": extraction.bounded_answers(Bounds(schema), cases, from_file)}
+    scores = {name: extraction.score_answers(schema, cases, given) for name, given in answers.items()}
+    if as_json:
+        dumped = {name: values.model_dump() for name, values in scores.items()}
+        print_json(dumped.get("", dumped))  # the scores of a model alone have no name
         return
-    answers = extraction.load_recorded(recorded)
-    gold_ids, answered = {case.id for case in cases}, set(answers)
-    if not gold_ids & answered:
-        raise CommandError(f"{recorded} has no answer to any of the gold sentences: name the files of one ontology")
-    if answered != gold_ids:
-        err.say("[yellow]not both:[/yellow] {} recorded answers to no gold sentence are ignored, {} gold sentences "
-                "without a recorded answer score 0", len(answered - gold_ids), len(gold_ids - answered))
-    scored = {"recorded": answers, "bounded": extraction.bounded_answers(Bounds(schema), cases, answers)}
-    _print_scores({name: extraction.score_answers(schema, cases, one) for name, one in scored.items()}, as_json=as_json)
+    print_table(("", "P", "R", "F1", "conformance", "subject hallucinated", "relation", "object"), [
+        (name, *(f"{value:.2f}" for value in (
+            values.precision, values.recall, values.f1, values.conformance, values.hallucination.subject,
+            values.hallucination.relation, values.hallucination.object))) for name, values in scores.items()])
 
 
 def _read_sentences(schema: GraphSchema, cases: Sequence[extraction.GoldCase],
                     max_tokens: int | None) -> extraction.Answers:
+    """Let the configured model extract from the gold sentences; those that fail score 0."""
     failed: list[str] = []
     with open_resources() as resources, resources.standalone_calls(max_tokens) as calls:
         reasoner = resources.reasoner("", calls=calls)
@@ -127,19 +134,7 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[extraction.GoldCase],
         at_once = resources.settings.llm_concurrency if resources.settings.uses_llm else 1
         with track(err, "sentences") as progress:
             read = extraction.reasoner_answers(reasoner, Bounds(schema), cases, on_failure=failed.append,
-                                    concurrency=at_once, progress=progress)
+                                               concurrency=at_once, progress=progress)
     if failed:
         err.say("[red]{} sentences failed[/red] and score 0; the first: {}", len(failed), failed[0])
     return read
-
-
-def _print_scores(scores: Mapping[str, extraction.ExtractionScores], *, as_json: bool) -> None:
-    """Print the scores, one row for each name. As JSON, scores under the empty name are printed without a name."""
-    if as_json:
-        dumped = {name: values.model_dump() for name, values in scores.items()}
-        print_json(dumped.get("", dumped))
-        return
-    print_table(("", "P", "R", "F1", "conformance", "subject hallucinated", "relation", "object"), [
-        (name, *(f"{value:.2f}" for value in (
-            values.precision, values.recall, values.f1, values.conformance, values.hallucination.subject,
-            values.hallucination.relation, values.hallucination.object))) for name, values in scores.items()])

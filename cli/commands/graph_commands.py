@@ -8,7 +8,6 @@ import typer
 from rich.tree import Tree
 
 from ...api.python_results import SqlRows
-from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.graph.resolved_graph import ResolvedGraph
 from ...graph_store.graph_edits import Said
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -18,7 +17,7 @@ from ...graph_store.sql.checking import unknown_table
 from ...schemas.documents import Scope
 from ...schemas.inquiry import Block
 from ...schemas.naming import label_key
-from ...schemas.records import Basis, ColumnInfo, TableInfo
+from ...schemas.records import Basis, TableInfo
 from ...text.cleaning import visible
 from ...text.quantities import format_count, show_number, show_value
 from ...text.times import Validity
@@ -30,16 +29,11 @@ from ..session import AsJson, Documents, Kb, Kbs, Limit, day_of, open_resources
 
 app = typer.Typer()
 
-_SHOWN = 50
-"""Facts, terms or rows to print where no `--limit` is given."""
-_SHOWN_OF_KEYWORD = 3
-"""The facts and attributes to print of each keyword of a community."""
-_SURVEY_TOKENS = 20_000
-"""The most tokens of a survey, which is enough for any field that has groups; what does not fit is counted."""
-_MOST_DATA = 100_000
-"""The most rows of `sql --json` and `--csv` without a `--limit`."""
-_CITATIONS_SHOWN, _LONGEST_CITATION = 3, 160
-"""The citations below the rows of a SELECT, and the characters of each."""
+_SHOWN = 50  # facts, terms or rows where no `--limit` is given
+_SHOWN_OF_KEYWORD = 3  # facts and attributes of each keyword of a community
+_SURVEY_TOKENS = 20_000  # of a survey, enough for any field that has groups; what does not fit is counted
+_MOST_DATA = 100_000  # rows of `sql --json` and `--csv` without a `--limit`
+_CITATIONS_SHOWN, _LONGEST_CITATION = 3, 160  # below the rows of a SELECT, and the characters of each
 _FREQUENT_VALUES = 3
 _COLUMN_KEYS = {"name", "kind", "distinct", "empty", "untyped"}
 
@@ -138,28 +132,22 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
         title += " [yellow](the tree is out of date: build again)[/yellow]"
     root = Tree(title)
     for community in largest[:limit]:
-        _add_community(root, graph, community)
+        keywords, members = [graph.entity(keyword) for keyword in community.keywords], set(community.members)
+        name = community.name or ", ".join(entity.name for entity in keywords)
+        branch = root.add(f"[bold]{on_a_line(name)}[/bold]  [dim]{len(members)} entities, cohesion "
+                          f"{community.cohesion:.2f}[/dim]")
+        if community.summary:
+            branch.add(f"[italic]{on_a_line(community.summary)}[/italic]")
+        for keyword, entity in zip(community.keywords, keywords, strict=True):
+            leaves = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
+            # The facts within the community come before others.
+            facts = sorted(graph.incident(keyword), key=lambda fact: (not members >= {fact[0], fact[2]}, fact))
+            for fact in facts[:_SHOWN_OF_KEYWORD]:
+                leaves.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
+            for attribute, values in list(graph.descriptive_values(keyword).items())[:_SHOWN_OF_KEYWORD]:
+                leaves.add(f"[cyan]{on_a_line(attribute)}[/cyan]: {on_a_line(', '.join(values))}")
     out.print(root)
     print_left_out(len(largest) - limit)
-
-
-def _add_community(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
-    """Add a community with its keywords, and of each the first facts and attributes."""
-    keywords = [graph.entity(keyword) for keyword in community.keywords]
-    title = community.name or ", ".join(entity.name for entity in keywords)
-    branch = root.add(f"[bold]{on_a_line(title)}[/bold]  [dim]{len(community.members)} entities, cohesion "
-                      f"{community.cohesion:.2f}[/dim]")
-    if community.summary:
-        branch.add(f"[italic]{on_a_line(community.summary)}[/italic]")
-    members = set(community.members)
-    for keyword, entity in zip(community.keywords, keywords, strict=True):
-        leaves = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
-        # The facts within the community come before others.
-        facts = sorted(graph.incident(keyword), key=lambda fact: (not members.issuperset((fact[0], fact[2])), fact))
-        for fact in facts[:_SHOWN_OF_KEYWORD]:
-            leaves.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
-        for name, values in list(graph.descriptive_values(keyword).items())[:_SHOWN_OF_KEYWORD]:
-            leaves.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(', '.join(values))}")
 
 
 @app.command("tables")
@@ -170,38 +158,37 @@ def tables(*, kb: Kbs, table: Annotated[str, typer.Argument()] = "", documents: 
           resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
         listed = engine.tables()
     if table:
-        named = [one for one in listed if one.name.casefold() == table.casefold()]
+        named = [known for known in listed if known.name.casefold() == table.casefold()]
         if not named:
             raise unknown_table(table, listed)
         listed = (named[0],)
     if as_json:
-        print_json([{"name": one.name, "title": one.title, "rows": one.rows, "columns": [
-            column.model_dump(mode="json", include=_COLUMN_KEYS) for column in one.columns]} for one in listed])
+        print_json([{"name": known.name, "title": known.title, "rows": known.rows, "columns": [
+            column.model_dump(mode="json", include=_COLUMN_KEYS) for column in known.columns]} for known in listed])
     elif table:
         _print_columns(listed[0])
     else:
         print_table(("table", "rows", "documents", "columns"), [
-            (one.name, one.rows, one.documents, ", ".join(column.name for column in one.columns))
-            for one in listed if one.kind != "relation"])
-        relations = ", ".join(f"{one.name} ({one.rows:,})" for one in listed if one.kind == "relation")
+            (known.name, known.rows, known.documents, ", ".join(column.name for column in known.columns))
+            for known in listed if known.kind != "relation"])
+        relations = ", ".join(f"{known.name} ({known.rows:,})" for known in listed if known.kind == "relation")
         out.say("[dim]relations and attributes, a table each: {}[/dim]", relations or "none")
 
 
 def _print_columns(table: TableInfo) -> None:
-    print_table(("column", "kind", "unit", "different", "empty", "unreadable", "values"), [
-        (column.name, column.kind, column.unit or ", ".join(column.units), column.distinct, column.empty,
-         column.untyped, _values_text(column)) for column in table.columns],
-        title=f"{table.name}: {format_count(table.rows, 'row')}")
+    """Print a table's columns, with the range of numbers and dates and the most frequent values of others."""
+    rows = []
+    for column in table.columns:
+        values = ", ".join(f"{value} ({number:,})" for value, number in column.frequent[:_FREQUENT_VALUES])
+        if column.smallest or column.largest:
+            values = f"{column.smallest} to {column.largest}"
+        rows.append((column.name, column.kind, column.unit or ", ".join(column.units), column.distinct, column.empty,
+                     column.untyped, values))
+    print_table(("column", "kind", "unit", "different", "empty", "unreadable", "values"), rows,
+                title=f"{table.name}: {format_count(table.rows, 'row')}")
     for column in table.columns:
         if column.note:
             out.say("[dim]{}: {}[/dim]", column.name, column.note)
-
-
-def _values_text(column: ColumnInfo) -> str:
-    """Return the range of a column of numbers or dates, or the most frequent values of another column."""
-    if column.smallest or column.largest:
-        return f"{column.smallest} to {column.largest}"
-    return ", ".join(f"{value} ({number:,})" for value, number in column.frequent[:_FREQUENT_VALUES])
 
 
 @app.command("sql")

@@ -24,10 +24,11 @@ from ..session import AsJson, Kb, open_resources
 app = typer.Typer()
 
 _SHOWN_BUILDS, _SHOWN = 5, 10
+_READERS = {RULES: "the rules", IMPORTED: "imported triples"}
+# How facts were repaired, and why facts are not admitted, as text for people.
 _REPAIRS = {"swapped": "with subject and object exchanged", "mapped_label": "with the schema's label for the same",
             "inferred_type": "without a type, inferred from the text",
             "normalised_value": "values in one form", "dropped_time": "without a time that the text does not state"}
-"""How facts were repaired, as text for people, by the kind of repair."""
 _REASONS = {"unknown_entity_type": "of a type that the schema does not have",
             "unknown_relation": "by a relation that the schema does not have",
             "unknown_attribute": "of an attribute that the schema does not have",
@@ -36,36 +37,29 @@ _REASONS = {"unknown_entity_type": "of a type that the schema does not have",
             "undeclared_entity": "of something without a type", "self_loop": "of a thing with itself",
             "malformed": "not complete", "type_as_name": "with a type as a name",
             "wrong_kind": "with a value of another kind"}
-"""Why facts are not admitted, as text for people, by the reason's name."""
-
-_READERS = {RULES: "the rules", IMPORTED: "imported triples"}
 
 
 @app.command(name="list")
 def list_bases(*, as_json: AsJson = False) -> None:
     """List all knowledge bases and where they are stored."""
     settings = Settings()
-    home = settings.home
-    listed = [_count_contents(settings, name) for name in knowledge_bases(settings)]
+    listed = list[dict[str, Any]]()
+    for name in knowledge_bases(settings):
+        entry: dict[str, Any] = {"kb": name, "documents": 0, "chunks": 0, "problem": ""}
+        try:
+            with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
+                documents = Documents(database)
+                entry |= {"documents": documents.count_documents(), "chunks": documents.count()}
+        except StoreError as error:  # such as a damaged file: the others are listed all the same
+            entry["problem"] = str(error)
+        listed.append(entry)
     if as_json:
         print_json(listed)
-        return
-    if not listed:
-        err.say("there is no knowledge base in {} yet: make one with `banyan build PATH --kb NAME`", home)
-        return
-    print_table(("knowledge base", "documents", "chunks", "problem"),
-                [(entry["kb"], entry["documents"], entry["chunks"], entry["problem"]) for entry in listed])
-    out.say("[dim]in {}[/dim]", home.absolute())
-
-
-def _count_contents(settings: Settings, name: str) -> dict[str, Any]:
-    """Return a knowledge base's counts of documents and chunks; `problem` is why it cannot be read, or empty."""
-    try:
-        with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
-            documents = Documents(database)
-            return {"kb": name, "documents": documents.count_documents(), "chunks": documents.count(), "problem": ""}
-    except StoreError as error:
-        return {"kb": name, "documents": 0, "chunks": 0, "problem": str(error)}
+    elif not listed:
+        err.say("there is no knowledge base in {} yet: make one with `banyan build PATH --kb NAME`", settings.home)
+    else:
+        print_table(("knowledge base", "documents", "chunks", "problem"), [tuple(entry.values()) for entry in listed])
+        out.say("[dim]in {}[/dim]", settings.home.absolute())
 
 
 @app.command()
@@ -140,7 +134,13 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
     """Yield the lines of a status, each as (name, text)."""
-    yield "documents", _documents_text(report)
+    unread = [f"{number:,} {state}" for number, state in (
+        (report.chunks_waiting, "waiting"), (report.chunks_failed, "failed")) if number]
+    documents = (f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}, "
+                 + (f"of which {' and '.join(unread)}" if unread else "all read"))
+    if report.partly_read:
+        documents += f"; {format_count(len(report.partly_read), 'document')} only in part"
+    yield "documents", documents
     if report.read_by:
         yield "read by", ", ".join(f"{_READERS.get(reader, reader)}: {format_count(number, 'chunk')}"
                                    for reader, number in report.read_by.items())
@@ -163,19 +163,10 @@ def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
     yield "embedding", report.embedding_model
 
 
-def _documents_text(report: Status) -> str:
-    """Return how many documents and chunks there are, and how many of them are not read."""
-    unread = [f"{number:,} {state}" for number, state in (
-        (report.chunks_waiting, "waiting"), (report.chunks_failed, "failed")) if number]
-    text = (f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}, "
-            + (f"of which {' and '.join(unread)}" if unread else "all read"))
-    return f"{text}; {format_count(len(report.partly_read), 'document')} only in part" if report.partly_read else text
-
-
 def _counts_text(counts: Mapping[str, int], texts: Mapping[str, str]) -> str:
     """Return counts by a name as text, largest first; `texts` has the text for each name."""
-    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{number:,} {texts.get(name, name)}" for name, number in by_count)
+    largest_first = sorted(counts.items(), key=lambda count: (-count[1], count[0]))
+    return ", ".join(f"{number:,} {texts.get(name, name)}" for name, number in largest_first)
 
 
 def _print_spending(status: Status) -> None:

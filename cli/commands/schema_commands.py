@@ -44,8 +44,22 @@ def show(schema: Annotated[str, typer.Argument()] = "", kb: str = "",
             shown = history.get(version or history.version())
     if output is not None or as_json:
         _write_schema(shown, output)
-    else:
-        _print_schema(shown)
+        return
+    note = " (open: allows everything)" if shown.open else ""
+    out.say("[bold]{}[/bold] {}{}", shown.name, shown.description, note)
+    rows: list[tuple[str, SchemaElement, str]] = [
+        ("entity type", entity_type, entity_type.parent or "") for entity_type in shown.entity_types]
+    for relation in shown.relation_types:
+        # A functional relation has one tail for each head at a time, an inverse functional one has one head.
+        single_ends = ["one tail"] * relation.functional + ["one head"] * relation.inverse_functional
+        limit = f", {' and '.join(single_ends)} at a time" if single_ends else ""
+        rows.append(("relation", relation, f"{'|'.join(relation.domain)} -> {'|'.join(relation.range)}{limit}"))
+    for attribute in shown.attribute_types:
+        limit = ", one at a time" if attribute.functional else ""
+        of = f"{'|'.join(attribute.owners)}: {attribute.kind} {attribute.unit}".strip()
+        rows.append(("attribute", attribute, of + limit))
+    print_table(("kind", "name", "of", "also called"), [
+        (kind, element.name, of, ", ".join(element.all_names()[1:])) for kind, element, of in rows])
 
 
 def _count(schema: GraphSchema) -> str:
@@ -60,25 +74,6 @@ def _write_schema(schema: GraphSchema, path: Path | None) -> None:
     else:
         path.write_text(dump_schema(schema), "utf-8")
         err.say("written to {}", path)
-
-
-def _print_schema(schema: GraphSchema) -> None:
-    """Print a schema as a table of its entity types, relations and attributes."""
-    note = " (open: allows everything)" if schema.open else ""
-    out.say("[bold]{}[/bold] {}{}", schema.name, schema.description, note)
-    rows: list[tuple[str, SchemaElement, str]] = [
-        ("entity type", entity_type, entity_type.parent or "") for entity_type in schema.entity_types]
-    for relation in schema.relation_types:
-        # A functional relation has one tail for each head at a time, an inverse functional one has one head.
-        single_ends = ["one tail"] * relation.functional + ["one head"] * relation.inverse_functional
-        limit = f", {' and '.join(single_ends)} at a time" if single_ends else ""
-        rows.append(("relation", relation, f"{'|'.join(relation.domain)} -> {'|'.join(relation.range)}{limit}"))
-    for attribute in schema.attribute_types:
-        limit = ", one at a time" if attribute.functional else ""
-        of = f"{'|'.join(attribute.owners)}: {attribute.kind} {attribute.unit}".strip()
-        rows.append(("attribute", attribute, of + limit))
-    print_table(("kind", "name", "of", "also called"), [
-        (kind, element.name, of, ", ".join(element.all_names()[1:])) for kind, element, of in rows])
 
 
 @schema_app.command()
@@ -146,15 +141,16 @@ def review(
                       if candidates else "nothing is pending")
         else:
             review = load_review(decisions) if decisions is not None else Review()
-            named = [decision for verdict, names in (("accept", accept), ("reject", reject))
-                     for decision in _decide_named(candidates, names or (), verdict)]
+            named = [*_decide_named(candidates, accept or (), "accept"),
+                     *_decide_named(candidates, reject or (), "reject")]
             _decide(resources, kb, candidates, by, review.model_copy(update={
                 "decisions": (*review.decisions, *named), "all": everything or review.all}))
 
 
 def _decide(resources: Resources, kb: str, candidates: Sequence[Candidate], by: str, review: Review) -> None:
-    # "reviewer" is the default of a file that names nobody.
-    decider, decided = review.who if review.who != "reviewer" else by or getpass.getuser(), review.on(candidates)
+    """Apply a person's decisions; `by` is the person, unless the review's file names somebody."""
+    is_named = review.who != "reviewer"  # the default of a file that names nobody
+    decider, decided = review.who if is_named else by or getpass.getuser(), review.on(candidates)
     try:
         changed = resources.decide(kb, decided, decider)
     finally:  # also if a decision is refused: an earlier command may have been killed before it updated the tree
@@ -168,10 +164,10 @@ def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict
     """Return a decision for each candidate that has one of some names; a name may be that of several kinds."""
     decisions = []
     for name in names:
-        called = [c for c in candidates if label_key(name) in map(label_key, c.names())]
+        called = [candidate for candidate in candidates if label_key(name) in map(label_key, candidate.names())]
         if not called:
             raise CommandError(f"there is no candidate {name!r}: `banyan schema review` without a decision lists them")
-        decisions += [Decision(kind=c.kind, name=c.name, verdict=verdict) for c in called]
+        decisions += [Decision(kind=candidate.kind, name=candidate.name, verdict=verdict) for candidate in called]
     return decisions
 
 

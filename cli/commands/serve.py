@@ -40,21 +40,16 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
-MAX_HEAD = 32 * 1024
-"""Most bytes of a request's line and headers that arrive in several pieces."""
-HEAD_SECONDS = 20
-"""Seconds in which the head of a request arrives, from the connection or its last answer; then it is closed."""
-_DESCRIPTORS = 4096
-"""Open files of a process: its connections, and those of its knowledge bases."""
-_GRACE = 5
-"""Seconds that open requests have to finish when the server stops."""
-MOST_CONNECTIONS = 1000
-"""Connections of a process; a further one takes the place of one that waits for a request, or is refused."""
+MAX_HEAD = 32 * 1024  # bytes of a request's line and headers that arrive in several pieces
+HEAD_SECONDS = 20  # in which the head of a request arrives, from the connection or its last answer
+MOST_CONNECTIONS = 1000  # of a process; a further one takes the place of one that waits for a request, or is refused
+_DESCRIPTORS = 4096  # open files of a process: its connections, and those of its knowledge bases
+_GRACE = 5  # seconds that open requests have to finish when the server stops
 _DIVIDED_LIMITS = ("asks_at_once", "llm_concurrency", "llm_requests_per_second", "llm_tokens_per_minute",
                    "requests_per_minute")
+# Seconds for a worker to start, and to answer the supervisor, before it is killed. This is far more than it needs,
+# because a build may block all of Python while it parses something large.
 _STARTS_WITHIN, _ANSWERS_WITHIN = 120, 60
-"""Seconds for a worker to start, and to answer the supervisor, before it is killed. This is far more than it needs,
-because a build may block all of Python while it parses something large."""
 
 
 @app.command()
@@ -73,7 +68,11 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
                            "BANYAN_SERVER_HOSTS and --host")
     hosts = Hosts.bound(host, settings.server_hosts)
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"  # IPv6 in brackets
-    _check_free(host, port)
+    try:  # before models are loaded, which takes long
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        raise CommandError(f"{host}:{port} cannot be listened on ({error.strerror or error}): end the program that "
+                           "uses it, or choose another with --host or --port") from error
     _allow_descriptors()
 
     def listening() -> None:
@@ -102,15 +101,6 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
         raise typer.Exit(1)
 
 
-def _check_free(host: str, port: int) -> None:
-    """Check that no other program uses the port; called before models are loaded, which takes long."""
-    try:
-        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
-    except OSError as error:
-        raise CommandError(f"{host}:{port} cannot be listened on ({error.strerror or error}): end the program that "
-                           "uses it, or choose another with --host or --port") from error
-
-
 def _allow_descriptors() -> None:
     """Let the process open `_DESCRIPTORS` files, if the system allows it; many begin with 256 or 1,024."""
     if sys.platform != "win32":
@@ -126,13 +116,11 @@ def serve_alone(settings: Settings, hosts: "Hosts", listening: Callable[[], None
                 options: dict[str, Any]) -> bool:
     """Serve in this process until it is stopped; return True if the server could start.
 
-    `listening` is called when it has started, and `options` are uvicorn's. If a build cannot be stopped at the end,
-    this process exits here.
+    `listening` is called once it has started. If a build cannot be stopped at the end, this process exits here.
     """
     app = serving_app(settings, hosts, needs_keys=needs_keys)
     server = _Server(uvicorn.Config(app, **options), listening)
-    # uvicorn handles a signal by shutting down, and then raises the signal again, which would kill this process. These
-    # handlers ignore the second one.
+    # uvicorn handles a signal by shutting down, and then raises it again, which would kill this process.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     server.run()
@@ -156,11 +144,7 @@ class _Server(uvicorn.Server):
 
 
 class Connection(H11Protocol):
-    """A connection that is closed unless the whole head of a request arrives within `timeout_keep_alive` seconds.
-
-    If a process has as many connections as it may have, a new one takes the place of the one that has waited longest
-    for a head.
-    """
+    """A connection that is closed unless the whole head of a request arrives within `timeout_keep_alive` seconds."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the timer, which uvicorn starts only after an answer, and make room for this connection."""
@@ -195,15 +179,11 @@ def serving_app(settings: Settings, hosts: "Hosts", *, needs_keys: bool, workers
 
 
 class WorkerSupervisor(Multiprocess):
-    """The supervisor of several workers."""
+    """The supervisor of several workers; its `settings` are those of all workers together."""
 
     def __init__(self, settings: Settings, workers: int, hosts: "Hosts", listening: Callable[[], None], *,
                  needs_keys: bool, **options: Any) -> None:
-        """Bind the port; nothing is started yet. `settings` are those of all workers together.
-
-        Raises:
-            CommandError: a limit cannot be divided among the workers.
-        """
+        """Bind the port; nothing is started yet."""
         app = partial(_worker_app, divide_limits(settings, workers), hosts, needs_keys=needs_keys, workers=workers)
         config = uvicorn.Config(app, factory=True, workers=workers, timeout_worker_healthcheck=_ANSWERS_WITHIN,
                                 **options)
@@ -212,10 +192,7 @@ class WorkerSupervisor(Multiprocess):
         super().__init__(config, [config.bind_socket()])
 
     def init_processes(self) -> None:
-        """Start all workers and wait until they are ready.
-
-        If one cannot start, stop all: it would fail again and again if the supervisor replaced it.
-        """
+        """Start all workers; if one cannot start, stop all, as it would fail again whenever it is replaced."""
         for _ in range(self.processes_num):
             process = Process(self.config, self.sockets)
             # Reading this lazy property creates its value before threads use it. Otherwise two threads could each
@@ -231,7 +208,11 @@ class WorkerSupervisor(Multiprocess):
 
 
 def divide_limits(settings: Settings, workers: int) -> Settings:
-    """Return the settings of one worker, in which each limit that processes count by themselves is divided."""
+    """Return the settings of one worker, in which each limit that processes count by themselves is divided.
+
+    Raises:
+        CommandError: a limit cannot be divided among the workers.
+    """
     parts: dict[str, float] = {}
     for name in _DIVIDED_LIMITS:
         limit = getattr(settings, name)
@@ -275,7 +256,17 @@ def key(
              "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
              known.requests_per_minute or "", known.created_at) for known in keys.all()])
     elif revoke:
-        _revoke_key(settings, keys, name)
+        # Imported here, because they take half a second, and only revoking needs them.
+        from ...server.runs.conversations import Conversations  # noqa: PLC0415
+        from ...server.server_database import ServerDatabase  # noqa: PLC0415
+
+        keys.revoke(name)
+        with closing(ServerDatabase.of(settings)) as database:
+            Conversations(database).forget_client(name)  # a later client of the same name must not get them
+        err.print(f"revoked, and its conversations deleted: {name}")
+        if not keys.all():
+            err.say("no key is left, so the server accepts no request: make another, or delete the file of keys (in "
+                    "PostgreSQL the rows of banyan.banyan_keys) to open it to this machine again")
     else:
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):
@@ -285,21 +276,6 @@ def key(
             err.say("there is no knowledge base {} yet; the key will apply once it is created", missing)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
         out.print(secret, soft_wrap=True)
-
-
-def _revoke_key(settings: Settings, keys: Keys, name: str) -> None:
-    """Revoke a client's key, and delete its conversations: a later client of the same name must not get them."""
-    # Imported here, because they take half a second, and only revoking needs them.
-    from ...server.runs.conversations import Conversations  # noqa: PLC0415
-    from ...server.server_database import ServerDatabase  # noqa: PLC0415
-
-    keys.revoke(name)
-    with closing(ServerDatabase.of(settings)) as database:
-        Conversations(database).forget_client(name)
-    err.print(f"revoked, and its conversations deleted: {name}")
-    if not keys.all():
-        err.say("no key is left, so the server accepts no request: make another, or delete the file of keys (in "
-                "PostgreSQL the rows of banyan.banyan_keys) to open it to this machine again")
 
 
 @app.command()
