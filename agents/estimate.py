@@ -6,6 +6,7 @@ Several small chunks share a call of a model, because each call repeats the inst
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from pydantic import Field
@@ -20,7 +21,7 @@ from ..ingest.metadata import document_name
 from ..models.llm.llm_reasoner import extraction_prompt, inference_prompt
 from ..models.rules.table_facts import read_rows
 from ..runtime.budgets import BATCHED
-from ..schemas.documents import Chunk, Document, Frozen
+from ..schemas.documents import Chunk, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
@@ -33,22 +34,18 @@ from .schema_proposal import choose_excerpts, core_schema
 
 _PAID_PER_COUNTED = 1 / 1.08
 """Paid tokens for each that `estimate_tokens` counts, which serves as a limit and so counts too many (English)."""
-
-# The completion tokens of an extraction call: a constant, and a share of the tokens of its text, fitted to recorded
-# extractions: `benchmarks/llm_estimate.py` prints the fit.
 ANSWER, ANSWER_SHARE = 26.0, 1.66
-
-# What resolution and summaries take for each token of new text if every fact joins the graph (--schema open). With a
-# schema only the facts that fit it join the graph, which may be none or nearly all: half is assumed.
+"""The completion tokens of an extraction call: a constant, and a share of the tokens of its text, fitted to recorded
+extractions (`benchmarks/llm_estimate.py`)."""
 _LATER_CALLS, _LATER_PROMPT, _LATER_COMPLETION = 4.1e-4, 0.70, 0.13
+"""What resolution and summaries take for each token of new text if every fact joins the graph (--schema open)."""
 _ADMITTED_SHARE = 0.5
-
+"""The facts that fit a schema, of which `later` takes half: they may be none or nearly all."""
 _SAMPLE = 100
 """The number of stored chunks that an estimate for reading them again is computed from."""
-
-# For an inferred schema: the tokens of the answer that proposes it, and those that the proposed elements add to each
-# extraction prompt. Counted with two folders of benchmarks/newcomer.
 _PROPOSAL_TOKENS, _PROPOSED_TOKENS = 900, 170
+"""The tokens of the answer that proposes a schema, and of the proposed elements in each extraction prompt, counted with
+two folders of benchmarks/newcomer."""
 _ABOUT_TOKENS = 40
 MOST_CHUNKS = 16
 """The most chunks of a call: more would save little, and a weak model overlooks more."""
@@ -108,59 +105,61 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
         NoModelError: `reread` is True, and no model is set.
         PricesError: the price file cannot be used.
     """
-    check_model(reread=reread, uses_llm=resources.settings.uses_llm)
-    documents = load_documents(paths, on_failure=lambda _: None, limits=resources.limits)
-    if not Layout.by(resources.settings, name).exists():
-        return _estimate_documents(resources, None, documents, schema, reread=reread)
-    with resources.snapshot(name) as snapshot:
-        return _estimate_documents(resources, snapshot.kb, documents, schema, reread=reread)
-
-
-def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, documents: Iterable[Document], schema: str,
-                        *, reread: bool) -> BuildEstimate:
-    """Estimate a build of documents: the extraction of the chunks that it would read, and the steps around it."""
     settings = resources.settings
-    reread_ids = list(stored.documents.to_reread(_find_outdated(resources, stored))) if stored and reread else []
-    extracted_ids = stored.documents.extracted_ids() - set(reread_ids) if stored else set[str]()
-    inferred = False
-    if stored is not None and stored.schemas.version() > 0:
-        graph_schema = stored.schemas.current()
-    elif inferred := is_inferred(schema, None, uses_llm=settings.uses_llm):
-        graph_schema = core_schema()  # what the model proposes is added to it
-    else:
-        graph_schema = named_schema(schema) or load_schema(DEFAULT_SCHEMA)
-    document_ids, characters, chunks = set[str](), 0, list[Chunk]()
-    for document in documents:
-        document_ids.add(document.id)
-        characters += len(document.text)
-        document_chunks = chunk_document(document, max_tokens=settings.chunk_tokens,
-                                         overlap_tokens=settings.chunk_overlap)
-        chunks += [chunk for chunk in document_chunks if chunk.id not in extracted_ids]
-    if stored and reread_ids:
-        # The chunks of a given document are counted already, from its present text.
-        chunks += [chunk for chunk in stored.documents.chunks(reread_ids) if chunk.document_id not in document_ids]
+    check_model(reread=reread, uses_llm=settings.uses_llm)
+    is_stored = Layout.by(settings, name).exists()
+    with resources.snapshot(name) if is_stored else nullcontext() as snapshot:
+        stored = snapshot.kb if snapshot else None
+        length_of, chunks = _chunks_to_read(resources, stored, paths, reread=reread)
+        instructions = stored.extraction_instructions.get() if stored else ""
+        infers = False
+        if stored and stored.schemas.version():
+            graph_schema = stored.schemas.current()
+        elif infers := is_inferred(schema, None, uses_llm=settings.uses_llm):
+            graph_schema = core_schema()  # what the model proposes is added to it
+        else:
+            graph_schema = named_schema(schema) or load_schema(DEFAULT_SCHEMA)
     extraction, fitting, later_at_most = Amount(), Amount(), Amount()
     if settings.uses_llm and chunks:
-        instructions = stored.extraction_instructions.get() if stored else ""
         extraction = _estimate_extraction(resources, chunks, graph_schema, instructions)
         later_at_most = _estimate_later_steps(chunks)
-        if inferred:
-            extraction += Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS)
-            prompts = [inference_prompt(excerpts, graph_schema, settings)
-                       for excerpts in choose_excerpts(chunks, characters)]
-            fitting = Amount(calls=len(prompts), completion_tokens=len(prompts) * _PROPOSAL_TOKENS,
-                             prompt_tokens=round(_PAID_PER_COUNTED * sum(prompt.tokens for prompt in prompts)))
+    if infers and chunks:
+        extraction += Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS)
+        prompts = [inference_prompt(excerpts, graph_schema, settings)
+                   for excerpts in choose_excerpts(chunks, sum(length_of.values()))]
+        fitting = Amount(calls=len(prompts), completion_tokens=len(prompts) * _PROPOSAL_TOKENS,
+                         prompt_tokens=round(_PAID_PER_COUNTED * sum(prompt.tokens for prompt in prompts)))
     later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
     return BuildEstimate(
-        **(extraction + fitting + later).model_dump(), documents=len(document_ids), chunks=len(chunks),
+        **(extraction + fitting + later).model_dump(), documents=len(length_of), chunks=len(chunks),
         extraction=extraction, fitting=fitting, later=later, later_at_most=later_at_most,
         cost=_total_cost(resources, extraction, fitting, later),
         batch_cost=_total_cost(resources, extraction, fitting, later, suffix=BATCHED))
 
 
+def _chunks_to_read(resources: Resources, stored: KnowledgeBase | None, paths: Sequence[Path | Address], *,
+                    reread: bool) -> tuple[dict[str, int], list[Chunk]]:
+    """Return the lengths of the documents in some files by their ids, and all chunks that a build would extract."""
+    settings = resources.settings
+    reread_ids, extracted_ids = list[str](), set[str]()
+    if stored:
+        reread_ids = [*stored.documents.to_reread(find_outdated_readings(resources, stored))] if reread else []
+        extracted_ids = stored.documents.extracted_ids() - set(reread_ids)
+    length_of, chunks = dict[str, int](), list[Chunk]()
+    for document in load_documents(paths, on_failure=lambda _: None, limits=resources.limits):
+        length_of[document.id] = len(document.text)
+        document_chunks = chunk_document(document, max_tokens=settings.chunk_tokens,
+                                         overlap_tokens=settings.chunk_overlap)
+        chunks += [chunk for chunk in document_chunks if chunk.id not in extracted_ids]
+    if stored and reread_ids:
+        # The chunks of a given document are counted already, from its present text.
+        chunks += [chunk for chunk in stored.documents.chunks(reread_ids) if chunk.document_id not in length_of]
+    return length_of, chunks
+
+
 def estimate_reread(resources: Resources, stored: KnowledgeBase) -> ReadingEstimate:
     """Estimate a build with `reread` and no new documents: the chunks that the model would read otherwise now."""
-    return _estimate_stored(resources, stored, _find_outdated(resources, stored))
+    return _estimate_stored(resources, stored, find_outdated_readings(resources, stored))
 
 
 def estimate_reading(resources: Resources, stored: KnowledgeBase) -> ReadingEstimate | None:
@@ -184,11 +183,6 @@ def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: 
         chunks=len(ids), read_by=count_by_reader(Counter(fingerprint_of.values())),
         model=resources.settings.model_of("extract") if resources.settings.uses_llm else "",
         **(extraction + later).times(scale).model_dump(), cost=None if sample_cost is None else scale * sample_cost)
-
-
-def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
-    """Return the fingerprints of the extractions that a build with `reread` would make again."""
-    return find_outdated(stored.extractions.count_fingerprints(), reading_fingerprint(resources, stored))
 
 
 def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, suffix: str = "",
@@ -216,10 +210,8 @@ def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: 
         sizes.append((chunk.id, estimate_tokens(chunk.text)))
         if has_statement(prose):
             requests[chunk.id] = extraction_request(chunk, prose, {}, instructions)
-    calls = list[list[ExtractionRequest]]()
-    for chunk_ids in pack_calls(sizes, resources.settings.extract_tokens):
-        if call_requests := [requests[chunk_id] for chunk_id in chunk_ids if chunk_id in requests]:
-            calls.append(call_requests)
+    groups = pack_calls(sizes, resources.settings.extract_tokens)
+    calls = [*filter(None, ([requests[chunk] for chunk in group if chunk in requests] for group in groups))]
     prompt = sum(extraction_prompt(call, schema, resources.settings).tokens for call in calls)
     return Amount(calls=len(calls), prompt_tokens=round(_PAID_PER_COUNTED * prompt),
                   completion_tokens=estimate_completion(calls))
@@ -252,6 +244,11 @@ def reading_fingerprint(resources: Resources, kb: KnowledgeBase) -> str:
     Extractions with the same fingerprint were made in the same way, so they need not be made again.
     """
     return add_instructions(resources.reasoner(kb.layout.name).fingerprint, kb.extraction_instructions.get())
+
+
+def find_outdated_readings(resources: Resources, kb: KnowledgeBase) -> list[str]:
+    """Return the fingerprints of the extractions that a build with `reread` would make again."""
+    return find_outdated(kb.extractions.count_fingerprints(), reading_fingerprint(resources, kb))
 
 
 def pack_calls(sizes: Sequence[tuple[str, int]], most_tokens: int) -> list[list[str]]:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from textwrap import shorten
 
@@ -25,29 +26,28 @@ _MOSTLY = 1 / 2
 _LEAST_OF_ALL = 1 / 4
 """The least share of all documents that are in a folder whose fields are shown: of a few they say little."""
 _LONGEST_HEADER, _LONGEST_HEADING = 40, 60
-_OF_CELL = re.compile(r"[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
+_NO_HEADER = re.compile(r"[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
 """What no name of a column has, but a first row that was taken for the header, or a link."""
 _VALUE = re.compile(r"(?=.*[^\WA-Z\d_])[^\W\d_][\w -]{1,30}")
 """A value that a question can name; initials and placeholders in capitals say too little."""
-_TABLE_OF_ROW = "|"  # how a row of a table begins in a text; neighbouring fields, such as those of minutes, do not
 _MOST: dict[Language, str] = {"en": "Which {} has the most documents?", "zh": "哪个{}的文档最多？"}
 _HAVE: dict[Language, str] = {"en": 'How many documents have the {} "{}"?', "zh": "有多少文档的{}是{}？"}
 _ROWS: dict[Language, str] = {"en": 'How many rows of {} have the {} "{}"?', "zh": "{1}是{2}的有多少行？"}
-_MOST_ASKED = 6
+_MOST_TRIED = 12
+"""Questions that are put to the tables, each in milliseconds, until enough have an answer."""
 
 
 def describe_tables(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return what the fields of each folder's documents and the largest tables hold: rows and names of columns."""
     tables = [table for table in index.sql.tables() if table.kind == "records" and table.rows >= _LEAST_ROWS]
-    lines = list(_describe_folders(metadata_of))
-    for table in sorted(tables, key=lambda table: (not any(map(_title_of, table.columns)), -table.rows, table.name)):
-        if len(lines) < _SHOWN:
-            lines += _describe_table(index, table, is_only=len(metadata_of) == 1)
-    return lines
+    tables.sort(key=lambda table: (not any(map(_title_of, table.columns)), -table.rows, table.name))
+    is_only = len(metadata_of) == 1
+    of_tables = (line for table in tables if (line := _describe_table(index, table, is_only=is_only)))
+    return list(islice(chain(_describe_folders(metadata_of), of_tables), _SHOWN))
 
 
 def _title_of(column: ColumnInfo) -> str:
-    """Return the title of a column of the documents' own, or "" if it has none."""
+    """Return the title of a column, or "" for the document and the section, which Banyan adds."""
     return "" if column.name == DOCUMENT or column.title == SECTION else column.title.strip()
 
 
@@ -58,6 +58,8 @@ def _describe_folders(metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[
         file, mark, _ = key.partition("#")  # the id of a record is that of its file, # and a number
         documents_of[PurePosixPath(file).stem if mark else PurePosixPath(file).parent.name].append(key)
     for folder, documents in sorted(documents_of.items(), key=lambda item: (-len(item[1]), item[0])):
+        if len(documents) < max(_LEAST_ROWS, len(metadata_of) * _LEAST_OF_ALL):
+            return
         titles: dict[str, str] = {}
         counts = Counter[str]()
         for key in documents:
@@ -66,37 +68,37 @@ def _describe_folders(metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[
             titles = fields | titles
             counts.update(fields.keys())
         columns = [titles[name] for name, count in counts.most_common() if count >= len(documents) * _MOSTLY]
-        is_large = len(documents) >= max(_LEAST_ROWS, len(metadata_of) * _LEAST_OF_ALL)
-        if is_large and len(columns) >= _LEAST_COLUMNS:
+        if len(columns) >= _LEAST_COLUMNS:
             name = readable_name(folder) if folder else "documents"
             yield f"{name}: {len(documents):,} × {_list_columns(['title', *columns])}"
 
 
-def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> Iterator[str]:
-    """Yield a line for a table, unless its header is one of its rows, or it was written as lines of fields."""
-    columns = [column for column in table.columns if column.name != DOCUMENT and column.title != SECTION]
-    named = [column for column in columns if _title_of(column)]
-    if not all(map(_is_named, named)) or 0 < 2 * len(named) < len(columns) or len(columns) < _LEAST_COLUMNS:
-        return
+def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> str:
+    """Return a line for a table; "" if its header is one of its rows, or it was written as lines of fields."""
+    own_columns = [column for column in table.columns if column.name != DOCUMENT and column.title != SECTION]
+    titled = [column for column in own_columns if _title_of(column)]
+    has_half_a_header = 0 < 2 * len(titled) < len(own_columns)
+    if not all(map(_has_name, titled)) or has_half_a_header or len(own_columns) < _LEAST_COLUMNS:
+        return ""
     result = index.sql.run(f"SELECT DISTINCT document FROM {quoted(table.name)}", most_cited=1)  # noqa: S608
-    is_form = 1 < table.rows / max(result.total, 1) < _LEAST_ROWS  # in each file
-    if is_form or not result.citations or not result.citations[0].quote.startswith(_TABLE_OF_ROW):
-        return
-    # The columns that most rows have come first; a field that one row alone has is no column.
-    titles = [column.title for column in sorted(named, key=lambda column: column.empty)
-              if table.rows - column.empty > 1]
+    is_form_in_each_file = 1 < table.rows / max(result.total, 1) < _LEAST_ROWS
+    # A table's row begins with a bar in a text; neighbouring fields, such as those of minutes, do not.
+    if is_form_in_each_file or not result.citations or not result.citations[0].quote.startswith("|"):
+        return ""
     titles_of = dict(zip(index.document_ids, index.document_titles, strict=True))
     head = f"{_name_table(table, result, titles_of, is_only=is_only)}: {table.rows:,}"
-    if not named:
-        yield f"{head} rows, no header"
-    elif len(titles) >= _LEAST_COLUMNS:
-        yield f"{head} × {_list_columns(titles)}"
+    if not titled:
+        return f"{head} rows, no header"
+    # The columns that most rows have come first; a field that one row alone has is no column.
+    titled.sort(key=lambda column: column.empty)
+    titles = [column.title for column in titled if table.rows - column.empty > 1]
+    return f"{head} × {_list_columns(titles)}" if len(titles) >= _LEAST_COLUMNS else ""
 
 
-def _is_named(column: ColumnInfo) -> bool:
+def _has_name(column: ColumnInfo) -> bool:
     """Return True if the title of a column is a name, and no cell of a first row that was taken for the header."""
     title = _title_of(column)
-    return 0 < len(title) <= _LONGEST_HEADER and _OF_CELL.search(title) is None
+    return 0 < len(title) <= _LONGEST_HEADER and _NO_HEADER.search(title) is None
 
 
 def _name_table(table: TableInfo, result: SqlResult, titles_of: Mapping[str, str], *, is_only: bool) -> str:
@@ -106,14 +108,17 @@ def _name_table(table: TableInfo, result: SqlResult, titles_of: Mapping[str, str
         folders = {path.parent.name for path in paths}
         name = readable_name(folders.pop()) if len(folders) == 1 else ""
         kinds = "/".join(sorted({path.suffix[1:].upper() for path in paths}))
-        return name if result.total == table.rows and name else f"{name or kinds} ({result.total:,} files)"
+        has_row_of_each_file = result.total == table.rows
+        return name if has_row_of_each_file and name else f"{name or kinds} ({result.total:,} files)"
     path = paths.pop()
     heading = table.title.removeprefix(path.stem).strip()
-    if is_only and 0 < len(heading) <= _LONGEST_HEADING:
+    if len(heading) > _LONGEST_HEADING:
+        heading = ""
+    if is_only and heading:
         return in_small_letters(heading)
     title = titles_of.get(str(path)) or path.stem
     name = readable_name(shorten(title, _LONGEST_HEADING, placeholder="…"))
-    return f"{name}, {heading}" if 0 < len(heading) <= _LONGEST_HEADING and heading != title else name
+    return f"{name}, {heading}" if heading not in {"", title} else name
 
 
 def _list_columns(titles: list[str]) -> str:
@@ -122,19 +127,21 @@ def _list_columns(titles: list[str]) -> str:
 
 
 def counting_questions(index: GraphIndex, most: int) -> list[str]:
-    """Return questions that count over tables and that these answer, each on another column."""
+    """Return questions that count over tables and that these answer: on frequent values, then on filled cells."""
     tables = sorted((table for table in index.sql.tables() if table.kind in {"documents", "records"}),
                     key=lambda table: (table.kind != "documents", -table.rows, table.name))
     columns = [(table, column) for table in tables for column in table.columns
-               if _is_named(column) and column.name not in OWN_FIELDS and column.title not in {UNREAD, CREATED}
+               if _has_name(column) and column.name not in OWN_FIELDS and column.title not in {UNREAD, CREATED}
                and "_" not in column.title and not is_setting(column.title, "")
                and table.rows - column.empty >= _LEAST_ROWS]
-    on_values = [question for pair in columns if (question := _ask_frequent(*pair))]
-    for questions in (on_values, [_ask_filled(*pair) for pair in columns if pair[1].empty]):
-        answers = {question: ask_tables(index, question) for question in questions[:_MOST_ASKED]}
-        if answered := [question for question, answer in answers.items() if answer is not None and answer.short]:
-            return answered[:most]
-    return []
+    questions = [*filter(None, (_ask_frequent(table, column) for table, column in columns))]
+    for table, column in columns:
+        if column.empty and column.title.islower():
+            rows = "documents" if table.kind == "documents" else "rows"
+            questions.append(f"How many {rows} have {_with_article(column.title)}?")
+    answered = [question for question in questions[:_MOST_TRIED]
+                if (answer := ask_tables(index, question)) is not None and answer.short]
+    return answered[:most]
 
 
 def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
@@ -151,8 +158,7 @@ def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
     return _HAVE[language].format(column.title.removesuffix("s"), value)
 
 
-def _ask_filled(table: TableInfo, column: ColumnInfo) -> str:
-    """Return a question on how many rows have a value in a column."""
-    article = "" if column.title.endswith("s") else "an " if column.title[0].lower() in "aeiou" else "a "
-    name = column.title if column.title.islower() else f'"{column.title}"'
-    return f"How many {'documents' if table.kind == 'documents' else 'rows'} have {article}{name}?"
+def _with_article(noun: str) -> str:
+    if noun.endswith("s"):
+        return noun
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

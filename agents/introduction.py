@@ -2,17 +2,20 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, zip_longest
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import PurePosixPath
 
+import numpy as np
 from pydantic import Field
 
+from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.document_rows import Documents
 from ..graph_store.ledger.notes import BUILD, UNREAD_FILES
 from ..ingest.loaders import LICENCE
 from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
+from ..schemas.naming import label_key, normalise
 from ..text.languages import Language, phrase_language
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
@@ -20,33 +23,45 @@ from ..text.section_lines import headings
 from ..text.titles import UNREAD, in_small_letters, readable_name
 from ..tools.reports import DocumentSummary, summarise_documents
 from .estimate import ReadingEstimate, estimate_reading
-from .introduced_names import FEW, MainEntity, main_entities, questions_on_names
 from .introduced_tables import counting_questions, describe_tables
 from .resources import Resources
 
-_TITLES, _CHAPTERS = 6, 15
-_OPENINGS, _LOOKED_AT = 3, 24
-"""How many openings are shown, and in how many documents they are looked for."""
-_EXAMPLES = 4
-_NAMED_FILES = 3  # of those that could not be read
+_TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _EXAMPLES, _NAMED_FILES = 6, 15, 3, 8, 5, 4, 3
+"""How many of each are shown; `_OF_ONE_TYPE` of the entities."""
+_READ_FOR_OPENINGS = 24
+"""In how many documents an opening is looked for: reading all of a large folder would take seconds."""
 _LEAST_CHAPTERS = 3
-_CHAPTER = re.compile(r"(?:chapter|part|book|kapitel|chapitre)\s[\dIVXLC]{1,7}\.?", re.IGNORECASE)
-"""A heading that only numbers a chapter."""
+_FEW = 5
+"""In fewer documents most names are in all of them, so the passages that mention a name are counted instead."""
+_LEAST_MENTIONS = 3
+_LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
+"""What mentions a name that stands out: of all documents, or of the passages that mention the first name."""
+_LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_AUTHORS = 3, 40, 80
+"""Characters of a name that says nothing, of a name in a question, and of the authors shown with a title."""
 _ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "这些文档讲什么？"}
 _ABOUT_ONE: dict[Language, str] = {"en": "What is this document about?", "zh": "这篇文档讲什么？"}
-_ABOUT_ALL = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
+_SAID: dict[Language, str] = {"en": "What is said about {}?", "zh": "关于{}有什么？"}
+_MENTIONED: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到了{}？"}
+_OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
 """In the name of a file that says what a folder is about."""
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
-"""A sentence of some length, and no part of one."""
+"""A whole sentence of at least five words or eight Chinese characters."""
 _PICTURES = re.compile(r"(?P<number>[\d,]{1,12}) pictures?")
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
-          "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON",
-          "tex": "LaTeX"}
+          "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON", "tex": "LaTeX"}
 _DATA = frozenset({".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".xls", ".bib", ".ris"})
-"""Files of records, which the tables tell of: their titles come last."""
-_AUTHOR = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){1,4}(?:(?:,| and) [^\n]{1,80})?")
-"""The name of an author, and not of an account."""
+"""Files of records: their titles come last, as the introduction describes them as tables."""
+
+
+class MainEntity(Frozen):
+    """An entity with the number of documents and of passages that mention it."""
+
+    id: str
+    name: str
+    type: str
+    documents: int
+    times: int = Field(description="the number of passages that mention it")
 
 
 class Introduction(Frozen):
@@ -77,32 +92,30 @@ class Introduction(Frozen):
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the introduction as lines of English text, each as (name, text)."""
-        titles = "; ".join(self.titles)
-        if (more_titles := self.documents - len(self.titles)) > 0:
-            titles += f" and {more_titles:,} more"
-        said = "\n".join(f"“{one.said}” — {one.title}" for one in self.openings)
-        parts = {"kind" if self.documents == 1 else "kinds": self._kinds_text(),
-                 "title" if self.documents == 1 else "titles": titles, "chapters": "; ".join(self.chapters),
-                 "from the text": said, "tables": "\n".join(self.tables),
-                 "mentioned most": ", ".join(map(self._count_text, self.entities)),
-                 "not read": "; ".join(self._unread_parts()) or "nothing: all is read",
-                 "try": "\n".join(self.examples),
-                 "without a model": self._offer_text(self.model) if self.model else ""}
-        return [(name, text) for name, text in parts.items() if text]
-
-    def _kinds_text(self) -> str:
-        """Return the kinds of the documents and their first and last date."""
+        plural = "" if self.documents == 1 else "s"
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items()) or "no documents yet"
-        if self.dates is None:
-            return kinds
-        first, last = self.dates
-        return f"{kinds}, of {first}" if first == last else f"{kinds}, from {first} to {last}"
-
-    def _count_text(self, entity: MainEntity) -> str:
-        """Return a name with its type and what was counted of it."""
-        counted = (format_count(entity.times, "passage") if self.counts_times
-                   else f"in {format_count(entity.documents, 'document')}")
-        return f"{entity.name} ({entity.type}, {counted})"
+        if self.dates:
+            first, last = self.dates
+            kinds += f", of {first}" if first == last else f", from {first} to {last}"
+        hidden_titles = self.documents - len(self.titles)
+        counts = [format_count(one.times, "passage") if self.counts_times
+                  else f"in {format_count(one.documents, 'document')}" for one in self.entities]
+        parts = {
+            f"kind{plural}": kinds,
+            f"title{plural}": "; ".join(self.titles) + (f" and {hidden_titles:,} more" if hidden_titles > 0 else ""),
+            "chapters": "; ".join(self.chapters),
+            "from the text": "\n".join(f"“{one.said}” — {one.title}" for one in self.openings),
+            "tables": "\n".join(self.tables),
+            "mentioned most": ", ".join(f"{one.name} ({one.type}, {count})"
+                                        for one, count in zip(self.entities, counts, strict=True)),
+            "not read": "; ".join(self._unread_parts()) or "nothing: all is read",
+            "try": "\n".join(self.examples)}
+        if self.model:
+            cost = self.model.cost
+            price = "" if cost is None else f"; reading the documents with it costs about {cost:.2f}"
+            parts["without a model"] = ("you can search, read quotes and count over tables; a model also writes "
+                                        f"answers in its own words, over several documents{price}")
+        return [(name, text) for name, text in parts.items() if text]
 
     def _unread_parts(self) -> list[str]:
         """Return what was not read: files, parts of documents, chunks, and what is no document."""
@@ -117,16 +130,9 @@ class Introduction(Frozen):
             parts.append(format_count(self.chunks_failed, "chunk"))
         if self.pictures:
             pictures = format_count(sum(self.pictures.values()), "picture")
-            read = "" if parts else "; all text is read"
-            parts.append(f"{pictures} in {format_count(len(self.pictures), 'document')}{read}")
+            all_text = "" if parts else "; all text is read"
+            parts.append(f"{pictures} in {format_count(len(self.pictures), 'document')}{all_text}")
         return [*parts, *(line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out)]
-
-    @staticmethod
-    def _offer_text(model: ReadingEstimate) -> str:
-        """Return what can be done without a model, and what one would add and cost."""
-        cost = "" if model.cost is None else f"; reading the documents with it costs about {model.cost:.2f}"
-        return ("you can search, read quotes and count over tables; a model also writes answers in its own words, over "
-                f"several documents{cost}")
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {text}" for name, text in self.lines())
@@ -134,10 +140,6 @@ class Introduction(Frozen):
 
 def introduce(resources: Resources, name: str) -> Introduction:
     """Return an introduction to a knowledge base: what its documents are about, and what can be asked.
-
-    Args:
-        resources: settings and open knowledge bases.
-        name: the knowledge base.
 
     Raises:
         StoreError: there is no such knowledge base, or it cannot be read.
@@ -147,29 +149,27 @@ def introduce(resources: Resources, name: str) -> Introduction:
         documents = kb.documents.about()
         title_of = {document_id: _shown_title(document_id, title) for document_id, title, _, _ in documents}
         metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
-        unread_lines: list[str] = kb.database.notes(BUILD).get(UNREAD_FILES, [])
-        left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
-        ids = _in_turn(metadata_of)
+        ids = _take_turns(metadata_of)
         dates = sorted(date for document_id, title, _, metadata in documents
                        if (date := document_date(document_id, title, metadata)))
         entities = main_entities(index)
+        unread_lines: list[str] = kb.database.notes(BUILD).get(UNREAD_FILES, [])
+        left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
         unread_parts = {key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata}
         pictures = {key: int(match["number"].replace(",", "")) for key, note in unread_parts.items()
                     if (match := _PICTURES.fullmatch(note))}
-        language = Counter(map(phrase_language, title_of.values())).most_common(1)
-        about = [(_ABOUT if len(documents) > 1 else _ABOUT_ONE)[one] for one, _ in language]
-        on_names = questions_on_names(entities, len(documents))
-        questions = [*about, *on_names, *counting_questions(index, _EXAMPLES - len(on_names) - len(about))]
+        questions = _questions_on_content(title_of.values(), entities)
         return Introduction(
             kb=name, documents=len(documents), kinds=_count_kinds(metadata_of),
             dates=(dates[0], dates[-1]) if dates else None, titles=_title_texts(ids, title_of, metadata_of),
-            chapters=_chapters(kb.documents, ids[0]) if len(ids) == 1 else (),
+            chapters=_chapters(kb.documents.text(ids[0])) if len(ids) == 1 else (),
             openings=_openings(kb.documents, ids, title_of),
             tables=tuple(describe_tables(index, metadata_of)), entities=tuple(entities),
-            counts_times=len(index.document_ids) < FEW, left_out=left_out, pictures=pictures,
+            counts_times=len(documents) < _FEW, left_out=left_out, pictures=pictures,
             unread=tuple(line for line in unread_lines if line not in left_out),
             partly_read={key: note for key, note in unread_parts.items() if key not in pictures},
-            chunks_failed=len(kb.documents.failures()), examples=tuple(questions),
+            chunks_failed=len(kb.documents.failures()),
+            examples=(*questions, *counting_questions(index, _EXAMPLES - len(questions))),
             model=estimate_reading(resources, kb))
 
 
@@ -182,43 +182,19 @@ def _shown_title(document: str, title: str) -> str:
     return readable_name(title or document) if has_words else f"{readable_name(path.parent.name)} {path.stem}"
 
 
-def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, str]) -> tuple[DocumentSummary, ...]:
-    """Return the sentences with which some documents begin: of those that are about the whole, or else of others."""
-    about_all = [key for key in ids if _ABOUT_ALL.search(PurePosixPath(key).stem)]
-    for keys in (about_all, ids):
-        found = summarise_documents(documents, keys[:_LOOKED_AT]) if keys else []
-        if said := [one.model_copy(update={"title": title_of[one.document]}) for one in found
-                    if _SENTENCE.fullmatch(one.said) or (one.said and len(keys) == 1)]:
-            return tuple(said[:_OPENINGS])
-    return ()
-
-
-def _chapters(documents: Documents, document: str) -> tuple[str, ...]:
-    """Return the first names of chapters: below "CHAPTER I", or else the highest of several headings above text.
-
-    "…" stands for more.
-    """
-    text = documents.text(document)
-    found = [heading for heading in headings(text) if heading.title != LICENCE]
-    numbered = [below.title for above, below in pairwise(found)
-                if _CHAPTER.fullmatch(above.title) and not text[above.end:below.start].strip()]
-    ends = [*(heading.start for heading in found[1:]), len(text)]
-    with_text = [heading for heading, end in zip(found, ends, strict=False) if text[heading.end:end].strip()]
-    counts = Counter(heading.level for heading in with_text)
-    level = next((level for level in sorted(counts) if counts[level] >= _LEAST_CHAPTERS), 0)
-    others = [heading.title for heading in with_text if heading.level == level]
-    titles = list(dict.fromkeys(map(in_small_letters, numbered if len(numbered) >= _LEAST_CHAPTERS else others)))
-    return (*titles[:_CHAPTERS], *(["…"] if len(titles) > _CHAPTERS else []))
+def _take_turns(documents: Iterable[str]) -> list[str]:
+    """Return the ids of documents, taking one from each folder in turn."""
+    folders: dict[str, list[str]] = {}
+    for key in documents:
+        folders.setdefault(str(PurePosixPath(key).parent), []).append(key)
+    return [key for turn in zip_longest(*folders.values()) for key in turn if key]
 
 
 def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
     """Count documents, given by their ids, by the kind of their file, the most frequent first."""
-    kinds = Counter[str]()
-    for document in documents:
-        file = document.partition("#")[0]  # the id of a record is that of its file, # and a number
-        suffix = PurePosixPath(file).suffix.removeprefix(".").lower()
-        kinds[_KINDS.get(suffix, suffix.upper() or "text")] += 1
-    return dict(kinds.most_common())
+    # The id of a record is that of its file, # and a number.
+    suffixes = [PurePosixPath(document.partition("#")[0]).suffix[1:].lower() for document in documents]
+    return dict(Counter(_KINDS.get(suffix, suffix.upper() or "text") for suffix in suffixes).most_common())
 
 
 def _title_texts(ids: Sequence[str], title_of: Mapping[str, str], metadata_of: Mapping[str, Mapping[str, str]],
@@ -226,14 +202,96 @@ def _title_texts(ids: Sequence[str], title_of: Mapping[str, str], metadata_of: M
     """Return the first different titles of some documents, with their authors."""
     titles = dict[str, None]()  # a set in order
     for document in sorted(ids, key=lambda key: PurePosixPath(key).suffix.lower() in _DATA):
-        title, author = title_of[document] or document, metadata_of[document].get("author", "")
-        titles[f"{title}, by {author}" if _AUTHOR.fullmatch(author) else title] = None
+        author = metadata_of[document].get("author", "")
+        has_name = " " in author and len(author) <= _LONGEST_AUTHORS  # the name of an account is one word
+        titles[f"{title_of[document]}, by {author}" if has_name else title_of[document]] = None
     return tuple(titles)[:_TITLES]
 
 
-def _in_turn(documents: Iterable[str]) -> list[str]:
-    """Return the ids of documents, taking one from each folder in turn."""
-    folders: dict[str, list[str]] = {}
-    for key in documents:
-        folders.setdefault(str(PurePosixPath(key).parent), []).append(key)
-    return [key for turn in zip_longest(*folders.values()) for key in turn if key]
+def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, str]) -> tuple[DocumentSummary, ...]:
+    """Return the sentences with which some documents begin: of those that are about the whole, or else of others."""
+    overviews = [key for key in ids if _OVERVIEW.search(PurePosixPath(key).stem)]
+    for keys in (overviews, ids):
+        summaries = summarise_documents(documents, keys[:_READ_FOR_OPENINGS]) if keys else []
+        shown = [one.model_copy(update={"title": title_of[one.document]}) for one in summaries
+                 if _SENTENCE.fullmatch(one.said) or (one.said and len(keys) == 1)]
+        if shown:
+            return tuple(shown[:_OPENINGS])
+    return ()
+
+
+def _chapters(text: str) -> tuple[str, ...]:
+    """Return the first chapters of a document: the highest of several headings that have text below; "…" for more."""
+    marks = [heading for heading in headings(text) if heading.title != LICENCE]
+    ends = [*(heading.start for heading in marks[1:]), len(text)]
+    with_text = [heading for heading, end in zip(marks, ends, strict=False) if text[heading.end:end].strip()]
+    counts = Counter(heading.level for heading in with_text)
+    level = min((level for level, count in counts.items() if count >= _LEAST_CHAPTERS), default=0)
+    titles = list(dict.fromkeys(in_small_letters(one.title) for one in with_text if one.level == level))
+    return (*titles[:_CHAPTERS], *(["…"] if len(titles) > _CHAPTERS else []))
+
+
+def main_entities(index: GraphIndex) -> list[MainEntity]:
+    """Return the names that stand out in the documents, the most frequent first, not all of one type; or none."""
+    total, passages = len(index.document_ids), np.diff(index.mentioning.starts)
+    counts = index.document_counts if total >= _FEW else passages
+    least = max(_LEAST_MENTIONS, total * _LEAST_SHARE_OF_DOCUMENTS if total >= _FEW
+                else counts.max(initial=0) * _LEAST_SHARE_OF_FIRST)
+    by_count = np.lexsort((-passages, -counts))
+    shown, types = list[MainEntity](), Counter[str]()
+    for entity in _telling_entities(index, by_count[counts[by_count] >= least].tolist()):
+        # Of a name and its abbreviation, the more frequent one is shown.
+        is_repeated = any(_abbreviates(entity.name, one.name) or _abbreviates(one.name, entity.name) for one in shown)
+        if not is_repeated and types[entity.type] < _OF_ONE_TYPE:
+            types[entity.type] += 1
+            shown.append(entity)
+        if len(shown) == _ENTITIES:
+            break
+    return shown
+
+
+def _telling_entities(index: GraphIndex, rows: Sequence[int]) -> Iterator[MainEntity]:
+    """Yield the entities of some rows in order, without initials and without the titles of documents."""
+    titles = {normalise(title).removeprefix("the ") for title in index.document_titles}
+    for row in rows:
+        labels = index.labels_of(row)
+        is_initials = labels.name.isupper() and len(labels.name) <= _LONGEST_INITIALS
+        if not is_initials and normalise(labels.name).removeprefix("the ") not in titles:
+            name = next((other for other in labels.other_names if _abbreviates(labels.name, other)), labels.name)
+            yield MainEntity(id=index.entity_row.at(row), name=name, type=labels.type,
+                             documents=int(index.document_counts[row]), times=len(index.mentioning[row]))
+
+
+def _abbreviates(name: str, full: str) -> bool:
+    """Return True if a name has an initial for the first word of a full one: "E. Bach" for "Emanuel Bach"."""
+    first, _, last = name.partition(" ")
+    return first.endswith(".") and full.startswith(first[:-1]) and full.endswith(f" {last}")
+
+
+def _questions_on_content(titles: Iterable[str], entities: Sequence[MainEntity]) -> list[str]:
+    """Return a question about all documents in the language of most titles, and questions on names."""
+    languages = Counter(map(phrase_language, titles))
+    if not languages:
+        return []
+    (language, _), *_ = languages.most_common(1)
+    total = languages.total()
+    if total == 1:
+        return [_ABOUT_ONE[language], *_ask_about([one.name for one in entities], total)]
+    # A name that most documents have asks for nothing in particular; and persons come last, because what is most
+    # often said of them is that they were there.
+    telling = [one for one in entities if 2 * one.documents <= total]
+    telling.sort(key=lambda entity: label_key(entity.type) == "person")
+    return [_ABOUT[language], *_ask_about([one.name for one in telling], total)]
+
+
+def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
+    """Return up to two questions about the entities of some rows, the most important first."""
+    return _ask_about([index.labels_of(row).name for row in rows], len(index.document_ids))
+
+
+def _ask_about(names: Iterable[str], documents: int) -> list[str]:
+    """Ask what is said of the first name, and which documents mention the second one if there are several."""
+    short_names = [name for name in names if len(name) <= _LONGEST_ASKED]
+    templates = (_SAID, _MENTIONED if documents > 1 else _SAID)
+    return [template[phrase_language(name)].format(name)
+            for template, name in zip(templates, short_names, strict=False)]

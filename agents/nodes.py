@@ -34,6 +34,8 @@ from ..schemas.formats.schema_loading import seed_names
 from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
 
 _T = TypeVar("_T")
+_USER = "langgraph_auth_user_id"
+"""The user that a LangGraph server names, "CLIENT" or "CLIENT:BASE,BASE" for a key limited to some bases."""
 
 
 def add_or_reset(old: list[_T], new: list[_T]) -> list[_T]:
@@ -55,18 +57,16 @@ class _Node(Runnable[Any, Any]):
 
 
 def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnable[Any, Any]:
-    """Make a graph node from a step.
+    """Make a graph node from a step: a coroutine function, or a function that runs in a thread.
 
-    A step that is a coroutine function runs on the event loop; any other step runs in a thread. The node can also be
-    invoked synchronously. If the step fails or is cancelled, `abandon` gets its state, so that it can free what the run
-    holds. The models in the step's `state`, by the types of its annotation, are plain data in the
-    graph's own state: a checkpoint can be read in LangGraph's strict mode, and after a class has moved.
+    If the step fails or is cancelled, `abandon` gets its state, so that it can free what the run holds. The models in
+    the step's `state`, by the types of its annotation, are plain data in the graph's own state: a checkpoint can be
+    read in LangGraph's strict mode, and after a class has moved.
     """
     takes_runtime, is_async = "runtime" in inspect.signature(step).parameters, inspect.iscoroutinefunction(step)
     adapters = _model_fields(get_type_hints(step)["state"])
 
     async def node(state: Any) -> Any:
-        """Run the step; if it fails or is cancelled, abandon its run."""
         state = dict(state)
         for name in adapters.keys() & state.keys():
             state[name] = adapters[name].validate_python(state[name])
@@ -125,13 +125,17 @@ def check_context(context: object) -> None:
         _type_adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise ContextError(f"the context's {field} is {str(first['input'])[:60]!r}: {first['msg']}") from error
+        name = ".".join(str(part) for part in first["loc"])
+        raise ContextError(f"the context's {name} is {str(first['input'])[:60]!r}: {first['msg']}") from error
 
 
 @cache
 def _type_adapter(context: Any) -> TypeAdapter[Any]:
     return TypeAdapter(context)
+
+
+def _configurable(name: str) -> str:
+    return str(get_config().get("configurable", {}).get(name) or "")
 
 
 def is_served() -> bool:
@@ -145,8 +149,7 @@ def is_served() -> bool:
 
 def served_client() -> str:
     """Return the name of the key that started this LangGraph server run, or "" in other runs."""
-    name, _, _ = _server_user().partition(":")
-    return name
+    return _configurable(_USER).partition(":")[0]
 
 
 def is_seen(name: object) -> bool:
@@ -154,13 +157,8 @@ def is_seen(name: object) -> bool:
 
     Of several, named with commas between, it must see all.
     """
-    _, colon, allowed = _server_user().partition(":")
+    _, colon, allowed = _configurable(_USER).partition(":")
     return not colon or set(str(name).split(",")) <= set(allowed.split(","))
-
-
-def _server_user() -> str:
-    """Return the user that a LangGraph server names, "CLIENT" or "CLIENT:BASE,BASE" for a key limited to some bases."""
-    return str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "")
 
 
 def resumed_run() -> str:
@@ -168,7 +166,7 @@ def resumed_run() -> str:
 
     The caller names it as `resumes` in `configurable`. Clients of a server may not, because it is another's budget.
     """
-    return "" if is_served() else str(get_config().get("configurable", {}).get("resumes", ""))
+    return "" if is_served() else _configurable("resumes")
 
 
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:

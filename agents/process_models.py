@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
-from threading import RLock
 from typing import TYPE_CHECKING
 
 from ..config import AskStep, LlmStep, Settings
@@ -27,29 +26,33 @@ _RULES_AT_ONCE = 2
 STANDALONE_LEDGER = "calls.sqlite"
 """The ledger of calls that belong to no knowledge base; no knowledge base can have this name."""
 _BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
+_Choices = tuple[tuple[str, str], ...]
+"""Steps, each with the model that a question chooses for it."""
 
 
 class ProcessModels(ABC):
-    """The models of a process, shared by its threads; each is loaded when it is first needed."""
+    """The models of a process, shared by its threads; each is loaded when it is first needed.
+
+    Reasoners and what uses a model for language take a second to import, so they are imported where they are made.
+    """
 
     def __init__(self, settings: Settings, embedder: Embedder | None, reranker: Reranker | None) -> None:
         """Prepare, without loading a model yet."""
         self.settings = settings
-        self._embedder = embedder
+        self._embedder, self._reranker = embedder, reranker
         self._models = EmbeddingModels(settings, self._load_embedder)
         self.own_embedder = embedder is not None
-        self._reranker = reranker
         self._parser = Parser(settings.spacy_pipelines)
         self._start_without_open_bases()
 
     def _start_without_open_bases(self) -> None:
         """Start without reasoners; called again in a forked child, which must not use its parent's connections."""
         self._lock = threading.RLock()
-        self._reasoners: dict[str, dict[tuple[Calls | None, tuple[tuple[str, str], ...]], Reasoner]] = {}
+        self._reasoners: dict[str, dict[tuple[Calls | None, _Choices], Reasoner]] = {}
         """The reasoners of each knowledge base, by the arguments of `_make_reasoner`."""
 
     @abstractmethod
-    def _calls(self, name: str) -> Calls:
+    def accounts(self, name: str) -> Calls:
         """Return the accounts of a knowledge base."""
 
     @property
@@ -69,8 +72,7 @@ class ProcessModels(ABC):
     def reranker(self) -> Reranker | None:
         """The model that reranks passages (a cross-encoder), or None if the settings name none."""
         with self._lock:
-            if self._reranker is None:
-                self._reranker = load_reranker(self.settings)
+            self._reranker = self._reranker or load_reranker(self.settings)
             return self._reranker
 
     @property
@@ -88,13 +90,23 @@ class ProcessModels(ABC):
         The same arguments return the same reasoner.
         """
         # The rules make no calls, so they have no accounts.
-        accounts = (calls or self._calls(name)) if self.settings.uses_llm else None
+        accounts = (calls or self.accounts(name)) if self.settings.uses_llm else None
         key = accounts, tuple(sorted((models or {}).items()))
         with self._lock:
             reasoners = self._reasoners.setdefault(name, {})
             if key not in reasoners:
                 reasoners[key] = self._make_reasoner(*key)
             return reasoners[key]
+
+    def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
+        if calls is not None:
+            from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
+
+            choices = {f"llm_model_{step}": model for step, model in models}
+            return LlmReasoner(self.settings.model_copy(update=choices), calls)
+        from ..models.rules.rules_reasoner import RulesReasoner  # noqa: PLC0415
+
+        return RulesReasoner(self._parser)
 
     def _forget_reasoners(self, name: str) -> None:
         """Drop the reasoners of a knowledge base, because the connection of their accounts is closed."""
@@ -105,34 +117,22 @@ class ProcessModels(ABC):
         """Return the writer that proposes schemas and groups labels; None if no model is set."""
         if not self.settings.uses_llm:
             return None
-        from ..models.llm.llm_reasoner import SchemaWriter  # noqa: PLC0415 - a second of imports
+        from ..models.llm.llm_reasoner import SchemaWriter  # noqa: PLC0415
 
-        return SchemaWriter(self.settings, self._calls(name))
+        return SchemaWriter(self.settings, self.accounts(name))
 
     def batched_reasoner(self, name: str) -> "BatchedReasoner":
         """Return a reasoner that extracts through the endpoint's batches."""
-        from ..models.llm.batches import BatchedReasoner  # noqa: PLC0415 - a second of imports
+        from ..models.llm.batches import BatchedReasoner  # noqa: PLC0415
 
-        return BatchedReasoner(self.settings, self._calls(name))
+        return BatchedReasoner(self.settings, self.accounts(name))
 
     @cached_property
     def finder(self) -> "Answers":
         """The rules that find the closest quotes when a model found no answer."""
-        from ..models.rules.rules_reasoner import Answers  # noqa: PLC0415 - a second of imports that most answers do without
+        from ..models.rules.rules_reasoner import Answers  # noqa: PLC0415
 
         return Answers(self._parser)
-
-    def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
-        """Make a reasoner; the rules have no accounts (`calls`), because they make no calls."""
-        # Each implementation takes a second to import, so only the one that is used is imported.
-        if calls is not None and self.settings.uses_llm:
-            from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
-
-            return LlmReasoner(self.settings.model_copy(
-                update={f"llm_model_{step}": model for step, model in models}), calls)
-        from ..models.rules.rules_reasoner import RulesReasoner  # noqa: PLC0415
-
-        return RulesReasoner(self._parser)
 
     @contextmanager
     def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
@@ -153,7 +153,7 @@ class Spending:
         self._settings = settings
         self._prices: Prices | None = None
         self._budgets: dict[str, Budget] = {}
-        self._lock = RLock()
+        self._lock = threading.RLock()
 
     @property
     def prices(self) -> Prices:
@@ -176,10 +176,7 @@ class Spending:
 
     def budget(self, run: str, max_tokens: int | None, max_cost: float | None, calls: Callable[[], Calls],
                ) -> Budget | None:
-        """Return a run's budget, or None if it has no limit.
-
-        What the run has spent already, perhaps in another process, is charged to the budget.
-        """
+        """Return a run's budget, less what it has spent, perhaps in another process; None if it has no limit."""
         if max_tokens is None and max_cost is None:
             return None
         with self._lock:

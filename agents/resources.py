@@ -24,7 +24,6 @@ from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.unbundled import Reranker
 from ..runtime import audit
-from ..runtime.budgets import Budget
 from ..runtime.threads import once
 from ..schemas.delta import Decision
 from ..schemas.documents import EVERYTHING, Document, Scope
@@ -66,9 +65,8 @@ class Resources(ProcessModels):
     @property
     def limits(self) -> Limits:
         """The limits for reading files and folders, from the settings."""
-        settings = self.settings
-        return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), seconds=settings.max_file_seconds,
-                      fetch=settings.fetch, ocr=settings.ocr)
+        return Limits(file_bytes=math.ceil(self.settings.max_file_mb * MEGABYTE), fetch=self.settings.fetch,
+                      seconds=self.settings.max_file_seconds, ocr=self.settings.ocr)
 
     def read(self, paths: "Sequence[Path | Address]", on_failure: "OnFailure",
              on_file: Callable[[str], None]) -> Iterator[Document]:
@@ -107,11 +105,8 @@ class Resources(ProcessModels):
         return KnowledgeBase(layout if create else layout.require(), self.embedding, create=create,
                              any_embedding=any_embedding)
 
-    def budget(self, name: str, run: str, max_tokens: int | None, max_cost: float | None) -> Budget | None:
-        """Return a run's budget, less what the run has spent; None if it is unlimited."""
-        return self.spending.budget(run, max_tokens, max_cost, lambda: self._calls(name))
-
-    def _calls(self, name: str) -> Calls:
+    def accounts(self, name: str) -> Calls:
+        """Return the accounts of a knowledge base."""
         writer = self.writers.knowledge_base(name)
         return writer.calls if writer else self.snapshots.ledger(name).calls
 
@@ -210,28 +205,23 @@ class Resources(ProcessModels):
         documents had been added at once. `progress` is called with the number of finished steps and of all steps.
         """
         from .construction.inputs import check_model  # noqa: PLC0415 - the loaders with it
+        from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
 
         check_model(fresh_verdicts=fresh_verdicts, uses_llm=self.settings.uses_llm)
         self.writers.forget(name)  # an open writer still uses the earlier embedding model
         try:
             with self.writers.single_step(name, any_embedding=True) as kb:
                 if fresh_verdicts:
-                    self._grow_anew(kb)
+                    kb.schema_control.forget_growth()
+                    writer = self.schema_writer(name)
+                    # A schema that a person reviews, or that does not grow, stays without the forgotten elements.
+                    if writer and kb.schema_control.policy == "auto":
+                        group_labels(kb, writer, support_in(kb, self.settings))
+                        kb.schema_control.grow(thresholds_in(kb, self.settings))
                 reindex(kb, self.reasoner(name), fresh_verdicts=fresh_verdicts, progress=progress)
         except BaseException:
             self.writers.forget(name)  # it is open with another embedding model than the recorded one
             raise
-
-    def _grow_anew(self, kb: KnowledgeBase) -> None:
-        """Forget what joined the schema by itself, and let it grow by what the model makes of all labels."""
-        # A schema that a person reviews, or that does not grow, stays without the forgotten elements.
-        from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
-
-        kb.schema_control.forget_growth()
-        writer = self.schema_writer(kb.layout.name)
-        if writer is not None and kb.schema_control.policy == "auto":
-            group_labels(kb, writer, support_in(kb, self.settings))
-            kb.schema_control.grow(thresholds_in(kb, self.settings))
 
     # Whole knowledge bases.
 

@@ -18,20 +18,12 @@ from ..ingest.loaders import FORMATS, IngestError, load_documents
 from ..ingest.reading import Limits, LoadFailure
 from ..models.llm.llm_reasoner import SchemaWriter
 from ..runtime.event_loop import run
-from ..schemas.delta import (
-    ACTION,
-    HOW,
-    Candidate,
-    Decided,
-    Decision,
-    ElementKind,
-    ReviewError,
-    action_request,
-    read_answer,
-)
+from ..schemas import delta
+from ..schemas.delta import Candidate, Decided, Decision, ElementKind
 from ..schemas.documents import Chunk
 from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import ANY, AUTO_SCHEMA, AttributeType, GraphSchema, RelationType, SchemaElement
+from ..text.quantities import format_count
 from ..text.scripts import estimate_tokens, first_tokens
 
 _EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
@@ -41,8 +33,12 @@ SAMPLE = 200
 _COMPARED_AT_ONCE = 60
 """New labels that one call groups: the strongest, as only they can join the schema."""
 _CORE_TYPES = ("Person", "Organization", "Location", "Event", "Work", "Product", "Concept")
-_CORE_RELATIONS = {"works_for": (("Person",), ("Organization",)), "located_in": ((ANY,), ("Location",)),
-                   "part_of": ((ANY,), (ANY,)), "participated_in": (("Person", "Organization"), ("Event",))}
+_CORE_ATTRIBUTES = ("occupation", "alias")
+_CORE_RELATIONS = {
+    "works_for": {"domain": ("Person",), "range": ("Organization",)},
+    "located_in": {"domain": (ANY,), "range": ("Location",)},
+    "part_of": {"domain": (ANY,), "range": (ANY,)},
+    "participated_in": {"domain": ("Person", "Organization"), "range": ("Event",)}}
 REVIEWED_AT_ONCE = 20
 """How many candidates a person is shown at once."""
 _SHOWN = 2
@@ -54,14 +50,12 @@ _QUESTION = ("A model proposes these elements for the schema, beside a small cor
 def core_schema() -> GraphSchema:
     """Return the elements that every inferred schema has: a few of the seed `general` that suit any documents."""
     general = load_schema("general")
-    relations = list[RelationType]()
-    for relation in general.relation_types:
-        if relation.name in _CORE_RELATIONS:
-            domain, range_ = _CORE_RELATIONS[relation.name]
-            relations.append(relation.model_copy(update={"domain": domain, "range": range_}))
-    return GraphSchema(name=AUTO_SCHEMA, entity_types=tuple(t for t in general.entity_types if t.name in _CORE_TYPES),
-                       relation_types=tuple(relations),
-                       attribute_types=tuple(a for a in general.attribute_types if a.name in {"occupation", "alias"}))
+    relations = [relation.model_copy(update=_CORE_RELATIONS[relation.name])
+                 for relation in general.relation_types if relation.name in _CORE_RELATIONS]
+    return GraphSchema(
+        name=AUTO_SCHEMA, relation_types=tuple(relations),
+        entity_types=tuple(type_ for type_ in general.entity_types if type_.name in _CORE_TYPES),
+        attribute_types=tuple(one for one in general.attribute_types if one.name in _CORE_ATTRIBUTES))
 
 
 def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, max_tokens: int,
@@ -116,19 +110,6 @@ async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -
     return schema
 
 
-def _reasons_of(schema: GraphSchema, excerpts: int, documents: int) -> list[Decided]:
-    """Return a decision for each element of a proposed schema, which says why the element is in the schema."""
-    core = core_schema()
-    origin = f"proposed from {excerpts} excerpts of {documents} documents"
-    reasons = list[Decided]()
-    for kind in KIND_NAMES:
-        for element in schema.elements(kind):
-            proposed = f"{origin}: {element.description}" if element.description else origin
-            why = CORE if find_element(core, kind, element.name) else proposed
-            reasons.append(Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=why)))
-    return reasons
-
-
 def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
     """Ask the model, with one call, which new labels mean the same, and store its verdicts.
 
@@ -141,36 +122,38 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
         kb.schema_control.store_same_labels(labels, run(writer.group, labels, schema))
 
 
-def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> bool:
+def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> None:
     """Propose a schema from the documents and put it in force as version 1, after a person's review if `review`.
 
-    The schema is stored only when it is complete. If the build is interrupted before, the next build proposes the same
-    schema again without new calls, because the model's answers are cached.
-
-    Returns:
-        False if the documents have no text yet; the knowledge base then still has no schema.
+    If the documents have no text yet, the knowledge base still has no schema. If the build is interrupted before the
+    schema is complete, the next build proposes the same one without new calls, because the model's answers are cached.
 
     Raises:
         ReasonerError: a call failed for good.
         BudgetExceeded: a call would exceed the budget.
     """
-    characters = sum(entry.characters for entry in kb.documents.entries())
-    excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE), characters)
+    excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE),
+                                       sum(entry.characters for entry in kb.documents.entries()))
     if not excerpts_by_call:
-        return False
-    proposed = run(propose_schema, writer, excerpts_by_call)
-    reasons = _reasons_of(proposed, sum(map(len, excerpts_by_call)), kb.documents.count_documents())
+        return
+    schema, core = run(propose_schema, writer, excerpts_by_call), core_schema()
+    origin = f"proposed from {sum(map(len, excerpts_by_call))} excerpts of {kb.documents.count_documents()} documents"
+    reasons = list[Decided]()  # why each element is in the schema
+    for kind in KIND_NAMES:
+        for element in schema.elements(kind):
+            why = f"{origin}: {element.description}" if element.description else origin
+            reasons.append(Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=(
+                CORE if find_element(core, kind, element.name) else why))))
     if not review:
-        kb.schemas.append(proposed, reasons, "auto")
-        return True
+        kb.schemas.append(schema, reasons, "auto")
+        return
 
     def decide(decisions: list[Decision], who: str) -> None:
-        reviewed, review_reasons = review_elements(proposed, decisions)
+        reviewed, review_reasons = review_elements(schema, decisions)
         kb.schemas.append(reviewed, [*reasons, *review_reasons], who)
 
-    candidates = [_candidate(kind, element) for kind, element in only_in(proposed, core_schema())]
+    candidates = [_candidate(kind, element) for kind, element in only_in(schema, core)]
     ask_person(kb.layout.name, candidates, decide, question=_QUESTION, who=who)
-    return True
 
 
 def _candidate(kind: ElementKind, element: SchemaElement) -> Candidate:
@@ -196,9 +179,9 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
     while True:
         answer = interrupt(request(knowledge_base, candidates, error, question))
         try:
-            review = read_answer(answer, candidates, who or "reviewer")
+            review = delta.read_answer(answer, candidates, who or "reviewer")
             decide(review.on(candidates), review.who)
-        except (ReviewError, DecisionError) as wrong:
+        except (delta.ReviewError, DecisionError) as wrong:
             error = str(wrong)
         else:
             return
@@ -213,20 +196,18 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
     """
     count = len(candidates)
     descriptions = [f"{number}. {_describe_candidate(candidate)}" for number, candidate in enumerate(candidates, 1)]
-    problem: dict[str, str] = {}
-    if error:
-        problem["error"] = f"nothing was changed: {error}"
-        # The standard form has no place for an error.
+    problem = {"error": f"nothing was changed: {error}"} if error else {}
+    if error:  # the standard form has no place for an error
         descriptions[0] = f"{problem['error']}\n\n{descriptions[0]}"
     these, them = ("these", "them") if count > 1 else ("this", "it")
     return {
-        "action_requests": [*map(action_request, candidates, descriptions)],
-        "review_configs": [{"action_name": ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
+        "action_requests": [*map(delta.action_request, candidates, descriptions)],
+        "review_configs": [{"action_name": delta.ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
         "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
         **problem,
         "question": question or f"The documents speak of {these}, and the schema has no name for {them}. What may join "
                                 "the schema?",
-        "how_to_answer": HOW,
+        "how_to_answer": delta.HOW,
         "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]},
     }
 
@@ -235,7 +216,7 @@ def _describe_candidate(candidate: Candidate) -> str:
     """Return a candidate with the types of its ends and its first examples as one line."""
     subjects, objects = "/".join(candidate.subject_types) or "any", "/".join(candidate.object_types) or "any"
     signature = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})"}
-    documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
+    documents = format_count(candidate.documents, "document")
     line = (f"{KIND_NAMES[candidate.kind]} {candidate.name!r}{signature.get(candidate.kind, '')}, in {documents}, "
             f"confidence {candidate.confidence:.2f}")
     examples = "; ".join(f'{example.document}: "{example.words}"' for example in candidate.examples[:_SHOWN])

@@ -4,6 +4,7 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
@@ -91,10 +92,9 @@ class Snapshot(Leased):
         """
         super().__init__()
         self.kb, self.base, self.calls = kb, base, ledger.calls
-        self._closing = files
-        self._closing.enter_context(ledger)
-        self._closing.callback(kb.close)
-        self._models = models
+        self._files, self._models = files, models
+        files.enter_context(ledger)
+        files.callback(kb.close)
         self._retriever: Retriever | None = None
         self._retriever_lock = threading.Lock()
 
@@ -112,7 +112,7 @@ class Snapshot(Leased):
 
     def _close(self) -> None:
         self._retriever = None
-        self._closing.close()
+        self._files.close()
 
 
 class JoinedSnapshots:
@@ -152,7 +152,8 @@ class Snapshots:
         self._ledgers: dict[str, Ledger] = {}
         self._questions: dict[str, tuple[Snapshot, float]] = {}
         """The snapshots of questions under way by ticket, with the time (`time.monotonic`) at which the lease ends."""
-        self._opening_locks: dict[tuple[str, bool], threading.RLock] = {}
+        # Opening a knowledge base takes long, and must not delay the others: each has a lock, and one for its scopes.
+        self._opening_locks = defaultdict[tuple[str, bool], threading.RLock](threading.RLock)
         self._lock = threading.RLock()
 
     @contextmanager
@@ -238,7 +239,7 @@ class Snapshots:
 
     def _lease_newest(self, leases: ExitStack, name: str) -> Snapshot:
         """Return the snapshot of the state that was published last."""
-        with self._opening_lock(name):
+        with self._opening_locks[name, False]:
             self._forget_if_gone(name)
             newest = self._lease_open(leases, (name, EVERYTHING))
             if newest is not None and newest.kb.frozen_at == published_state(self.ledger(name).database):
@@ -252,7 +253,7 @@ class Snapshots:
     def _lease_scope(self, leases: ExitStack, base: Snapshot, scope: Scope) -> Snapshot:
         """Return the snapshot of some documents of a snapshot; make it if there is none yet."""
         key = base.kb.layout.name, scope
-        with self._opening_lock(base.kb.layout.name, of_scopes=True):
+        with self._opening_locks[base.kb.layout.name, True]:
             snapshot = self._lease_open(leases, key)
             if snapshot is not None and snapshot.base is base:
                 return snapshot
@@ -272,13 +273,7 @@ class Snapshots:
                                       lambda made: thresholds_in(made, self._settings))
                 return self._freeze_and_lease(leases, key, made, base, files.pop_all())
 
-    def _opening_lock(self, name: str, *, of_scopes: bool = False) -> threading.RLock:
-        """Return a lock of a knowledge base: opening one may take long, and must not delay the others."""
-        with self._lock:
-            return self._opening_locks.setdefault((name, of_scopes), threading.RLock())
-
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
-        """Return the open snapshot of a knowledge base and scope, or None."""
         with self._lock:
             snapshot = self._open.pop(key, None)
             if snapshot is not None:

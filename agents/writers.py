@@ -47,11 +47,7 @@ class Writer:
         return not self.run and not self.steps
 
     def begin_step(self, run: str) -> None:
-        """Begin a step of a run. Its first step takes the lock and begins the run, unless the run has failed.
-
-        Raises:
-            WriterBusyError: another run is writing.
-        """
+        """Begin a step of a run; the first one begins the run and takes the lock, or raises WriterBusyError."""
         if self.run not in {"", run} or self.steps.keys() - {run}:
             raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")
         if self.is_idle:
@@ -61,13 +57,6 @@ class Writer:
             _STARTED_RUNS.get([]).append((self.kb.layout.name, run))
         self.steps[run] += 1
 
-    def end_run(self, run: str) -> None:
-        """End a run if it holds the lock, and release the lock unless steps are still active."""
-        if run and self.run == run:
-            self.run = ""
-            if self.is_idle:
-                self.kb.release()
-
     def end_step(self, run: str) -> None:
         """End a step of a run; release the lock if nothing is active any more."""
         self.steps[run] -= 1
@@ -76,22 +65,26 @@ class Writer:
         if self.is_idle:
             self.kb.release()
 
+    def end_run(self, run: str) -> None:
+        """End a run if it holds the lock, and release the lock unless steps are still active."""
+        if run and self.run == run:
+            self.run = ""
+            if self.is_idle:
+                self.kb.release()
+
 
 class Writers:
-    """The knowledge bases that this process writes to, with at most one run at a time for each.
-
-    Safe to use from several threads.
-    """
+    """The knowledge bases that this process writes to, with at most one run at a time for each; used by all threads."""
 
     def __init__(self, open_writer: Callable[..., KnowledgeBase], on_end: Callable[[str], None], most_open: int,
                  on_close: Callable[[str], None]) -> None:
-        """Start without open knowledge bases.
+        """Start without open knowledge bases, of which at most `most_open` stay open without a run.
 
         `open_writer` opens one by its name, `on_end` gets the id of each run that ends, and `on_close` the name of each
-        knowledge base that is closed. At most `most_open` stay open without a run.
+        knowledge base that is closed.
         """
         self._open, self._on_end, self._most_open, self._on_close = open_writer, on_end, most_open, on_close
-        self._writers: dict[str, Writer] = {}
+        self._writers: dict[str, Writer] = {}  # the one used last comes last
         self._build_locks: dict[str, FileLock] = {}  # by run
         self._lock = threading.RLock()
 
@@ -100,13 +93,13 @@ class Writers:
         with self._lock:
             if name in self._writers and self._writers[name].kb.database.gone:
                 self.forget(name)
-            elif name in self._writers:
-                self._writers[name] = writer = self._writers.pop(name)  # dictionary order is order of use
-                return writer.kb
-            return None
+            if name not in self._writers:
+                return None
+            self._writers[name] = writer = self._writers.pop(name)
+            return writer.kb
 
     @contextmanager
-    def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False, waits: bool = False,
+    def step(self, name: str, run: str, *, create: bool = False, any_embedding: bool = False, waits: bool = False,
              ) -> Iterator[KnowledgeBase]:
         """Open the knowledge base for a step of a writing run.
 
@@ -118,8 +111,8 @@ class Writers:
         Raises:
             WriterBusyError: another run or process is writing to it.
         """
-        writer = (self._begin_step_in_turn(name, run, create=create) if waits
-                  else self._begin_step(name, run, create=create, any_embedding=any_embedding))
+        begin = self._begin_step_in_turn if waits else self._begin_step
+        writer = begin(name, run, create=create, any_embedding=any_embedding)
         try:
             check_cancelled()  # the run may have been cancelled between two steps
             with charge_calls(account=writer.kb.calls.record_usage):
@@ -132,26 +125,26 @@ class Writers:
         finally:
             with self._lock:
                 writer.end_step(run)
-                idle = [name for name, writer in self._writers.items() if writer.is_idle]  # the last one was used last
+                idle = [name for name, writer in self._writers.items() if writer.is_idle]
                 for oldest in idle[:max(0, len(self._writers) - self._most_open)]:
                     self.forget(oldest)
 
-    def _begin_step(self, name: str, run: str, *, create: bool, any_embedding: bool = False) -> Writer:
+    def _begin_step(self, name: str, run: str, *, create: bool, any_embedding: bool) -> Writer:
         with self._lock:
             self.knowledge_base(name)  # closed if another process dropped or renamed it, or its database was lost
             if name not in self._writers:
                 self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
-            writer = self._writers[name]
-            writer.begin_step(run)
-            return writer
+            self._writers[name].begin_step(run)
+            return self._writers[name]
 
-    def _begin_step_in_turn(self, name: str, run: str, *, create: bool) -> Writer:
+    def _begin_step_in_turn(self, name: str, run: str, *, create: bool, any_embedding: bool) -> Writer:
         """Begin a step, beside a build when that gives a turn to whoever holds the file `turn_lock`."""
-        deadline, turn_lock = time.monotonic() + _MOST_WAITING_SECONDS, None
+        deadline = time.monotonic() + _MOST_WAITING_SECONDS
         with ExitStack() as waiting:
+            turn_lock: FileLock | None = None
             while True:
                 try:
-                    return self._begin_step(name, run, create=create)
+                    return self._begin_step(name, run, create=create, any_embedding=any_embedding)
                 except WriterBusyError:
                     writer = self._writers.get(name)  # another step may have closed it
                     if writer is None or time.monotonic() > deadline or not _is_held(writer.kb.layout.build_lock):
@@ -187,10 +180,7 @@ class Writers:
         self._build_locks[run] = lock
 
     def give_turn(self, name: str, run: str) -> None:
-        """Between two steps of a build, let those write who wait, and take the lock again.
-
-        What they delete or change, the next steps find deleted or changed.
-        """
+        """Between two steps of a build, let those write who wait, whatever they change, and take the lock again."""
         with self._lock:
             writer = self._writers.get(name)
             if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):
@@ -199,7 +189,7 @@ class Writers:
         while True:
             time.sleep(10 * _PAUSE)  # so whoever waits comes first
             check_cancelled()
-            with suppress(WriterBusyError), self.step(name, run, create=False):
+            with suppress(WriterBusyError), self.step(name, run):
                 return
 
     def finish(self, name: str, run: str) -> None:
@@ -209,6 +199,16 @@ class Writers:
             if writer is not None and writer.run == run:
                 writer.kb.publish()
                 self.end(name, run, failed=False)
+
+    def end(self, name: str, run: str, *, failed: bool = True) -> None:
+        """End a run, incomplete if it failed. Its steps that are still active block other writers until they end."""
+        with self._lock:
+            self._on_end(run)  # also if the knowledge base is closed already: the run's budget is dropped
+            if run in self._build_locks:
+                self._build_locks.pop(run).release()
+            if writer := self._writers.get(name):
+                writer.failed = run if failed else writer.failed
+                writer.end_run(run)
 
     @contextmanager
     def abandoned_on_error(self) -> Iterator[None]:
@@ -224,6 +224,13 @@ class Writers:
         finally:
             _STARTED_RUNS.reset(token)
 
+    def forget(self, name: str) -> None:
+        """Close a knowledge base unless a run is writing to it."""
+        with self._lock:
+            if name in self._writers and self._writers[name].is_idle:
+                self._writers.pop(name).kb.close()
+        self._on_close(name)
+
     def close(self) -> None:
         """Close every knowledge base."""
         with self._lock:
@@ -233,24 +240,6 @@ class Writers:
                 lock.release()
             self._writers.clear()
             self._build_locks.clear()
-
-    def end(self, name: str, run: str, *, failed: bool = True) -> None:
-        """End a run, incomplete if it failed. Its steps that are still active block other writers until they end."""
-        with self._lock:
-            self._on_end(run)  # also if the knowledge base is closed already: the run's budget is dropped
-            if run in self._build_locks:
-                self._build_locks.pop(run).release()
-            writer = self._writers.get(name)
-            if writer is not None:
-                writer.failed = run if failed else writer.failed
-                writer.end_run(run)
-
-    def forget(self, name: str) -> None:
-        """Close a knowledge base unless a run is writing to it."""
-        with self._lock:
-            if name in self._writers and self._writers[name].is_idle:
-                self._writers.pop(name).kb.close()
-        self._on_close(name)
 
 
 def _is_held(lock: Path) -> bool:

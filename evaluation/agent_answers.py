@@ -6,8 +6,8 @@ confidence, by which any other threshold of declining can be measured.
 
 import re
 import string
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -34,7 +34,7 @@ def normal_answer(text: str) -> str:
 
 def exact_match(answer: str, expected: Sequence[str]) -> float:
     """Return 1.0 if the normalised answer equals an expected one, else 0.0."""
-    return float(any(normal_answer(answer) == normal_answer(accepted) for accepted in expected))
+    return float(normal_answer(answer) in map(normal_answer, expected))
 
 
 def f1(answer: str, expected: Sequence[str]) -> float:
@@ -96,11 +96,6 @@ class AnswerReport(Frozen):
     records: tuple[AnswerRecord, ...]
 
 
-def percent(part: float, whole: int) -> float:
-    """Return a share in % with two decimals; 0 if the whole is 0."""
-    return round(100 * part / whole, 2) if whole else 0.0
-
-
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, mode: Mode = "reject",
              agent: bool = True, decompose: bool = True,
              progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
@@ -116,8 +111,8 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
     records: list[AnswerRecord] = []
     with resources.snapshot(name) as snapshot:
         for number, question in enumerate(questions, 1):
-            reply: dict[str, Any] = run(partial(
-                graph.ainvoke, {"knowledge_base": name, "question": question.question}, context=context))
+            asked = {"knowledge_base": name, "question": question.question}
+            reply: dict[str, Any] = run(partial(graph.ainvoke, asked, context=context))
             records.append(_score_reply(question, reply, snapshot.kb.documents, threshold))
             progress(number, len(questions))
     return _summarise_records(records)
@@ -127,34 +122,27 @@ def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Do
                  threshold: float) -> AnswerRecord:
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
-    cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
+    gold_of_document = defaultdict[str, set[GoldPassage]](set)  # the gold passages that quotes of it are from
+    for citation in reply["citations"]:
+        document = documents.get(citation["document"])
+        gold_of_document[document.id] |= {gold for gold in question.gold if is_of_gold_passage(
+            gold, document.id, document.title, citation["quote"])}
     recall = precision = None
     if question.gold:
-        recall, precision = _citation_scores(question.gold, reply["citations"], documents)
+        recall = len(set().union(*gold_of_document.values())) / len(set(question.gold))
+    if question.gold and gold_of_document:
+        precision = sum(map(bool, gold_of_document.values())) / len(gold_of_document)
     return AnswerRecord(
         id=question.id, question=question.question, unanswerable=question.unanswerable, answer=answer, short=short,
         confidence=reply["confidence"], declined=reply["abstained"] or reply["confidence"] < threshold,
         exact_match=exact_match(short, question.answers), f1=f1(short, question.answers),
         correct=contains_answer(f"{short}\n{answer}", question.answers), citation_recall=recall,
-        citation_precision=precision, cited=cited)
+        citation_precision=precision, cited=tuple(gold_of_document))
 
 
-def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
-                     ) -> tuple[float, float | None]:
-    """Return the recall of the gold passages among the citations, and the precision of the cited documents, if any.
-
-    A document counts as right if one of its citations is from a gold passage.
-    """
-    cited_gold: set[GoldPassage] = set()
-    is_right: dict[str, bool] = {}  # by document
-    for citation in citations:
-        document = documents.get(citation["document"])
-        quoted = {passage for passage in gold
-                  if is_of_gold_passage(passage, document.id, document.title, citation["quote"])}
-        cited_gold |= quoted
-        is_right[document.id] = is_right.get(document.id, False) or bool(quoted)
-    recall = len(cited_gold) / len(set(gold))
-    return recall, sum(is_right.values()) / len(is_right) if is_right else None
+def percent(part: float, whole: int) -> float:
+    """Return a share in % with two decimals; 0 if the whole is 0."""
+    return round(100 * part / whole, 2) if whole else 0.0
 
 
 def _summarise_records(records: Sequence[AnswerRecord]) -> AnswerReport:
@@ -162,12 +150,16 @@ def _summarise_records(records: Sequence[AnswerRecord]) -> AnswerReport:
     unanswerable = [record for record in records if record.unanswerable]
     answered = [record for record in answerable if not record.declined]
     precisions = [record.citation_precision for record in answered if record.citation_precision is not None]
+
+    def share_of_answered(values: Iterable[float]) -> float:
+        return percent(sum(values), len(answered))
+
     return AnswerReport(
         questions=len(records), unanswerable=len(unanswerable), answered=len(answered), records=tuple(records),
         answers={score: percent(sum(getattr(record, score) for record in answered), len(answerable))
                  for score in ("exact_match", "f1", "correct")},
-        citations={"recall": percent(sum(record.citation_recall or 0.0 for record in answered), len(answered)),
+        citations={"recall": share_of_answered(record.citation_recall or 0.0 for record in answered),
                    "precision": percent(sum(precisions), len(precisions)),
-                   "all_gold": percent(sum(record.citation_recall == 1.0 for record in answered), len(answered))},
+                   "all_gold": share_of_answered(record.citation_recall == 1.0 for record in answered)},
         abstention={"declined": percent(sum(record.declined for record in unanswerable), len(unanswerable)),
                     "answered": percent(len(answered), len(answerable))})

@@ -35,7 +35,8 @@ from ..schemas.naming import content_id
 from ..text.content_words import stem_word
 from .recall import DatasetError
 
-Progress = Callable[[int, int], None]
+_T = TypeVar("_T")
+_Record = TypeVar("_Record", "_RecordedAnswer", "_GoldLine")
 Triple = tuple[str, str, str]
 """Head, relation, tail."""
 
@@ -72,10 +73,6 @@ class _RecordedAnswer(BaseModel):
     triples: tuple[Triple, ...]
 
 
-_T = TypeVar("_T")
-_Record = TypeVar("_Record", _RecordedAnswer, _GoldLine)
-
-
 def load_gold(path: Path) -> list[GoldCase]:
     """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`."""
     cases = [GoldCase(id=record.id, text=record.sent, triples=tuple((t.sub, t.rel, t.obj) for t in record.triples))
@@ -104,20 +101,18 @@ def _read_records(path: Path, model: type[_Record]) -> dict[str, _Record]:
 def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
     """Return, by the sentence's id, the recorded triples that fit the schema and whose names are in the sentence."""
-    admitted = {}
-    for case in cases:
-        if case.id in recorded:
-            # The lengths are the most that `ExtractedTriple` takes.
-            triples = tuple(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
-                            for head, relation, tail in recorded[case.id]
-                            if head.strip() and relation.strip() and tail.strip())
-            admitted[case.id] = _admit_extraction(Extraction(triples=triples), case, bounds)
-    return admitted
+    def admit(case: GoldCase) -> tuple[Triple, ...]:
+        # The lengths are the most that `ExtractedTriple` takes.
+        triples = [ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
+                   for head, relation, tail in recorded[case.id] if head.strip() and relation.strip() and tail.strip()]
+        return _admit_extraction(Extraction(triples=tuple(triples)), case, bounds)
+
+    return {case.id: admit(case) for case in cases if case.id in recorded}
 
 
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
                      on_failure: Callable[[str], None] = lambda _: None,
-                     progress: Progress = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
+                     progress: Callable[[int, int], None] = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
     """Let a reasoner extract triples from each sentence, and return those that a build would admit, by sentence id.
 
     Attribute values are triples, too. `on_failure` gets a message for each sentence on which the reasoner failed.
@@ -194,23 +189,20 @@ def score_answers(ontology: GraphSchema, gold: Sequence[GoldCase],
         return round(sum(values) / len(gold), 4)
 
     return ExtractionScores(
-        precision=mean(precision for precision, _, _ in agreements), recall=mean(recall for _, recall, _ in agreements),
-        f1=mean(f1 for _, _, f1 in agreements), conformance=mean(1 - one.relation for one in faults),
-        hallucination=Hallucination(
-            subject=mean(one.subject for one in faults), relation=mean(one.relation for one in faults),
-            object=mean(one.object for one in faults)))
+        precision=mean(precision for precision, _ in agreements), recall=mean(recall for _, recall in agreements),
+        f1=mean(2 * precision * recall / (precision + recall) for precision, recall in agreements if precision),
+        conformance=mean(1 - one.relation for one in faults), hallucination=Hallucination(**{
+            part: mean(getattr(one, part) for one in faults) for part in Hallucination.model_fields}))
 
 
-def _score_agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of one sentence; only triples with a relation of the gold triples count."""
+def _score_agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[float, float]:
+    """Return precision and recall of one sentence; only triples with a relation of the gold triples count."""
     gold_relations = {_relation_label(relation) for _, relation, _ in gold}
-    gold_texts = {_triple_text(triple) for triple in gold}
-    answer_texts = {_triple_text(triple) for triple in answered if _relation_label(triple[1]) in gold_relations}
+    gold_texts = {_squeeze("".join(triple)) for triple in gold}
+    answer_texts = {_squeeze(f"{head}{relation}{tail}") for head, relation, tail in answered
+                    if _relation_label(relation) in gold_relations}
     common = len(gold_texts & answer_texts)
-    if not common:
-        return 0.0, 0.0, 0.0
-    precision, recall = common / len(answer_texts), common / len(gold_texts)
-    return precision, recall, 2 * precision * recall / (precision + recall)
+    return (common / len(answer_texts), common / len(gold_texts)) if common else (0.0, 0.0)
 
 
 def _score_hallucination(sentence: str, relations: frozenset[str], answered: Sequence[Triple]) -> Hallucination:
@@ -226,9 +218,9 @@ def _relation_label(relation: str) -> str:
     return relation.replace(" ", "_").strip("_")
 
 
-def _triple_text(triple: Triple) -> str:
-    return _GAPS.sub("", "".join(triple)).lower()
+def _squeeze(text: str) -> str:
+    return _GAPS.sub("", text).lower()
 
 
 def _stem_text(text: str) -> str:
-    return _GAPS.sub("", "".join(stem_word(word.lower()) for word in _WORD.findall(text))).lower()
+    return _squeeze("".join(stem_word(word.lower()) for word in _WORD.findall(text)))

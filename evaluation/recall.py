@@ -24,8 +24,8 @@ QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 Values = NDArray[np.float64]
 
 _LEAST_RANKED, _RESAMPLES = 100, 2000
-# A fixed seed makes reports reproducible, and lets compared rows share their resamples.
 _SEED = 20240917
+"""A fixed seed makes reports reproducible, and lets compared rows share their resamples."""
 Percent = dict[str, float]
 """A value in % by cut-off ("2", "5", ...)."""
 Interval = dict[str, tuple[float, float]]
@@ -46,10 +46,9 @@ class GoldPassage(Frozen):
 
 
 class DatasetQuestion(Frozen):
-    """A question with its gold passages and accepted answers.
+    """A question with its gold passages and accepted answers; an unanswerable one has neither.
 
-    `steps` is the number of steps in the dataset's decomposition, and `type` its type of question, if it has them. An
-    unanswerable question has neither answers nor gold passages.
+    `steps` is the number of steps in the dataset's decomposition, and `type` its type of question, if it has them.
     """
 
     id: str
@@ -104,22 +103,6 @@ def pick_evenly(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
     return [items[number * len(items) // limit] for number in range(limit)]
 
 
-def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
-    if not path.is_file():
-        raise DatasetError(f"there is no question file {path}: check its path")
-    questions = []
-    for where, value in json_records(path, DatasetError):
-        place = f"{where}: not a {form} question"
-        record = validate_record(place, value, _Record, DatasetError)
-        field = next((name for name in _GOLD_FIELDS[form] if getattr(record, name) is not None), "")
-        if not field:
-            raise DatasetError(f"{place}: it has no `{'` or `'.join(_GOLD_FIELDS[form])}`")
-        questions.append(_question_of(record, field))
-    if not questions:
-        raise DatasetError(f"{path} has no question: a {form} file is a JSON array of records, or one on each line")
-    return questions
-
-
 class _Paragraph(BaseModel):
     title: str
     paragraph_text: str
@@ -152,24 +135,38 @@ _GOLD_FIELDS: dict[QuestionFormat, tuple[str, ...]] = {
 """The fields that tell the gold passages; the first one that a record has counts."""
 
 
-def _question_of(record: _Record, gold_field: str) -> DatasetQuestion:
-    """Return a record as a question; empty or repeated answers and gold passages are dropped."""
+def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
+    """Read the questions of a file; empty or repeated answers and gold passages are dropped."""
+    if not path.is_file():
+        raise DatasetError(f"there is no question file {path}: check its path")
+    questions = list[DatasetQuestion]()
+    for where, value in json_records(path, DatasetError):
+        place = f"{where}: not a {form} question"
+        record = validate_record(place, value, _Record, DatasetError)
+        field = next((name for name in _GOLD_FIELDS[form] if getattr(record, name) is not None), "")
+        if not field:
+            raise DatasetError(f"{place}: it has no `{'` or `'.join(_GOLD_FIELDS[form])}`")
+        answers = [record.answers] if isinstance(record.answers, str) else record.answers or []
+        questions.append(DatasetQuestion(
+            id=record.id or "", question=record.question, gold=tuple(dict.fromkeys(_gold_passages(record, field))),
+            steps=len(record.steps), type=record.type or "", unanswerable=record.unanswerable or not record.answerable,
+            answers=tuple(dict.fromkeys(filter(str.strip, (*answers, *record.answer_aliases))))))
+    if not questions:
+        raise DatasetError(f"{path} has no question: a {form} file is a JSON array of records, or one on each line")
+    return questions
+
+
+def _gold_passages(record: _Record, gold_field: str) -> list[GoldPassage]:
+    """Return the gold passages that a field of a record names; see `_GOLD_FIELDS`."""
     match gold_field:
         case "gold":
-            gold = [GoldPassage(id=document) for document in record.gold or ()]
+            return [GoldPassage(id=document) for document in record.gold or ()]
         case "paragraphs":
-            gold = [GoldPassage(title=paragraph.title, text=paragraph.paragraph_text)
+            return [GoldPassage(title=paragraph.title, text=paragraph.paragraph_text)
                     for paragraph in record.paragraphs or () if paragraph.is_supporting]
         case "evidence":
-            gold = [GoldPassage(title=title) for title in record.evidence or ()]
-        case _:
-            gold = [GoldPassage(title=title) for title, _ in record.supporting_facts or ()]
-    expected = [record.answers] if isinstance(record.answers, str) else record.answers or []
-    answers = [answer for answer in (*expected, *record.answer_aliases) if answer.strip()]
-    return DatasetQuestion(
-        id=record.id or "", question=record.question, gold=tuple(dict.fromkeys(gold)), steps=len(record.steps),
-        type=record.type or "", answers=tuple(dict.fromkeys(answers)),
-        unanswerable=record.unanswerable or not record.answerable)
+            return [GoldPassage(title=title) for title in record.evidence or ()]
+    return [GoldPassage(title=title) for title, _ in record.supporting_facts or ()]
 
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:
@@ -188,16 +185,22 @@ def is_of_gold_passage(gold: GoldPassage, document: str, title: str, text: str) 
     return title == gold.title and (not gold.text or text in gold.text)
 
 
+def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
+    """Return the rank, from 1, of the document that contains a gold passage, by its first chunk; None: not ranked."""
+    documents = list(dict.fromkeys(chunk.document_id for chunk in ranked))
+    return next((documents.index(chunk.document_id) + 1 for chunk in ranked if is_gold(gold, chunk)), None)
+
+
 def intervals(values: Values) -> Values:
-    """Return bootstrap intervals of column means: percentiles of the means of rows drawn with replacement (Efron 1979).
+    """Return 95 % bootstrap intervals of column means, by rows drawn with replacement (Efron 1979).
 
     `values` has the shape (n, k), a row for each question, n at least 1; the result (k, 2), the lower and upper end for
-    each column, between which are 95 % of the resampled means. For a paired comparison pass the pairs' differences.
+    each column. For a paired comparison pass the pairs' differences.
     """
     rows, random = len(values), np.random.default_rng(_SEED)
     # How often each row was drawn is enough, because the order of the draws does not matter.
     means = random.multinomial(rows, np.full(rows, 1 / rows), size=_RESAMPLES) @ values / rows
-    return np.asarray(np.quantile(means, (0.025, 0.975), axis=0).T)  # the ends of the 95 % interval
+    return np.asarray(np.quantile(means, (0.025, 0.975), axis=0).T)
 
 
 class QuestionRecord(Frozen):
@@ -281,19 +284,15 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
 
 def _count_absent_gold(questions: Sequence[DatasetQuestion], chunks: Iterable[Chunk]) -> int:
     """Return how many gold passages are not in the knowledge base; raise DatasetError if all of them are absent."""
-    candidates = defaultdict[tuple[str, str], list[GoldPassage]](list)  # the few gold passages to compare a chunk with
     all_gold = {gold for question in questions for gold in question.gold}
+    candidates = defaultdict[str, list[GoldPassage]](list)  # the few gold passages to compare a chunk with
     for gold in all_gold:
-        candidates[gold.id, "" if gold.id else gold.title].append(gold)
-    present = {gold for chunk in chunks for key in ((chunk.document_id, ""), ("", chunk.title))
-               for gold in candidates.get(key, ()) if is_gold(gold, chunk)}
-    if not present:
+        candidates[gold.id or gold.title].append(gold)
+    absent = set(all_gold)
+    for chunk in chunks:
+        named = (*candidates.get(chunk.document_id, ()), *candidates.get(chunk.title, ()))
+        absent -= {gold for gold in named if is_gold(gold, chunk)}
+    if len(absent) == len(all_gold):
         raise DatasetError("none of the gold passages is in the knowledge base: name the one that holds the "
                            "questions' documents (--kb), and the file's form (--format)")
-    return len(all_gold) - len(present)
-
-
-def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
-    """Return the rank, from 1, of the document that contains a gold passage, by its first chunk; None: not ranked."""
-    documents = list(dict.fromkeys(chunk.document_id for chunk in ranked))
-    return next((documents.index(chunk.document_id) + 1 for chunk in ranked if is_gold(gold, chunk)), None)
+    return len(absent)

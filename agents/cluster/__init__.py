@@ -13,7 +13,6 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -54,7 +53,12 @@ def join_cluster(address: str) -> Iterator[None]:
         ClusterError: Ray is not installed, or there is no cluster that can be joined; names the fix.
     """
     if address not in {LOCAL, "auto"}:
-        _check_address(address)
+        try:  # Ray itself would retry for minutes
+            parts = urlsplit(f"//{address}")
+            socket.create_connection((parts.hostname or "", parts.port or 0), _PROBE_SECONDS).close()
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"no Ray cluster answers at {address} ({error}): start one with `ray start --head`, or "
+                               "give `auto`, HOST:PORT, or `local` for a Ray of this machine") from error
     ray = _import_ray(address)
     with _Membership.lock:
         if not ray.is_initialized():
@@ -72,24 +76,15 @@ def join_cluster(address: str) -> Iterator[None]:
                 _Membership.leave_steps.close()
 
 
-def _check_address(address: str) -> None:
-    """Raise ClusterError if the address is malformed or nothing listens there; Ray itself would retry for minutes."""
-    try:
-        parts = urlsplit(f"//{address}")
-        socket.create_connection((parts.hostname or "", parts.port or 0), _PROBE_SECONDS).close()
-    except (OSError, ValueError) as error:
-        raise ClusterError(f"no Ray cluster answers at {address} ({error}): start one with `ray start --head`, or give "
-                           "`auto`, HOST:PORT, or `local` for a Ray of this machine") from error
-
-
-def _import_ray(address: str) -> ModuleType:
+def _import_ray(address: str) -> Any:
+    """Import Ray, with the variables that it reads only then."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
     if address == LOCAL:
         # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         if "ray" not in sys.modules:
             # Ray runs code for anyone who can reach its ports, and every user of the machine can reach its loopback
-            # address. So a secret token is required. Ray reads these variables only when it is imported.
+            # address. So a secret token is required.
             os.environ.setdefault("RAY_AUTH_MODE", "token")
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
@@ -100,7 +95,7 @@ def _import_ray(address: str) -> ModuleType:
     return ray
 
 
-def _join(ray: ModuleType, address: str, leave_steps: ExitStack) -> None:
+def _join(ray: Any, address: str, leave_steps: ExitStack) -> None:
     """Connect to the cluster at an address, or start one for `local`; push onto `leave_steps` what undoes it."""
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
@@ -123,8 +118,8 @@ def _join(ray: ModuleType, address: str, leave_steps: ExitStack) -> None:
 def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
     """Join a Ray cluster for the block, and yield resources whose builds run on it.
 
-    `ray` is the cluster's address, `auto` or HOST:PORT (see `join_cluster`); True starts Ray on this machine, and
-    without a value `resources` themselves are yielded. Knowledge bases that they have open see what the builds write.
+    `ray` is the cluster's address (see `join_cluster`); True starts Ray on this machine, and without a value
+    `resources` themselves are yielded. Knowledge bases that they have open see what the builds write.
 
     Raises:
         ClusterError: Ray is not installed, no cluster answers, or its workers do not fit this process.

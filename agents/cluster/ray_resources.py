@@ -55,20 +55,17 @@ _FEWEST_TEXTS, _MOST_TEXTS = 64, 512
 
 
 class Worker:
-    """The models of a worker process, loaded when they are first needed."""
+    """What a worker process computes, with models that are loaded when they are first needed."""
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
         self._reading = ReadingProcess(limits)
         self._models = EmbeddingModels(settings, load_embedder)
         self._reasoner = RulesReasoner(Parser(settings.spacy_pipelines))
+        self.extract = self._reasoner.extract_together
 
     def version(self) -> str:
         """Return the version of Banyan that the worker has."""
         return version(PACKAGE)
-
-    def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """Extract the facts of chunks by the rules."""
-        return self._reasoner.extract_together(requests, schema)
 
     def encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors:
         """Encode texts with an embedding model, whose files must be those of the calling process: its fingerprint."""
@@ -96,10 +93,7 @@ def _worker(settings: str, limits: str) -> Worker:
 
 
 def run_task(setup: tuple[str, str], method: str, *arguments: Any) -> Any:
-    """Call a method of this process's worker, which `setup` (the arguments of `Worker` as JSON) makes.
-
-    A BanyanError is returned, because Ray would wrap a raised one in an error of its own.
-    """
+    """Call a method of this process's worker; a BanyanError is returned, as Ray would wrap one that is raised."""
     try:
         return getattr(_worker(*setup), method)(*arguments)
     except BanyanError as error:
@@ -135,17 +129,12 @@ class Workers:
         """Start a task in which a worker calls one of its methods (see `Worker`); return it for `iterate_results`."""
         return _TASK.remote(self._setup, method, *arguments)
 
-    async def compute(self, method: str, *arguments: Any) -> Any:
-        """Let a worker call one of its methods (see `Worker`), and return the result.
-
-        Raises:
-            BanyanError: the error that the method raised.
-            ClusterError: this task was repeated as often as allowed and its worker was lost each time.
-        """
-        task = self.start(method, *arguments)
+    async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Let a worker extract the facts of chunks by the rules."""
+        task = self.start("extract", requests, schema)
         try:
             with _explained_errors():
-                return _raise_if_error(await asyncio.wrap_future(task.future()))
+                return list(_raise_if_error(await asyncio.wrap_future(task.future())))
         except asyncio.CancelledError:
             ray.cancel(task)
             raise
@@ -153,7 +142,7 @@ class Workers:
     def iterate_results(self, tasks: Iterable[Any]) -> Iterator[Any]:
         """Yield the results of tasks, as `start` returned them, in order; at most `at_once` are computed at once.
 
-        An item that is not a task is yielded as it is. For the errors, see `compute`.
+        An item that is not a task is yielded as it is.
         """
         pending_tasks = deque[Any]()
         try:
@@ -210,6 +199,13 @@ class ClusterResources(Resources):
     def _load_embedder(self, settings: Settings) -> Embedder:
         return _ClusterEmbedder(super()._load_embedder(settings), self._workers)
 
+    def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
+        if self.settings.uses_llm:
+            return super()._make_reasoner(calls, models)
+        reasoner = RulesReasoner(self._parser)
+        reasoner.extract = self._workers.extract  # type: ignore[method-assign]  # all else is computed here
+        return reasoner
+
     @property
     def extractions_at_once(self) -> int:
         """The number of chunks that are extracted at once."""
@@ -233,24 +229,6 @@ class ClusterResources(Resources):
 
         for content in self._workers.iterate_results(map(start, files)):
             yield partial(_raise_if_error, content, Exception)
-
-    def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
-        if self.settings.uses_llm:
-            return super()._make_reasoner(calls, models)
-        return _ClusterReasoner(self._workers, Parser(self.settings.spacy_pipelines))
-
-
-class _ClusterReasoner(RulesReasoner):
-    """The rules reasoner, with extraction done by workers."""
-
-    def __init__(self, workers: Workers, parser: Parser) -> None:
-        super().__init__(parser)
-        self._workers = workers
-
-    async def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
-        """See `RulesReasoner.extract`."""
-        extractions: list[Extraction] = await self._workers.compute("extract", requests, schema)
-        return extractions
 
 
 class _ClusterEmbedder:

@@ -34,19 +34,15 @@ _ROWS_AT_ONCE = 10_000
 
 
 class _Reading(NamedTuple):
-    """A chunk, what the rules extracted from its table rows, and the request for the rest of its text.
-
-    `has_statement` is False if the rest states nothing (headings, navigation), so the reasoner is not asked.
-    """
+    """A chunk, what the rules extracted from its rows, and the request for its other text; None if there is nothing."""
 
     chunk: Chunk
     rows: Extraction
-    request: ExtractionRequest
-    has_statement: bool
+    request: ExtractionRequest | None
 
 
 class _Work(NamedTuple):
-    """The chunks that one step of a run extracts, and what it extracts them with."""
+    """The chunks that one call extracts, and what it extracts them with."""
 
     state: ChunksInput
     readings: Sequence[_Reading]
@@ -69,7 +65,8 @@ class BuildNodes:
     def _budget(self, state: BuildState | ChunksInput) -> Budget | None:
         """Return the budget of a state's run less what the run has spent; None means no limit."""
         context = build_options(state)
-        return self._resources.budget(state["knowledge_base"], state["run"], context.max_tokens, context.max_cost)
+        return self._resources.spending.budget(state["run"], context.max_tokens, context.max_cost,
+                                               lambda: self._resources.accounts(state["knowledge_base"]))
 
 
 class ExtractionNodes(BuildNodes):
@@ -83,7 +80,7 @@ class ExtractionNodes(BuildNodes):
         - Any other `ReasonerError` marks the chunk as failed. If several chunks shared the call, each of them is
           extracted again by a call of its own first.
         """
-        works = await in_thread(lambda: [self._read_rows_and_prepare(state, chunks) for chunks in state["calls"]])
+        works = await in_thread(lambda: [self._prepare(state, chunks) for chunks in state["calls"]])
         try:
             if state["in_batches"]:
                 works = await self._fetch_batches(state, works)
@@ -95,11 +92,34 @@ class ExtractionNodes(BuildNodes):
         unanswered = [chunk for chunks in failed for chunk in chunks]
         return {"unanswered": unanswered} if unanswered else {}
 
+    def _prepare(self, state: ChunksInput, chunk_ids: Sequence[str]) -> _Work:
+        """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
+        name, uses_llm = state["knowledge_base"], self._resources.settings.uses_llm
+        with self._resources.writers.step(name, state["run"]) as kb:
+            rules_schema = kb.schemas.base()
+            schema = kb.schema_control.schema_for_prompts() if uses_llm else rules_schema
+            reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
+            fingerprint = reading_fingerprint(self._resources, kb)
+            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if _is_to_extract(kb, chunk.id, fingerprint)]
+            metadata_of = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
+            budget = self._budget(state)
+        readings = list[_Reading]()
+        for chunk in chunks:
+            metadata = metadata_of[chunk.document_id]
+            rows, prose = Extraction(), ""
+            if not is_back_matter(chunk.heading):  # the names in a list of references are those of other works
+                document = document_name(chunk.document_id, chunk.title, metadata)
+                rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, rules_schema, document)
+            # A model is not asked about headings and navigation.
+            is_asked = has_statement(prose) if uses_llm else bool(prose.strip())
+            request = extraction_request(chunk, prose, metadata, instructions) if is_asked else None
+            readings.append(_Reading(chunk, rows, request))
+        return _Work(state, readings, schema, budget, reasoner, fingerprint)
+
     async def _fetch_batches(self, state: ChunksInput, works: Sequence[_Work]) -> list[_Work]:
         """Have the endpoint answer calls in batches, and return the calls with the reasoner that has the replies."""
         reasoner = await in_thread(self._resources.batched_reasoner, state["knowledge_base"])
-        calls = [([reading.request for reading in work.readings if reading.has_statement], work.schema)
-                 for work in works]
+        calls = [([reading.request for reading in work.readings if reading.request], work.schema) for work in works]
 
         def permit(submitted: Sequence[tuple[Sequence[ExtractionRequest], GraphSchema]], prompt_tokens: int) -> None:
             if works[0].budget:
@@ -117,75 +137,51 @@ class ExtractionNodes(BuildNodes):
 
     async def _extract_call(self, work: _Work) -> list[str]:
         """Extract the chunks of a call; return those that failed because the endpoint gave no answer."""
-        error = await self._extract_in_one_call(work, work.readings)
-        if error is None:
-            return []
-        chunk_ids, unanswered = [reading.chunk.id for reading in work.readings], list[str]()
-        if len(chunk_ids) > 1:
+        chunk_ids, errors = [reading.chunk.id for reading in work.readings], dict[str, ReasonerError]()
+        error = await self._extract_together(work, work.readings)
+        if error and len(chunk_ids) == 1:
+            errors[chunk_ids[0]] = error
+        elif error:
             await self._in_step(work.state, lambda kb: split_call(kb.database, chunk_ids))
-        for reading in work.readings:
-            if len(chunk_ids) > 1:
-                error = await self._extract_in_one_call(work, [reading])
-            if error:
-                await self._mark_failed(work, reading.chunk.id, str(error))
-                unanswered += [reading.chunk.id] if isinstance(error, EndpointFailed) else []
-        return unanswered
+            for reading in work.readings:
+                if error := await self._extract_together(work, [reading]):
+                    errors[reading.chunk.id] = error
 
-    async def _extract_in_one_call(self, work: _Work, readings: Sequence[_Reading]) -> ReasonerError | None:
+        def store_failures(kb: KnowledgeBase) -> None:
+            for chunk, error in errors.items():
+                kb.extractions.fail(chunk, str(error))
+
+        if errors:
+            await self._in_step(work.state, store_failures)
+        return [chunk for chunk, error in errors.items() if isinstance(error, EndpointFailed)]
+
+    async def _extract_together(self, work: _Work, readings: Sequence[_Reading]) -> ReasonerError | None:
         """Extract some chunks with one call and store the extractions; return the error if the call failed."""
-        asked = [reading for reading in readings if reading.has_statement]
-        extraction_by_chunk = {reading.chunk.id: reading.rows for reading in readings}
+        extraction_of = {reading.chunk.id: reading.rows for reading in readings}
+        requests = {reading.chunk.id: reading.request for reading in readings if reading.request}
         sizes = Counter[str]()  # the tokens of the call are charged to the documents by the characters that it reads
-        for reading in asked:
-            sizes[reading.chunk.document_id] += len(reading.request.text)
+        for reading in readings:
+            if reading.request:
+                sizes[reading.chunk.document_id] += len(reading.request.text)
         try:
             with charge_calls(build=work.state["run"], documents=sizes, budget=work.budget):
-                extractions = await work.reasoner.extract(
-                    [reading.request for reading in asked], work.schema) if asked else []
+                extractions = await work.reasoner.extract([*requests.values()], work.schema) if requests else []
         except EndpointDown:
             raise
         except ReasonerError as error:
             return error
-        for reading, extraction in zip(asked, extractions, strict=True):
-            extraction_by_chunk[reading.chunk.id] = reading.rows.combine(extraction)
-        if extraction_by_chunk:
-            # A model's call that read several documents gets an id, which is stored with each extraction from it.
-            spans_documents = work.reasoner.reasons and len(sizes) > 1
-            call = content_id(*(reading.chunk.id for reading in asked)) if spans_documents else ""
-            await self._in_step(work.state, lambda kb: _save_all(kb, work.fingerprint, extraction_by_chunk, call))
+        for chunk, extraction in zip(requests, extractions, strict=True):
+            extraction_of[chunk] = extraction_of[chunk].combine(extraction)
+        # A model's call that read several documents gets an id, which is stored with each extraction from it.
+        call = content_id(*requests) if work.reasoner.reasons and len(sizes) > 1 else ""
+        if extraction_of:
+            await self._in_step(work.state, lambda kb: _save_all(kb, work.fingerprint, extraction_of, call))
         return None
-
-    def _read_rows_and_prepare(self, state: ChunksInput, chunk_ids: Sequence[str]) -> _Work:
-        """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
-        name, run, uses_llm = state["knowledge_base"], state["run"], self._resources.settings.uses_llm
-        with self._resources.writers.step(name, run, create=False) as kb:
-            base = kb.schemas.base()
-            schema = kb.schema_control.schema_for_prompts() if uses_llm else base
-            reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
-            fingerprint = reading_fingerprint(self._resources, kb)
-            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if _is_to_extract(kb, chunk.id, fingerprint)]
-            metadata_of = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
-            budget = self._budget(state)
-        readings = list[_Reading]()
-        for chunk in chunks:
-            metadata = metadata_of[chunk.document_id]
-            rows, prose = Extraction(), ""
-            if not is_back_matter(chunk.heading):  # the names in a list of references are those of other works
-                document = document_name(chunk.document_id, chunk.title, metadata)
-                rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base, document)
-            request = extraction_request(chunk, prose, metadata, instructions)
-            # A model is not asked about headings and navigation.
-            states_something = has_statement(prose) if uses_llm else bool(prose.strip())
-            readings.append(_Reading(chunk, rows, request, states_something))
-        return _Work(state, readings, schema, budget, reasoner, fingerprint)
-
-    async def _mark_failed(self, work: _Work, chunk: str, reason: str) -> None:
-        await self._in_step(work.state, lambda kb: kb.extractions.fail(chunk, reason))
 
     async def _in_step(self, state: ChunksInput, do: Callable[[KnowledgeBase], Any]) -> Any:
         """Call a function with the knowledge base in a thread, as a step of a run (see `Writers.step`)."""
         def step() -> Any:
-            with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
+            with self._resources.writers.step(state["knowledge_base"], state["run"]) as kb:
                 return do(kb)
 
         return await in_thread(step)
@@ -203,10 +199,9 @@ def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extracti
     """Store the extractions of one call, by chunk, all of them or none."""
     with kb.database.transaction():
         for chunk, extraction in extractions.items():
-            if kb.documents.status(chunk) == "done":
-                kb.schema_control.replace(chunk, reader, extraction, call)
-            else:
-                kb.extractions.save(chunk, reader, extraction, call)
+            is_read_again = kb.documents.status(chunk) == "done"
+            save = kb.schema_control.replace if is_read_again else kb.extractions.save
+            save(chunk, reader, extraction, call)
 
 
 def write_numbered_rows(kb: KnowledgeBase, reader: str) -> None:

@@ -25,7 +25,8 @@ from .state import BuildInput
 _T = TypeVar("_T")
 _DETAILS = re.compile(r"'[^']*+'|\d++")
 """What differs between failures of one kind: ids and numbers."""
-
+_RECORD = ", record "
+"""Between the file and the number of a record, in the source of its document."""
 DEFAULT_SCHEMA = "general"
 """The seed if no schema is named and no model can infer one."""
 _DOCUMENTS_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
@@ -51,10 +52,7 @@ def check_model(*, uses_llm: bool, reread: bool = False, no_batches: bool = Fals
 
 
 def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
-    """Return True if a model infers the schema of a new knowledge base.
-
-    That is the default where a model is set: the input names no schema and has no recorded triples.
-    """
+    """Return True if a model infers the schema of a new base: none is named, and no recorded triples are read."""
     return schema in {"", AUTO_SCHEMA} and recorded is None and uses_llm
 
 
@@ -79,29 +77,92 @@ def named_sources(paths: Sequence[str]) -> list[Path | Address]:
     return [Address(path) if is_address(path) else Path(path) for path in paths]
 
 
-def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: Sequence[LoadFailure]) -> Iterator[_T]:
-    """Check that an iterator has an item, and return an iterator over all of its items."""
+def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None,
+                  file: str = "") -> None:
+    """Show how many items of a step are done, of how many; `total` is None if it is not known."""
+    get_stream_writer()({"step": step, "done": done, "total": total, "file": file})
+
+
+class ReadingNotes:
+    """What is noted while a build reads its documents: how many, which file is read, and what is wrong with it."""
+
+    def __init__(self, most_failures: int) -> None:
+        """Begin to read; `most_failures` of each kind are listed one by one: a file may have one for each record."""
+        self._most_failures = most_failures
+        self._failures: list[LoadFailure] = []
+        self._failures_by_kind = Counter[str]()
+        self._file = ""
+        self.failed_places = set[str]()
+        """The files and addresses that could not be read, or not whole."""
+        self.emptied_places = set[str]()
+        """Those that were read, and have no text."""
+        self.documents = 0
+        self.ids_by_place: dict[str, set[str]] = {}
+        """The ids of the documents that were read, by the file or address that they come from."""
+        self.partly_read: dict[str, str] = {}
+        """What was not read of a document, by its id."""
+        self.moved: list[str] = []
+        """Documents whose file was probably moved, as "OLD -> NEW"."""
+
+    def begin_file(self, file: str) -> None:
+        """Show the name of the file that is read from now on."""
+        self._file = file
+        self.add_documents(0)
+
+    def add_documents(self, number: int) -> None:
+        """Show that further documents are read."""
+        self.documents += number
+        show_progress("read", self.documents, None, self._file)
+
+    def add_failure(self, failure: LoadFailure) -> None:
+        """Note a file or record that cannot be read."""
+        is_empty = failure.reason.startswith(EMPTY)
+        (self.emptied_places if is_empty else self.failed_places).add(_place_of(failure.path))
+        kind = _DETAILS.sub("", failure.reason)
+        self._failures_by_kind[kind] += 1
+        if self._failures_by_kind[kind] <= self._most_failures:
+            self._failures.append(failure)
+
+    def failure_lines(self, folders: Sequence[Path | Address] = ()) -> list[str]:
+        """Return the failures as lines "PATH: REASON", and how many more of a kind there are.
+
+        Paths are relative to the folder that they are in, like the ids of documents.
+        """
+        lines = [f"{failure.path}: {failure.reason}" for failure in self._failures]
+        for folder in folders:
+            lines = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in lines]
+        return [*lines, *(f"{count - self._most_failures:,} more: {kind}"
+                          for kind, count in self._failures_by_kind.items() if count > self._most_failures)]
+
+    def partly_read_lines(self) -> list[str]:
+        """Return what was not read of documents as lines, without what the failures say already."""
+        reasons = {failure.reason for failure in self._failures}
+        return [f"{document}: {note}" for document, note in self.partly_read.items() if note not in reasons]
+
+
+def require_any(items: Iterator[_T], paths: Sequence[Path | Address], notes: ReadingNotes) -> Iterator[_T]:
+    """Check that an iterator has an item or a failure, and return an iterator over all of its items."""
     first = next(items, None)
     if first is not None:
         return chain((first,), items)
-    if paths and not failures:
+    if paths and not notes.failure_lines():
         named = ", ".join(path.url if isinstance(path, Address) else str(path) for path in paths)
         raise IngestError(f"there is nothing to read in {named}: name files, or folders with files, of these formats: "
                           f"{', '.join(FORMATS)}")
     return iter(())
 
 
-def distinct(given: Sequence[Document], read: Iterator[Document], notes: "ReadingNotes") -> Iterator[Document]:
+def distinct(given: Sequence[Document], read: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:
     """Yield the documents that were given as text, then those that were read from files, and note the ids of these.
 
-    A document from a file that has the id of a given one is left out, and added to the failures.
+    A document from a file that has the id of a given one is a failure.
     """
     yield from given
-    ids = {document.id for document in given}
+    given_ids = {document.id for document in given}
     for document in read:
         notes.ids_by_place.setdefault(_place_of(document.source), set()).add(document.id)
-        if document.id in ids:
-            notes.failures.append(LoadFailure(path=document.source, reason=(
+        if document.id in given_ids:
+            notes.add_failure(LoadFailure(path=document.source, reason=(
                 f"the id {document.id!r} was already {SOURCE}: rename one, or add them to two knowledge bases")))
         else:
             yield document
@@ -117,77 +178,6 @@ def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
             group = []
     if group:
         yield group
-
-
-def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None,
-                  file: str = "") -> None:
-    """Show how many items of a step are done, of how many; `total` is None if it is not known."""
-    get_stream_writer()({"step": step, "done": done, "total": total, "file": file})
-
-
-class Failures(list[LoadFailure]):
-    """The first failures of each kind, and how many more there are; a file of records may have one for each record."""
-
-    def __init__(self, most: int) -> None:
-        """Prepare to list at most `most` failures of a kind one by one."""
-        super().__init__()
-        self._most = most
-        self._counts = Counter[str]()
-        self.sources = set[str]()
-        """The files and addresses that could not be read, or not whole."""
-        self.emptied = set[str]()
-        """Those that were read, and have no text."""
-
-    def append(self, failure: LoadFailure) -> None:
-        """Add a failure."""
-        (self.emptied if failure.reason.startswith(EMPTY) else self.sources).add(_place_of(failure.path))
-        kind = _DETAILS.sub("", failure.reason)
-        self._counts[kind] += 1
-        if self._counts[kind] <= self._most:
-            super().append(failure)
-
-    def lines(self) -> list[str]:
-        """Return the failures as lines of text, at the end one for each kind of which there are more."""
-        more = [f"{count - self._most:,} more: {kind}" for kind, count in self._counts.items() if count > self._most]
-        return [*(f"{failure.path}: {failure.reason}" for failure in self), *more]
-
-
-class ReadingNotes:
-    """What is noted while a build reads its documents: how many, which file is read, and what is wrong with it."""
-
-    def __init__(self, most_failures: int) -> None:
-        """Begin to read; `most_failures` of each kind are listed one by one."""
-        self.failures = Failures(most_failures)
-        self.documents = 0
-        self.ids_by_place: dict[str, set[str]] = {}
-        """The ids of the documents that were read, by the file or address that they come from."""
-        self.partly_read: dict[str, str] = {}
-        """What was not read of a document, by its id."""
-        self.moved: list[str] = []
-        """Documents whose file was probably moved, as "OLD -> NEW"."""
-        self._file = ""
-
-    def begin_file(self, file: str) -> None:
-        """Show the name of the file that is read from now on."""
-        self._file = file
-        self.add_documents(0)
-
-    def add_documents(self, number: int) -> None:
-        """Show that further documents are read."""
-        self.documents += number
-        show_progress("read", self.documents, None, self._file)
-
-    def partly_read_lines(self) -> list[str]:
-        """Return what was not read of documents as lines, without what the failures say already."""
-        reasons = {failure.reason for failure in self.failures}
-        return [f"{document}: {note}" for document, note in self.partly_read.items() if note not in reasons]
-
-
-def relative_to_folder(folders: Sequence[Path | Address], line: str) -> str:
-    """Return a line "PATH: REASON" with its path relative to the folder it is in, like the ids of documents."""
-    for folder in folders:
-        line = line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
-    return line
 
 
 class FolderChanges(NamedTuple):
@@ -239,36 +229,23 @@ def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> Fo
 
 
 def find_gone(stored: Documents, notes: ReadingNotes) -> list[str]:
-    """Return the ids of stored documents that a file gave before and does not give any more.
+    """Return the ids of stored documents that a file, which was read without failure, does not give any more.
 
-    The file was read without a failure; the document was a record that is gone, or the file is now one table instead
-    of records, or empty. The same file read below another folder gives another document.
+    The document was a record that is gone, or the file is now one table instead of records, or empty. The same file
+    read below another folder gives another document, and deletes none.
     """
-    read, failures = notes.ids_by_place, notes.failures
     gone = list[str]()
-    if not read and not failures.emptied:
+    if not notes.ids_by_place and not notes.emptied_places:
         return gone
     for document_id, _, source, _ in stored.about():
         place = _place_of(source)
-        ids, file = read.get(place, set()), Path(place)
+        ids, file = notes.ids_by_place.get(place, set()), Path(place)
         # All ids of a file begin with the same name of the file, so any tells whether the folder is the same.
         is_of_same_folder = bool(ids) and _id_of_file(document_id, file) == _id_of_file(next(iter(ids)), file)
-        is_gone = document_id not in ids if is_of_same_folder else not ids and place in failures.emptied
-        if is_gone and place not in failures.sources:
+        is_gone = document_id not in ids if is_of_same_folder else not ids and place in notes.emptied_places
+        if is_gone and place not in notes.failed_places:
             gone.append(document_id)
     return gone
-
-
-def _place_of(source: str) -> str:
-    """Return the address or the absolute path of a document's source or a failure's path."""
-    place = source.partition(", record ")[0]
-    return place if is_address(place) else str(Path(place).absolute())
-
-
-def _id_of_file(document_id: str, file: Path) -> str:
-    """Return the part of a document's id that names its file, without that of a record."""
-    start = document_id.find(file.name)
-    return document_id if start < 0 else document_id[:start + len(file.name)]
 
 
 def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
@@ -279,7 +256,7 @@ def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
     file only if that file no longer exists (its folder was moved), or if the texts are the same; else it is noted as a
     failure. A file was probably moved if its document is new and has the same text as a stored one whose file is gone.
     """
-    missing_files: dict[bytes, str] | None = None  # computed for the first new document: it reads all stored ones
+    gone_by_digest: dict[bytes, str] | None = None  # computed for the first new document: it reads all stored ones
     for document in read:
         before, now = _file_of(stored.source(document.id)), _file_of(document.source)
         are_two_files = (before != now and now.is_file() and before.is_absolute() and before.is_file()
@@ -287,33 +264,45 @@ def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
         # An upload replaces the document of its name: its file is read from a temporary folder in the home folder.
         is_upload = home.absolute() in (*before.parents, *now.parents)
         if are_two_files and not is_upload and stored.get(document.id).text != document.text:
-            notes.failures.append(LoadFailure(path=document.source, reason=(
+            notes.add_failure(LoadFailure(path=document.source, reason=(
                 f"the id {document.id!r} belongs to {before}: build a folder that contains both files, rename one, "
                 "or delete that document first")))
             continue
         if now.is_absolute() and not stored.has(document.id):
-            missing_files = _missing_files(stored, home) if missing_files is None else missing_files
-            if old_id := missing_files.get(_digest(document)):
+            if gone_by_digest is None:
+                gone_by_digest = _digest_missing_files(stored, home)
+            if old_id := gone_by_digest.get(_digest(document)):
                 notes.moved.append(f"{old_id} -> {document.id}")
         yield document
 
 
-def _missing_files(stored: Documents, home: Path) -> dict[bytes, str]:
+def _digest_missing_files(stored: Documents, home: Path) -> dict[bytes, str]:
     """Return the ids of the documents whose files no longer exist, by the hash of their text (see `_digest`)."""
     files = [(document_id, _file_of(source)) for document_id, _, source, _ in stored.about()]
+    # The server removes the file of an upload, which is in the home folder, once it is read.
     return {_digest(stored.get(document_id)): document_id for document_id, file in files
-            if file.is_absolute() and not file.exists()
-            and home.absolute() not in file.parents}  # the server removes the file of an upload once it is read
-
-
-def _file_of(source: str) -> Path:
-    """Return the file of a document's source, which is "FILE" or "FILE, record NUMBER"."""
-    return Path(source.partition(", record ")[0])
+            if file.is_absolute() and not file.exists() and home.absolute() not in file.parents}
 
 
 def _digest(document: Document) -> bytes:
     """Return a hash of a document's text, without a first row of metadata that has the document's name."""
     first_block, _, rest = document.text.partition("\n\n")
-    has_metadata_row = first_block.startswith(f"| {DOCUMENT}: ")
-    text = rest if has_metadata_row else document.text
+    text = rest if first_block.startswith(f"| {DOCUMENT}: ") else document.text
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _file_of(source: str) -> Path:
+    """Return the file of a document's source, which is "FILE" or "FILE, record NUMBER"."""
+    return Path(source.partition(_RECORD)[0])
+
+
+def _place_of(source: str) -> str:
+    """Return the address or the absolute path of a document's source or a failure's path."""
+    place = source.partition(_RECORD)[0]
+    return place if is_address(place) else str(Path(place).absolute())
+
+
+def _id_of_file(document_id: str, file: Path) -> str:
+    """Return the part of a document's id that names its file, without that of a record."""
+    start = document_id.find(file.name)
+    return document_id if start < 0 else document_id[:start + len(file.name)]

@@ -14,7 +14,6 @@ from langgraph.types import Command, Send
 from ...graph_store.derive import derive, refresh_graph_and_vectors, support_in, thresholds_in
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
-from ...graph_store.ledger.extractions import find_outdated, is_same_reading
 from ...graph_store.ledger.notes import BATCHES, BUILD, OPEN_BATCHES, UNREAD_FILES, Calls, keep_chunks
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
@@ -29,26 +28,11 @@ from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.scripts import estimate_tokens
 from ...text.titles import UNREAD
-from ..estimate import MOST_CHUNKS, pack_calls, reading_fingerprint
+from ..estimate import MOST_CHUNKS, find_outdated_readings, pack_calls, reading_fingerprint
 from ..nodes import check_context, check_readable, is_seen, is_served, resumed_run, served_client
 from ..schema_proposal import REVIEWED_AT_ONCE, ask_person, fit_schema, group_labels
+from . import inputs
 from .extraction_nodes import BuildNodes, write_numbered_rows
-from .inputs import (
-    DEFAULT_SCHEMA,
-    ReadingNotes,
-    accept_documents,
-    check_input,
-    check_model,
-    distinct,
-    find_gone,
-    group_documents,
-    is_inferred,
-    named_schema,
-    named_sources,
-    relative_to_folder,
-    require_any,
-    show_progress,
-)
 from .state import BuildContext, BuildState, ChunksInput, build_options, new_run, report_of
 
 _MOST_NAMED = 100
@@ -66,81 +50,70 @@ class ConstructionNodes(BuildNodes):
     def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
         """Validate the input and the options, before anything is created or paid for; return the first state."""
         context, name = runtime.context or BuildContext(), check_name(state.get("knowledge_base", ""))
-        check_input(state)
+        settings, limits = self._resources.settings, self._resources.limits
+        inputs.check_input(state)
         check_context(context)
-        schema = state.get("schema", "")
+        schema, paths = state.get("schema", ""), state.get("paths") or []
         if not is_seen(name):
-            raise UnknownKnowledgeBaseError(name, self._resources.settings.home)
+            raise UnknownKnowledgeBaseError(name, settings.home)
         if is_served():
-            check_readable(state.get("paths") or (), schema, self._resources.settings.server_documents)
-        settings = self._resources.settings
-        check_model(reread=context.reread, uses_llm=settings.uses_llm,
-                    no_batches=context.batch and not settings.for_step("extract").speaks_openai)
+            check_readable(paths, schema, settings.server_documents)
+        inputs.check_model(reread=context.reread, uses_llm=settings.uses_llm,
+                           no_batches=context.batch and not settings.for_step("extract").speaks_openai)
         self._resources.spending.check_prices(context.max_cost)
-        named_schema(schema)
-        check_allowed((path for path in named_sources(state.get("paths") or ()) if isinstance(path, Address)),
-                      self._resources.limits)
-        given_documents(state.get("documents") or [], self._resources.limits)
+        inputs.named_schema(schema)
+        check_allowed((path for path in inputs.named_sources(paths) if isinstance(path, Address)), limits)
+        given_documents(state.get("documents") or [], limits)
         # "undecided" is True at first: an earlier build that ended early may have left schema candidates undecided.
         return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
-                "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "options": asdict(context)}
+                "stopped": "", "unanswered": [], "undecided": True, "options": asdict(context)}
 
     def ingest(self, state: BuildState) -> BuildState:
         """Read the documents of the input, and store them with their chunks; unchanged documents cost nothing."""
-        context, notes = build_options(state), ReadingNotes(self._resources.limits.failures)
-        paths = named_sources(state.get("paths") or ())
+        context, settings = build_options(state), self._resources.settings
+        paths = inputs.named_sources(state.get("paths") or ())
+        notes = inputs.ReadingNotes(self._resources.limits.failures)
         documents, records = self._open_sources(state, paths, notes)
-        with self._resources.writers.step(state["knowledge_base"], state["run"]) as kb:
+        with self._resources.writers.step(state["knowledge_base"], state["run"], create=True) as kb:
             self._resources.writers.exclude_builds(kb, state["run"])
-            schema, settings = state.get("schema", ""), self._resources.settings
-            _set_schema(kb, named_schema(schema),
-                        inferred=is_inferred(schema, state.get("recorded"), uses_llm=settings.uses_llm))
+            schema = state.get("schema", "")
+            _set_schema(kb, inputs.named_schema(schema),
+                        is_inferred=inputs.is_inferred(schema, state.get("recorded"), uses_llm=settings.uses_llm))
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
             kb.entities.set_active(active=context.resolve and settings.resolve)
             self._store_documents(kb, documents, notes)
-            count = notes.documents + _store_recorded(kb, records)
+            _store_recorded(kb, records, notes)
             gone = self._delete_gone(kb, notes)
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
-            reader = reading_fingerprint(self._resources, kb)
-            outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
-            total = kb.documents.count_status("pending", "extracted") + _count_outdated(kb, outdated)
-            unread = notes.failures.lines()
+            total = kb.documents.count_status("pending", "extracted") + self._count_outdated(kb, state)
             if paths:
-                kb.database.note(BUILD, **{UNREAD_FILES: [relative_to_folder(paths, line) for line in unread]})
-        return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
+                kb.database.note(BUILD, **{UNREAD_FILES: notes.failure_lines(paths)})
+        return {"total": total, "documents": [], "files_failed": notes.failure_lines(),
                 "files_partly_read": notes.partly_read_lines(), "files_moved": notes.moved, "records_gone": gone,
-                "documents_read": count}
+                "documents_read": notes.documents}
 
-    def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: ReadingNotes,
+    def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: inputs.ReadingNotes,
                       ) -> tuple[Iterator[Document], Iterator[RecordedPassage]]:
-        """Return iterators over the documents and over the recorded passages of the input, with the first one read."""
-        # So a wrong path is refused before the knowledge base is created.
-        resources, failures, recorded = self._resources, notes.failures, state.get("recorded")
+        """Return iterators over the documents and over the recorded passages of the input.
+
+        The first of them is read at once, so that a wrong path is refused before the knowledge base is created.
+        """
+        resources, recorded = self._resources, state.get("recorded")
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
-            read = require_any(resources.read(paths, failures.append, notes.begin_file), paths, failures)
-            return distinct(given_texts, read, notes), iter(())
+            read = resources.read(paths, notes.add_failure, notes.begin_file)
+            return inputs.distinct(given_texts, inputs.require_any(read, paths, notes), notes), iter(())
         files = [path for path in paths if isinstance(path, Path)]
-        records = load_recorded(files, recorded, on_failure=failures.append, limits=resources.limits)
-        return iter(given_texts), require_any(records, paths, failures)
+        records = load_recorded(files, recorded, on_failure=notes.add_failure, limits=resources.limits)
+        return iter(given_texts), inputs.require_any(records, paths, notes)
 
-    def _delete_gone(self, kb: KnowledgeBase, notes: ReadingNotes) -> list[str]:
-        """Delete the documents that their files do not give any more; return the ids of the first ones, as lines."""
-        gone = find_gone(kb.documents, notes)
-        if not gone:
-            return []
-        named = gone[:_MOST_NAMED]
-        self._audit("delete", kb, f"{len(gone)} records that left their files: {', '.join(named)}")
-        kb.documents.delete(*gone)
-        return [*named, f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else named
-
-    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], notes: ReadingNotes) -> None:
+    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], notes: inputs.ReadingNotes) -> None:
         """Cut documents into chunks and store both; leave out those that would replace the document of another file."""
         settings = self._resources.settings
-        for group in group_documents(accept_documents(kb.documents, documents, settings.home, notes)):
+        for group in inputs.group_documents(inputs.accept_documents(kb.documents, documents, settings.home, notes)):
             chunked = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
                                                  overlap_tokens=settings.chunk_overlap)) for document in group]
             # Files are read between the transactions, because reading may take long.
@@ -153,9 +126,30 @@ class ConstructionNodes(BuildNodes):
                 kb.printed.keep(document)  # a copy of its PDF file, which the page shows
             notes.add_documents(len(group))
 
+    def _delete_gone(self, kb: KnowledgeBase, notes: inputs.ReadingNotes) -> list[str]:
+        """Delete the documents that their files do not give any more; return the ids of the first ones, as lines."""
+        gone = inputs.find_gone(kb.documents, notes)
+        named = gone[:_MOST_NAMED]
+        if gone:
+            self._audit("delete", kb, f"{len(gone)} records that left their files: {', '.join(named)}")
+            kb.documents.delete(*gone)
+        return [*named, f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else named
+
+    def _count_outdated(self, kb: KnowledgeBase, state: BuildState) -> int:
+        """Return the number of chunks that the build extracts again."""
+        return len(kb.documents.to_reread(self._outdated(kb, state)))
+
+    def _outdated(self, kb: KnowledgeBase, state: BuildState) -> list[str]:
+        """Return the fingerprints of the extractions that the build makes again, if it rereads."""
+        return find_outdated_readings(self._resources, kb) if build_options(state).reread else []
+
     def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
         with audit.acting(served_client()):
             audit.record(self._resources.settings.home, action, kb.layout.name, what)
+
+    def _charge_to_run(self, state: BuildState | ChunksInput) -> AbstractContextManager[None]:
+        """Return a context whose calls are charged to a state's run, within its budget."""
+        return charge_calls(build=state["run"], budget=self._budget(state))
 
     def fit_schema(self, state: BuildState) -> Command[Literal["extract", "propose_schema_delta", "index"]]:
         """Give a knowledge base without a schema its first one, and begin with the first batch.
@@ -163,29 +157,27 @@ class ConstructionNodes(BuildNodes):
         A model proposes it from a sample of the documents. Without a model or without text it is the default seed.
         """
         name, run = state["knowledge_base"], state["run"]
-        with self._resources.writers.step(name, run, create=False) as kb:
+        with self._resources.writers.step(name, run) as kb:
             writer = None if kb.schemas.version() else self._resources.schema_writer(name)
             try:
-                with self._charge_to_run(state):
-                    fitted = writer is not None and fit_schema(kb, writer, review=build_options(state).review,
-                                                               who=served_client())
+                if writer:
+                    with self._charge_to_run(state):
+                        fit_schema(kb, writer, review=build_options(state).review, who=served_client())
             except (BudgetExceeded, ReasonerError) as error:
                 stopped = (f"no schema was inferred: {error}. Run the command again to resume, or name a schema with "
-                           f"--schema {DEFAULT_SCHEMA}")
+                           f"--schema {inputs.DEFAULT_SCHEMA}")
                 return Command(update={"stopped": stopped}, goto="index")
-            if not fitted and not kb.schemas.version():
-                kb.schemas.append(load_schema(DEFAULT_SCHEMA), (), "seed")
+            if not kb.schemas.version():
+                kb.schemas.append(load_schema(inputs.DEFAULT_SCHEMA), (), "seed")
             write_numbered_rows(kb, reading_fingerprint(self._resources, kb))
             return self._next_batch(kb, state)
 
     def _next_batch(self, kb: KnowledgeBase, state: BuildState) -> Command[Any]:
         """Extract the next batch, one task for each call, and write the previous one at the same time."""
-        # A person may have changed the instructions back while the build waited for decisions.
-        reader = reading_fingerprint(self._resources, kb)
-        outdated = [fingerprint for fingerprint in state["outdated"] if not is_same_reading(fingerprint, reader)]
-        in_batches = build_options(state).batch or (self._resources.settings.for_step("extract").speaks_openai
-                                                    and bool(kb.database.notes(BUILD).get(OPEN_BATCHES)))
-        calls = [] if state["stopped"] else self._choose_calls(kb, state["batch"], outdated, in_batches=in_batches)
+        has_open_batches = bool(kb.database.notes(BUILD).get(OPEN_BATCHES))
+        in_batches = build_options(state).batch or (
+            has_open_batches and self._resources.settings.for_step("extract").speaks_openai)
+        calls = [] if state["stopped"] else self._choose_calls(kb, state, in_batches=in_batches)
         shared = {"knowledge_base": state["knowledge_base"], "run": state["run"], "options": state["options"],
                   "in_batches": in_batches, "is_last": not calls}
         # One task submits all calls of a build with the endpoint's batches; otherwise each call has a task of its own.
@@ -196,32 +188,32 @@ class ConstructionNodes(BuildNodes):
         if state["batch"] or not state["undecided"]:
             sends.append(Send("write", {**shared, "chunks": state["batch"]}))
         # If nothing is left to extract or write, candidates of an earlier build may still be undecided.
-        return Command(update={"batch": list(chain.from_iterable(calls)), "outdated": outdated, "candidates": []},
+        return Command(update={"batch": list(chain.from_iterable(calls)), "candidates": []},
                        goto=sends or "propose_schema_delta")
 
-    def _choose_calls(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
-                      ) -> list[list[str]]:
-        """Return the calls of the batch after the chunks `before`, each as the ids of its chunks, and store them."""
-        # A build that was interrupted has stored its last batches. They come first, with the same chunks in each call:
-        # responses that are paid are found in the cache, and others are what they would have been.
-        stored: list[Calls] = kb.database.notes(BUILD).get(BATCHES, [])
-        # The batch that has the chunks `before` is being extracted or written. Those in front of it are written.
-        number_before = 0
-        for number, calls in enumerate(stored, 1):
-            if not {*before}.isdisjoint(chain.from_iterable(calls)):
-                number_before = number
-        in_work, waiting = stored[max(0, number_before - 1):number_before], stored[number_before:]
+    def _choose_calls(self, kb: KnowledgeBase, state: BuildState, *, in_batches: bool) -> Calls:
+        """Return the calls of the batch after the state's, each as the ids of its chunks, and note them.
+
+        A build that was interrupted has noted its last batches. They come first, with the same chunks in each call:
+        responses that are paid are found in the cache, and others are what they would have been.
+        """
+        outdated = self._outdated(kb, state)
+        noted: list[Calls] = kb.database.notes(BUILD).get(BATCHES, [])
+        # The state's batch is being extracted or written. Those in front of it are written.
+        current = max((number for number, calls in enumerate(noted, 1)
+                       if not {*state["batch"]}.isdisjoint(chain.from_iterable(calls))), default=0)
+        in_work, waiting = noted[max(0, current - 1):current], noted[current:]
         if waiting:
-            due = frozenset(kb.documents.next_batch(None, before, outdated))
+            due = frozenset(kb.documents.next_batch(None, state["batch"], outdated))
             waiting = [calls for calls in (keep_chunks(batch, due) for batch in waiting) if calls]
         if not waiting:
-            calls = self._group_next_chunks(kb, before, outdated, in_batches=in_batches)
+            calls = self._group_next_chunks(kb, state["batch"], outdated, in_batches=in_batches)
             waiting = [calls] if calls else []
         kb.database.note(BUILD, **{BATCHES: [*in_work, *waiting] if waiting else []})
         return waiting[0] if waiting else []
 
     def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
-                           ) -> list[list[str]]:
+                           ) -> Calls:
         """Choose the chunks to extract after those of the batch `before`, and group them by call.
 
         A model gets one chunk a call, or several small ones if `extract_tokens` is set. The rules get several chunks at
@@ -230,10 +222,10 @@ class ConstructionNodes(BuildNodes):
         settings = self._resources.settings
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
         most_calls = None if in_batches else settings.batch_size
-        most = most_calls
-        if most and chunks_share_calls and settings.batch_chunks is None:
-            most *= MOST_CHUNKS  # enough for `batch_size` full calls
-        chunks = kb.documents.chunks(kb.documents.next_batch(most, before, outdated))
+        most_chunks = most_calls
+        if most_chunks and chunks_share_calls and settings.batch_chunks is None:
+            most_chunks *= MOST_CHUNKS  # enough for `batch_size` full calls
+        chunks = kb.documents.chunks(kb.documents.next_batch(most_chunks, before, outdated))
         if chunks_share_calls:
             sizes = [(chunk.id, estimate_tokens(chunk.text)) for chunk in chunks]
             return pack_calls(sizes, settings.extract_tokens)[:most_calls]
@@ -247,46 +239,40 @@ class ConstructionNodes(BuildNodes):
         This is done if candidates are decided on now: after the last batch, after each batch if a person reviews, or
         when `_steers` says so. A model groups labels that mean the same. A person is shown the strongest candidates.
         """
-        policy = build_options(state).policy
+        policy, stopped = build_options(state).policy, state["stopped"]
         self._resources.writers.give_turn(state["knowledge_base"], state["run"])
-        with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
-            chunks_to_extract = kb.documents.count_status("pending") + _count_outdated(kb, state["outdated"])
-            show_progress("extract", state["total"] - chunks_to_extract, state["total"])
+        with self._resources.writers.step(state["knowledge_base"], state["run"]) as kb:
+            chunks_left = kb.documents.count_status("pending") + self._count_outdated(kb, state)
+            inputs.show_progress("extract", state["total"] - chunks_left, state["total"])
             # Done before the schema is decided on, so labels of a document's old content no longer count.
             kb.schema_control.put_revisions_in_service()
-            is_last = not kb.documents.next_batch(1, after=state["batch"], reread=state["outdated"])
-            candidates: list[Candidate] = []
-            stopped = ""
-            decides_now = is_last or policy == "review" or self._steers(kb, state)
-            writer = self._resources.schema_writer(state["knowledge_base"]) if decides_now else None
-            if decides_now:
+            is_last = not kb.documents.next_batch(1, after=state["batch"], reread=self._outdated(kb, state))
+            support = support_in(kb, self._resources.settings)
+            if is_last or policy == "review" or self._steers(kb, state):
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
-            # A build from recorded triples asks no model.
-            if writer and policy != "off" and not state.get("recorded") and not state["stopped"]:
-                try:
-                    with self._charge_to_run(state):
-                        group_labels(kb, writer, support_in(kb, self._resources.settings))
-                except (BudgetExceeded, ReasonerError) as error:
-                    stopped = f"new labels were not compared: {error}"
-            if policy == "review":
-                support = support_in(kb, self._resources.settings)
-                candidates = kb.schema_control.list_candidates(support, REVIEWED_AT_ONCE)
-            candidate_data = [candidate.model_dump(mode="json") for candidate in candidates]
-            return {"undecided": not is_last, "candidates": candidate_data, "stopped": stopped or state["stopped"]}
-
-    def _charge_to_run(self, state: BuildState | ChunksInput) -> AbstractContextManager[None]:
-        """Return a context whose calls are charged to a state's run, within its budget."""
-        return charge_calls(build=state["run"], budget=self._budget(state))
+                writer = self._resources.schema_writer(state["knowledge_base"])
+                # A build from recorded triples asks no model.
+                if writer and policy != "off" and not state.get("recorded") and not stopped:
+                    try:
+                        with self._charge_to_run(state):
+                            group_labels(kb, writer, support)
+                    except (BudgetExceeded, ReasonerError) as error:
+                        stopped = f"new labels were not compared: {error}"
+            candidates = kb.schema_control.list_candidates(support, REVIEWED_AT_ONCE) if policy == "review" else []
+            return {"undecided": not is_last, "stopped": stopped,
+                    "candidates": [candidate.model_dump(mode="json") for candidate in candidates]}
 
     def _steers(self, kb: KnowledgeBase, state: BuildState) -> bool:
-        """Return True if the schema is decided on now, so the model sees the new terms in the next batch."""
+        """Return True if the schema is decided on now, so the model sees the new terms in the next batch.
+
+        That is after 0, 1, 2, 4, 8 ... batches, because each decision is paid, and changes the beginning of the
+        prompts, which endpoints cache.
+        """
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
-        chunks_read = kb.documents.count_status("done") - _count_outdated(kb, state["outdated"])
+        chunks_read = kb.documents.count_status("done") - self._count_outdated(kb, state)
         batches = chunks_read // self._resources.settings.batch_size
-        # Ever more rarely, because each decision is paid, and changes the beginning of the prompts, which endpoints
-        # cache: after 0, 1, 2, 4, 8 ... batches. A power of two shares no bit with the number before it.
-        return batches & (batches - 1) == 0
+        return batches & (batches - 1) == 0  # a power of two shares no bit with the number before it
 
     def accept_or_reject(self, state: BuildState) -> Command[Literal["write", "extract"]]:
         """Decide which candidates join the schema, by the thresholds or by a person, and go on with the next batch.
@@ -298,7 +284,7 @@ class ConstructionNodes(BuildNodes):
         """
         policy = "off" if state["stopped"] else build_options(state).policy
         candidates = [Candidate(**data) for data in state["candidates"]]
-        with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
+        with self._resources.writers.step(state["knowledge_base"], state["run"]) as kb:
             if policy == "review" and candidates:
                 # The interrupt is an exception; it leaves this block, and that frees the lock.
                 support = support_in(kb, self._resources.settings)
@@ -319,11 +305,11 @@ class ConstructionNodes(BuildNodes):
         (`SchemaControl.write`).
         """
         name, run = state["knowledge_base"], state["run"]
-        with self._charge_to_run(state), self._resources.writers.step(name, run, create=False) as kb:
+        with self._charge_to_run(state), self._resources.writers.step(name, run) as kb:
             chunks = kb.documents.in_service(state["chunks"])  # some may have been deleted between the batches
             kb.schema_control.write(chunks)
             kb.vector_synchroniser.embed(chunks)
-            show_progress("write", kb.documents.count_status("done"), kb.documents.count())
+            inputs.show_progress("write", kb.documents.count_status("done"), kb.documents.count())
         return Command(goto="index" if state["is_last"] else ())
 
     def index(self, state: BuildState) -> BuildState:
@@ -333,8 +319,8 @@ class ConstructionNodes(BuildNodes):
         If the build stopped early, only the graph and its vectors are brought up to date.
         """
         name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
-        with self._resources.writers.step(name, run, create=False) as kb:
-            show_progress("index", 0, None)
+        with self._resources.writers.step(name, run) as kb:
+            inputs.show_progress("index", 0, None)
             if stopped:
                 # These chunks failed because the endpoint did, so the next build extracts them again.
                 kb.documents.retry_failed(state["unanswered"])
@@ -343,8 +329,8 @@ class ConstructionNodes(BuildNodes):
             else:
                 with self._charge_to_run(state):
                     stopped = self._derive(kb)
-            reader = reading_fingerprint(self._resources, kb)
-            report = report_of(kb, state, reader, stopped, self._resources.spending.prices)
+            outdated = kb.documents.to_reread(find_outdated_readings(self._resources, kb))
+            report = report_of(kb, state, len(outdated), stopped, self._resources.spending.prices)
         self._resources.writers.finish(name, run)
         return {"report": report}
 
@@ -354,35 +340,30 @@ class ConstructionNodes(BuildNodes):
         try:
             derive(kb, reasoner)
         except (BudgetExceeded, ReasonerError) as error:
-            if reasoner.resolves and kb.resolution.is_behind(reasoner.fingerprint):
-                return f"not all doubtful entities were compared: {error}"
-            return f"not all communities were described: {error}"
+            is_resolving = reasoner.resolves and kb.resolution.is_behind(reasoner.fingerprint)
+            unfinished = "doubtful entities were compared" if is_resolving else "communities were described"
+            return f"not all {unfinished}: {error}"
         return ""
 
 
-def _count_outdated(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
-    """Return the number of chunks whose extraction has an outdated fingerprint, so that they are extracted again."""
-    return len(kb.documents.to_reread(outdated))
+def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, is_inferred: bool) -> None:
+    """Put the schema that the input names in force, or the default seed; check it if the base has a schema.
+
+    One that is inferred is left to `fit_schema`, which follows once the documents are stored.
+    """
+    if kb.schemas.version():
+        if requested is not None and requested != kb.schemas.first():
+            raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave "
+                             "--schema out to go on with it, or build another knowledge base")
+    elif not is_inferred:
+        kb.schemas.append(requested or load_schema(inputs.DEFAULT_SCHEMA), (), "seed")
 
 
-def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> int:
-    """Store passages with their recorded triples as documents that are extracted already; return how many there are."""
-    count = 0
+def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage], notes: inputs.ReadingNotes) -> None:
+    """Store passages with their recorded triples as documents that are extracted already."""
     with kb.database.transaction():
-        for count, record in enumerate(records, 1):
+        for record in records:
             kb.documents.put(record.document, [record.chunk])
             if kb.extractions.get(record.chunk.id) != record.extraction:
                 kb.extractions.save(record.chunk.id, "recorded", record.extraction)
-            show_progress("read", count, None)
-    return count
-
-
-def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, inferred: bool) -> None:
-    """Put the schema that the input names in force, or the default seed; check it if the base has a schema."""
-    if kb.schemas.version() == 0:
-        if inferred:
-            return  # `fit_schema` sets it, once the documents are stored.
-        kb.schemas.append(requested or load_schema(DEFAULT_SCHEMA), (), "seed")
-    elif requested is not None and requested != kb.schemas.first():
-        raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave --schema "
-                         "out to go on with it, or build another knowledge base")
+            notes.add_documents(1)

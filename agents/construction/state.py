@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, NotRequired
 
@@ -11,7 +11,6 @@ from typing_extensions import TypedDict
 
 from ...graph_store.evolution.control import Policy
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.ledger.extractions import find_outdated
 from ...ingest.given import RecordedFormat
 from ...runtime.budgets import Prices
 from ..nodes import add_or_reset
@@ -21,23 +20,24 @@ from ..nodes import add_or_reset
 class BuildContext:
     """The options of a build."""
 
-    review: bool = field(default=False, metadata={"description": "interrupt the build for a person's "
-                                                   "decision on what may join the schema"})
-    evolve: bool = field(default=True, metadata={"description": "let the schema grow if documents ask "
-                                                   "for it"})
-    retry_failed: bool = field(default=False, metadata={"description": "extract failed chunks again"})
-    reread: bool = field(default=False, metadata={"description": "let the model extract again what the rules or "
-                                                   "another model extracted, or itself with other instructions"})
-    batch: bool = field(default=False, metadata={"description": "have the calls of extraction answered through the "
-                                                   "endpoint's batches: for half the price, within a day"})
-    resolve: bool = field(default=True, metadata={"description": "merge the several names of an entity into one node"})
-    max_tokens: int | None = field(default=None, metadata={"description": "hard budget of this build, in tokens"})
-    max_cost: float | None = field(default=None, metadata={"description": "the same in the price file's currency"})
+    review: Annotated[bool, Field(description="interrupt the build for a person's decision on what may join the "
+                                              "schema")] = False
+    evolve: Annotated[bool, Field(description="let the schema grow if documents ask for it")] = True
+    retry_failed: Annotated[bool, Field(description="extract failed chunks again")] = False
+    reread: Annotated[bool, Field(description="let the model extract again what the rules or another model extracted, "
+                                              "or itself with other instructions")] = False
+    batch: Annotated[bool, Field(description="have the calls of extraction answered through the endpoint's batches: "
+                                             "for half the price, within a day")] = False
+    resolve: Annotated[bool, Field(description="merge the several names of an entity into one node")] = True
+    max_tokens: Annotated[int | None, Field(description="hard budget of this build, in tokens")] = None
+    max_cost: Annotated[float | None, Field(description="the same in the price file's currency")] = None
 
     @property
     def policy(self) -> Policy:
         """The policy for schema growth."""
-        return "review" if self.review else "auto" if self.evolve else "off"
+        if self.review:
+            return "review"
+        return "auto" if self.evolve else "off"
 
 
 def new_run() -> str:
@@ -128,8 +128,6 @@ class BuildState(BuildInput, total=False):
     records_gone: list[str]
     total: int
     """The number of chunks that the build has to extract."""
-    outdated: list[str]
-    """Fingerprints of the extractions that the build makes again (see `graph_store/ledger/extractions.py`)."""
     batch: list[str]
     """Chunks that are being extracted, or were extracted and await decisions."""
     candidates: list[dict[str, Any]]
@@ -160,14 +158,13 @@ def build_options(state: BuildState | ChunksInput) -> BuildContext:
     return BuildContext(**state["options"])
 
 
-def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, prices: Prices) -> BuildReport:
-    """Return the summary of a build."""
-    outdated = kb.documents.to_reread(find_outdated(kb.extractions.count_fingerprints(), reader))
+def report_of(kb: KnowledgeBase, state: BuildState, outdated: int, stopped: str, prices: Prices) -> BuildReport:
+    """Return the summary of a build; `outdated` is the number of chunks that `reread` would extract again."""
     spent = kb.calls.total(state["run"])
     costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
     return BuildReport(
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
-        chunks_failed=len(kb.documents.failures()), chunks_outdated=len(outdated),
+        chunks_failed=len(kb.documents.failures()), chunks_outdated=outdated,
         files_failed=state["files_failed"], files_partly_read=state["files_partly_read"],
         files_moved=state["files_moved"], records_gone=state["records_gone"], documents_read=state["documents_read"],
         entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),

@@ -31,6 +31,7 @@ _METADATA_LENGTH = 1000
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[\W_]+")
 _IS_BEHIND = re.compile(r"^superseded|trusted less")
+_SAYS_BEHIND = re.compile(r"supersed|replac|trusted less|取代|代替|废止|失效")
 _THOUSANDS = re.compile(r"(?<=\d)[,.\u00a0\u202f'’ ](?=\d{3}(?!\d))")
 _ROOT_LENGTH = 6
 """Letters at the beginning of a word by which two forms of it are compared."""
@@ -38,7 +39,6 @@ _MAX_BARE_NUMBER = 20
 _BARE_WORDS = frozenset({"yes", "no", "none", "both", "neither", "true", "false", "one", "two", "three", "four", "five",
                          "six", "seven", "eight", "nine", "ten", "是", "是的", "不是", "不", "没有", "否", "对"})
 """Words that answer but occur in no source: a claim of only these and small numbers cannot be checked by words."""
-
 _FIGURES = re.compile(r"\d+(?:[.,]\d+|[\u00a0\u202f'’ ]\d{3}(?!\d))*")
 _FORMS = [(re.compile(rf"\d+(?:{re.escape(group)}\d{{3}})*(?:{re.escape(mark)}\d+)?"), group, mark)
           for group, mark in ((",", "."), (".", ","))]
@@ -66,42 +66,38 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
 
     Returns:
         The answer, one claim a line with `[n]` behind it; every citation's quote is `document.text[start:end]`.
-        `cited_message` says which characters of a claim are shown. An inferred claim says which link is not stated.
-        If claims were left out, a last line says how many.
+        If claims were left out, a line says how many; then a line for each computed result has its query.
     """
     citations: list[Citation] = []
-    quoted = isinstance(draft, QuotedDraft)
+    is_quoted = isinstance(draft, QuotedDraft)
     claims = draft.claims if is_shown(draft, mode, abstain_below) else []
-    if not quoted:
+    if not is_quoted:
         claims = [with_unstated_number(claim, items, question) for claim in claims]
-    shown = [(claim, line) for claim in claims
-             if (line := cite_claim(claim, items, documents, mode, citations, quoted=quoted))]
+    line_of = [(claim, cite_claim(claim, items, documents, mode, citations, quoted=is_quoted)) for claim in claims]
+    shown_claims, lines = [claim for claim, line in line_of if line], [line for _, line in line_of if line]
     confidence = draft.confidence if draft.answerable else 0.0
-    if not shown:
+    if not lines:
         return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
-    lines = [line for _, line in shown]
-    if quoted:  # several rows may quote the same sentence
+    if is_quoted:  # several rows may quote the same sentence
         lines = [*dict.fromkeys(lines)]
-    if omitted_count := len(claims) - len(shown):
-        lines.append(left_out_note(omitted_count, lines[0]))
-    shown_claims = [claim for claim, _ in shown]
+    if left_out := len(claims) - len(shown_claims):
+        lines.append(left_out_note(left_out, lines[0]))
     # The grade is the lowest of the claims; that of a model's own knowledge, "none", is the lowest of all.
-    is_own = any(line.endswith(OWN_KNOWLEDGE) for line in lines)
-    grade: Grade = "none" if is_own else "inferred" if any(map(is_inferred, shown_claims)) else "stated"
+    grade: Grade = "inferred" if any(map(is_inferred, shown_claims)) else "stated"
+    if any(line.endswith(OWN_KNOWLEDGE) for line in lines):
+        grade = "none"
     numbers = dict.fromkeys(quote.item for claim in shown_claims for quote, _ in _quoted_items(claim, items))
-    quoted_once = [items[number - 1] for number in numbers]
+    quoted_items = [items[number - 1] for number in numbers]
     # A model writes in the language that it was asked to; quotes are in that of their documents.
-    shown_in = question if quoted and question else lines[0]
-    # A line for each query whose result is quoted: over which records it computes, and the query.
-    lines += [phrases_for(shown_in)["computed"].format(basis_text(basis, phrase_language(shown_in)),
-                                                       source_text(basis.query))
-              for basis in dict.fromkeys(item.basis for item in quoted_once if item.basis)]
+    phrased_like = question if is_quoted and question else lines[0]
+    for basis in dict.fromkeys(item.basis for item in quoted_items if item.basis):
+        computed = basis_text(basis, phrase_language(phrased_like))
+        lines.append(phrases_for(phrased_like)["computed"].format(computed, source_text(basis.query)))
+    rows = [AnswerRow(text=": ".join(filter(None, [item.heading, item.statement])), cells=item.cells, documents=(
+        tuple(dict.fromkeys(place.document for place in item.places)) or (item.document,)))
+        for item in quoted_items if item.kind in {"fact", "row"}]
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
-                  short=_short_answer(draft, shown_claims, items, mode), grade=grade, rows=tuple(
-                      AnswerRow(text=": ".join(filter(None, [item.heading, item.statement])), cells=item.cells,
-                                documents=tuple(dict.fromkeys(place.document for place in item.places))
-                                or (item.document,))
-                      for item in quoted_once if item.kind in {"fact", "row"}))
+                  short=_short_answer(draft, shown_claims, items, mode), grade=grade, rows=tuple(rows))
 
 
 def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequence[Passage], mode: Mode) -> str:
@@ -132,16 +128,6 @@ def is_inferred(claim: Claim) -> bool:
     return bool(claim.unstated.strip())
 
 
-def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) -> Claim:
-    """Return a claim as an inferred one if it has a number that neither the items that it quotes nor the question has.
-
-    A claim that nothing supports, and one that names the link that is not stated, stays as it is.
-    """
-    number = "" if is_inferred(claim) or not claim.quotes else _unstated_number(claim, items, question)
-    unstated = phrases_for(claim.text)["number"].format(number)
-    return claim.model_copy(update={"unstated": unstated}) if number else claim
-
-
 def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocuments, mode: Mode,
                citations: list[Citation], *, quoted: bool = False) -> str:
     """Check a claim's quotes, and return it as a line of the answer with `[n]` behind it, or "" if it is left out.
@@ -151,20 +137,18 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
     """
     if mode == "strict" and is_inferred(claim):
         return ""
-    numbers = _cite_claim(claim, items, documents, citations)
-    # The status of the claim's documents, if all are superseded or trusted less and the claim does not say so.
-    statuses = [] if quoted else [item.status for _, item in _quoted_items(claim, items)]
-    says_so = re.search(r"supersed|replac|trusted less|取代|代替|废止|失效", claim.text)
-    is_outdated = bool(statuses) and not says_so and all(_IS_BEHIND.search(status) for status in statuses)
-    outdated = f" ({'; '.join(dict.fromkeys(statuses))})" if is_outdated else ""
-    if not numbers:
-        return f"{plain_text(claim.text)} {OWN_KNOWLEDGE}" if mode == "open" else ""
+    numbers = _cite_places(claim, items, documents, citations)
     text = plain_text(claim.text)
+    if not numbers:
+        return f"{text} {OWN_KNOWLEDGE}" if mode == "open" else ""
+    notes = [phrases_for(text)["inferred"].format(plain_text(claim.unstated))] if is_inferred(claim) else []
+    statuses = [item.status for _, item in _quoted_items(claim, items)]
     if quoted:
         text = _show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
-    inferred = phrases_for(text)["inferred"].format(plain_text(claim.unstated))
-    note = f" {inferred}" if is_inferred(claim) else ""
-    return f"{text}{note}{outdated} {''.join(f'[{n}]' for n in numbers)}"
+    elif statuses and all(map(_IS_BEHIND.search, statuses)) and not _SAYS_BEHIND.search(claim.text):
+        # All documents of the claim are superseded or trusted less, and the claim does not say so.
+        notes.append(f"({'; '.join(dict.fromkeys(statuses))})")
+    return " ".join([text, *notes, "".join(f"[{n}]" for n in numbers)])
 
 
 def left_out_note(count: int, text: str) -> str:
@@ -177,8 +161,8 @@ def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str
     shown = _as_shown(text)
     is_verbatim = any(shown in _as_shown(citation.quote) for citation in citations)
     for meant in dict.fromkeys(meant for citation in citations for meant in citation.meant):
-        said = MEANT.sub("", meant)
-        shown = shown.replace(said, meant) if meant not in shown else shown
+        if meant not in shown:
+            shown = shown.replace(MEANT.sub("", meant), meant)
     quoted = f"“{shown}”" if is_verbatim else shown
     if item.kind != "passage":
         return quoted
@@ -193,22 +177,22 @@ def _as_shown(text: str) -> str:
     return source_text(without_markup(text))
 
 
-def _cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocuments,
-                citations: list[Citation]) -> list[int]:
+def _cite_places(claim: Claim, items: Sequence[Passage], documents: SourceDocuments,
+                 citations: list[Citation]) -> list[int]:
     """Return the citation numbers of a claim's supporting quotes, and add new citations to `citations`."""
-    numbers: list[int] = []
+    number_of = {(cited.document, cited.start, cited.end): cited.id for cited in citations}
     statuses = {item.document: item.status for item in items if item.status}
+    numbers = dict[int, None]()  # a set in order
     for document, start, words in _supporting_places(claim, items, documents):
         end = start + len(words)
-        known = (c.id for c in citations if (c.document, c.start, c.end) == (document, start, end))
-        number = next(known, len(citations) + 1)
+        number = number_of.setdefault((document, start, end), len(citations) + 1)
+        numbers[number] = None
         if number > len(citations):  # these words were not cited before
             citations.append(Citation(id=number, document=document, start=start, end=end, quote=words,
                                       metadata=documents.metadata(document), page=documents.page(document, start),
                                       status=statuses.get(document, ""),
                                       meant=documents.meant_dates(document, start, end)))
-        numbers.append(number)
-    return list(dict.fromkeys(numbers))
+    return list(numbers)
 
 
 def _supporting_places(claim: Claim, items: Sequence[Passage], documents: SourceDocuments,
@@ -216,12 +200,8 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
     """Yield (document, start, words) for each quote that is found in its source and can support the claim."""
     for quote, item in _quoted_items(claim, items):
         if item.kind == "passage":
-            # A quote without words may be of the longest field of metadata above the passage that the claim repeats.
-            claim_words = _content_stems(claim.text)
-            fields = [field for field in item.about.split("; ")
-                      if (value := _content_stems(field.partition(": ")[2])) and value <= claim_words]
-            located = _locate_quote(quote, item, documents, field=max(fields, key=len, default=""))
-            if located and is_support(located[2], claim.text, f"{item.title} {item.heading}"):
+            located = _locate_quote(quote, item, documents, claim.text)
+            if located and is_support(located[-1], claim.text, f"{item.title} {item.heading}"):
                 yield located
             continue
         for place in _places_for(claim, item):
@@ -235,46 +215,49 @@ def _places_for(claim: Claim, item: Passage) -> list[Place]:
     """Return the places of an item that a claim cites: those of the members that it names, else the first ones."""
     if not item.places:
         return [Place(document=item.document, start=item.start, text=item.text)]
-    claim_key = content_key(claim.text)
-    named = [place for place in item.places if place.member and content_key(place.member) in claim_key]
+    claim_key = _compact(claim.text)
+    named = [place for place in item.places if place.member and _compact(place.member) in claim_key]
     return named[:_MAX_NAMED_PLACES] or list(item.places[:_MAX_UNNAMED_PLACES])
 
 
-def content_key(text: str) -> str:
-    """Return the form in which a name or value is looked for in a claim: letters and digits alone, folded."""
+def _compact(text: str) -> str:
+    """Return the form in which a name is looked for in a claim: letters and digits alone, folded."""
     return _PUNCTUATION.sub("", normalise(text))
 
 
-def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, field: str,
+def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, claim: str,
                   ) -> tuple[str, int, str] | None:
     """Return the document, start and own words of a quote of a passage; None if they are not in the document.
 
-    They are looked up verbatim first, then ignoring case and spaces, which models change. `field` is what a quote
-    without words is of.
+    The words are looked for in the passage, in the metadata that the prompt shows above it, which is at the document's
+    beginning, and in the title and headings.
     """
-    words_to_find = quote.words
-    if not words_to_find.strip():
-        # A claim that counts or lists may rest on a whole list or table, another one on a field above the passage.
-        words_to_find = passage.text if SET_APART.match(passage.text) else field
-    plain_words = MEANT.sub("", words_to_find)  # the prompt shows "yesterday [2024-03-04]"
-    span, offset = _find_words(words_to_find, passage.text) or _find_words(plain_words, passage.text), passage.start
+    words = quote.words
+    if not words.strip():
+        # A claim that counts or lists may rest on a whole list or table, another one on the longest field of metadata
+        # that it repeats.
+        claim_words = _content_stems(claim)
+        fields = [field for field in passage.about.split("; ")
+                  if (value := _content_stems(field.partition(": ")[2])) and value <= claim_words]
+        words = passage.text if SET_APART.match(passage.text) else max(fields, key=len, default="")
+    plain_words = MEANT.sub("", words)  # the prompt shows "yesterday [2024-03-04]"
+    span, offset = _find_words(words, passage.text) or _find_words(plain_words, passage.text), passage.start
     if span is None and passage.about:
-        # The prompt shows the document's metadata (`about`) above the passage; it is at the document's beginning.
-        span, offset = _find_words(words_to_find, _document_text(documents, passage.document, 0, _METADATA_LENGTH)), 0
-    if span is None:  # the words may be those of the document's title or of a heading
+        span, offset = _find_words(words, _document_text(documents, passage.document, 0, _METADATA_LENGTH)), 0
+    if span is None:
         text_until_end = _document_text(documents, passage.document, 0, passage.start + len(passage.text))
         for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
-            span, start = _find_words(quote.words, heading), text_until_end.rfind(heading)
-            if span is not None and start >= 0:
-                return passage.document, start + span.start, span.quote
+            in_heading, start = _find_words(quote.words, heading), text_until_end.rfind(heading)
+            if in_heading is not None and start >= 0:
+                return passage.document, start + in_heading.start, in_heading.quote
         return None
     # The document may have been replaced or deleted since the passage was read: then there is no such quote.
-    words = _document_text(documents, passage.document, offset + span.start, span.end - span.start)
-    return (passage.document, offset + span.start, words) if words == span.quote else None
+    own_words = _document_text(documents, passage.document, offset + span.start, span.end - span.start)
+    return (passage.document, offset + span.start, own_words) if own_words == span.quote else None
 
 
 def _find_words(words: str, text: str) -> Span | None:
-    """Return where words are in a text, verbatim or else in another case or spacing; None if they are not there."""
+    """Return where words are in a text, verbatim or else in another case or spacing, which models change."""
     source = SourceText(text)
     return source.verbatim(words) or source.find(words) if words.strip() else None
 
@@ -292,12 +275,8 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
 
     Two kinds of claim cannot share a word with their source: a claim in another script, and one that only affirms or
     counts ("yes", "three"). For these, any quote with a content word is enough. A quote without one supports nothing.
-
-    Args:
-        quote: the source's own words.
-        claim: the claim that they are to support.
-        context: the fact of the graph that the words state, or the title and headings above them: items of lists
-            and sentences with "it" or "they" rarely repeat what they are about.
+    `context` is the fact of the graph that the words state, or the title and headings above them: items of lists and
+    sentences with "it" or "they" rarely repeat what they are about.
     """
     quote_words, claim_words = _content_stems(quote), _content_stems(claim)
     if not quote_words:
@@ -336,28 +315,32 @@ def _content_stems(text: str) -> set[str]:
             for part in _PUNCTUATION.split(word) if part}
 
 
-def _unstated_number(claim: Claim, items: Sequence[Passage], question: str = "") -> str:
-    """Return the first number of a claim that neither the items that it quotes nor the question has; "" if all do.
+def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) -> Claim:
+    """Return a claim as an inferred one if it has a number that neither the items that it quotes nor the question has.
 
-    Separators, rounding and scales may differ: 17,630 is 17.630, 17630.04 and 17.63 thousand.
+    A claim that nothing supports, and one that names the link that is not stated, stays as it is. Separators, rounding
+    and scales may differ: 17,630 is 17.630, 17630.04 and 17.63 thousand.
     """
     figures = [figure for figure in _FIGURES.findall(claim.text)
                if not (figure.isdecimal() and int(figure) <= _MOST_COUNTED)]
-    if not figures:
-        return ""
+    if not figures or is_inferred(claim) or not claim.quotes:
+        return claim
     texts = [question]
     for quote, item in _quoted_items(claim, items):  # all that a reader of it sees, and the query of a computed one
         texts += [quote.words, item.statement, item.text, item.title, item.heading, item.about, item.document,
                   item.basis.query if item.basis else "", *(place.text for place in item.places),
                   *(one.meant for one in relative_dates(item.text, item.said_on))]
     stated = {value for text in texts for figure in _FIGURES.findall(text) for value, _ in _read_figure(figure)}
-    missing = [figure for figure in figures if not _is_stated(figure, stated)]
-    if not missing:
-        return ""
-    # Numbers that are written in words or with a scale: "twenty-three", "1.2 million", "三十".
-    normal_forms = (parse_number(text[start:end]) for text in texts for start, end in find_numbers(text, counts=True))
-    in_words = {float(value) for normal in normal_forms if normal for value in figures_of(normal)[1]}
-    return next((figure for figure in missing if not _is_stated(figure, in_words)), "")
+    unstated = [figure for figure in figures if not _is_stated(figure, stated)]
+    if unstated:
+        # Numbers that are written in words or with a scale: "twenty-three", "1.2 million", "三十".
+        normal_forms = [parse_number(text[start:end]) for text in texts
+                        for start, end in find_numbers(text, counts=True)]
+        in_words = {float(value) for normal in normal_forms if normal for value in figures_of(normal)[1]}
+        unstated = [figure for figure in unstated if not _is_stated(figure, in_words)]
+    if not unstated:
+        return claim
+    return claim.model_copy(update={"unstated": phrases_for(claim.text)["number"].format(unstated[0])})
 
 
 def _quoted_items(claim: Claim, items: Sequence[Passage]) -> Iterator[tuple[Quote, Passage]]:

@@ -44,27 +44,24 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
     # A document is described once its metadata was shown, or the passage at its beginning, which contains it.
     described = {item.document for item in items_of(rounds)
                  if item.about or (item.kind == "passage" and item.start == 0)}
-    costs = [sum(item_cost(item) for block in lookup_blocks for item in block.items if item.key not in shown_keys)
-             for lookup_blocks in found]
-    for_passages = max((_FOR_NAMED_DOCUMENTS if lookup.documents else _FOR_PASSAGES
-                        for lookup in asked.lookups if isinstance(lookup, PassageLookup)), default=0)
-    shares = _divide_budget(costs, [isinstance(lookup, PassageLookup) for lookup in asked.lookups], tokens,
-                            int(tokens * for_passages))
+    costs = [sum(item_cost(item) for block in blocks for item in block.items if item.key not in shown_keys)
+             for blocks in found]
+    shares = _divide_budget(costs, asked, tokens)
     round_blocks = list[Block]()
     spare = 0  # tokens that a passage lookup leaves to the next one: a whole passage seldom fills its share
-    for lookup, lookup_blocks, lookup_share in zip(asked.lookups, found, shares, strict=True):
+    for lookup, blocks, lookup_share in zip(asked.lookups, found, shares, strict=True):
         share, at_least = lookup_share, 1
         if isinstance(lookup, PassageLookup):
             share += spare
             # The passage lookups of a round share `AT_LEAST`; one that names documents shows each of them.
             at_least = max(1, AT_LEAST // len(found), len(lookup.documents), _OF_DOCUMENTS if lookup.documents else 0)
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
-        for block in lookup_blocks:
+        for block in blocks:
             new_items = tuple(item for item in block.items if item.key not in shown_keys)
-            has_repetition = len(new_items) < len(block.items)
-            note = "; ".join(filter(None, [block.note, "the rest was shown above"])) if has_repetition else block.note
+            notes = [block.note, "the rest was shown above" if len(new_items) < len(block.items) else ""]
             fitting = fit_block(block.model_copy(update={
-                "items": tuple(_describe_once(new_items, described)), "note": note}), share, at_least)
+                "items": tuple(_describe_once(new_items, described)), "note": "; ".join(filter(None, notes))}),
+                share, at_least)
             share -= sum(map(item_cost, fitting.items))
             described.update(item.document for item in fitting.items if item.about)
             shown_keys.update(item.key for item in fitting.items)
@@ -75,18 +72,21 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
     return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(round_blocks))
 
 
-def _divide_budget(costs: Sequence[int], are_passages: Sequence[bool], tokens: int, for_passages: int) -> list[int]:
+def _divide_budget(costs: Sequence[int], asked: Round, tokens: int) -> list[int]:
     """Divide the budget of a round among its lookups, given what each costs.
 
     Lists come first, because a whole list of short rows costs less than a few passages: none is cut as long as all
-    together take at most `_LISTS` times the budget. Passages get what they leave, at most `for_passages` tokens.
+    together take at most `_LISTS` times the budget. Passages get what they leave, up to a share of the budget.
     """
     shares = [0] * len(costs)
-    lists = [index for index, is_passages in enumerate(are_passages) if not is_passages]
-    passages = [index for index, is_passages in enumerate(are_passages) if is_passages]
-    for indices, is_list in ((lists, True), (passages, False)):
-        left = tokens * _LISTS if is_list else max(min(tokens - sum(shares), for_passages),
-                                                   int(tokens * _LEAST_FOR_PASSAGES))
+    passages = [index for index, lookup in enumerate(asked.lookups) if isinstance(lookup, PassageLookup)]
+    lists = [index for index, lookup in enumerate(asked.lookups) if not isinstance(lookup, PassageLookup)]
+    names_documents = any(isinstance(lookup, PassageLookup) and lookup.documents for lookup in asked.lookups)
+    for_passages = int(tokens * (_FOR_NAMED_DOCUMENTS if names_documents else _FOR_PASSAGES))
+    for indices in (lists, passages):
+        left = tokens * _LISTS
+        if indices is passages:
+            left = max(min(tokens - sum(shares), for_passages), int(tokens * _LEAST_FOR_PASSAGES))
         # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
         for served_count, index in enumerate(sorted(indices, key=lambda index: costs[index])):
             shares[index] = min(costs[index], tokens, left // (len(indices) - served_count))
@@ -104,19 +104,19 @@ def _describe_once(items: Iterable[Passage], described: Collection[str]) -> Iter
 
 
 def dropped_numbers(rounds: Sequence[Round], dropped: Collection[int], tokens: int) -> list[int]:
-    """Return the numbers of all items to leave out of prompts, so that the others fit the budget.
+    """Return the numbers of all items to leave out of prompts, so that the others fit the budget of estimated tokens.
 
     Items that were dropped before stay dropped. Then passages are dropped, the oldest first, and then lines, until the
     rest fits. Items of the last round and descriptions of tables, which have a budget of their own, are never dropped.
-    `tokens` is the budget in estimated tokens.
     """
-    items = [*enumerate(items_of(rounds), 1)]
-    earlier_count = len(items) - len(list(items_of(rounds[-1:])))
+    numbered = [*enumerate(items_of(rounds), 1)]
+    earlier_count = len(numbered) - len(list(items_of(rounds[-1:])))
     all_dropped = set(dropped)
-    counted = [(number, item) for number, item in items if item.kind != "table" and number not in all_dropped]
+    counted = [(number, item) for number, item in numbered if item.kind != "table" and number not in all_dropped]
     tokens_left = tokens - sum(item_cost(item) for _, item in counted)
     earlier = [(number, item) for number, item in counted if number <= earlier_count]
-    for number, item in sorted(earlier, key=lambda numbered: numbered[1].kind != "passage"):
+    earlier.sort(key=lambda pair: pair[1].kind != "passage")
+    for number, item in earlier:
         if tokens_left >= 0:
             break
         all_dropped.add(number)
@@ -133,19 +133,19 @@ def useful_tools(retrievers: Retrievers, tools: Sequence[Tool]) -> tuple[Tool, .
 
 
 def terms_of_bases(retrievers: Retrievers, question: str, *, are_tables_shown: bool) -> str:
-    """Return the terms of each knowledge base; see `terms_text`."""
-    texts = {base: terms_text(retriever, retriever.index.store.schemas.current(), question,
-                              are_tables_shown=are_tables_shown) for base, retriever in retrievers.items()}
-    return "; ".join(f"{base}: {text}" if base else text for base, text in texts.items() if text)
-
-
-def terms_text(retriever: Retriever, schema: GraphSchema, question: str, *, are_tables_shown: bool) -> str:
-    """Return the relations and attributes that a question may mean, "" if there are none.
+    """Return the relations and attributes of each knowledge base that a question may mean, "" if there are none.
 
     If they do not all fit, those that the question names come first, and then those that are nearest to it by embedding
     or have many rows; of the others only the number is given. What is a column of a table is left out if tables are
     shown, with more detail.
     """
+    texts = {base: _terms_text(retriever, question, are_tables_shown=are_tables_shown)
+             for base, retriever in retrievers.items()}
+    return "; ".join(f"{base}: {text}" if base else text for base, text in texts.items() if text)
+
+
+def _terms_text(retriever: Retriever, question: str, *, are_tables_shown: bool) -> str:
+    schema = retriever.index.store.schemas.current()
     labelled = retriever.labelled_terms(schema)
     columns = column_keys(retriever.index) if are_tables_shown else frozenset[str]()
     terms = [term for term in labelled.terms if label_key(term.name) not in columns]
@@ -157,19 +157,19 @@ def terms_text(retriever: Retriever, schema: GraphSchema, question: str, *, are_
                                      -cosines[term.name] - _COMMON_WEIGHT * math.log10(max(term.rows, 1)), term))
     shown, tokens = list[str](), _TERM_TOKENS
     for term in terms:
-        shown.append(_describe_term(term, schema))
-        tokens -= estimate_tokens(shown[-1]) + 1
+        description = _describe_term(term, schema)
+        tokens -= estimate_tokens(description) + 1
         if tokens < 0:
-            shown.pop()
             break
+        shown.append(description)
     left = len(terms) - len(shown)
     return ", ".join([*shown, *([f"… {left} more"] if left else [])])
 
 
 def _describe_term(term: Term, schema: GraphSchema) -> str:
-    """Return a term with the types of its ends, such as "works_at person->company"."""
+    """Return a term with the types of its ends if each is one, such as "works_at person->company"."""
     relation = None if term.is_attribute or schema.open else schema.relation_type(term.name)
-    ends = [*relation.domain, *relation.range] if relation else []
-    has_single_types = relation is not None and len(relation.domain) == len(relation.range) == 1 and ANY not in ends
-    types = f" {'->'.join(ends)}" if has_single_types else ""
-    return f"{term.name}{types}"
+    if relation is None or len(relation.domain) != 1 or len(relation.range) != 1:
+        return term.name
+    ends = [*relation.domain, *relation.range]
+    return term.name if ANY in ends else f"{term.name} {'->'.join(ends)}"

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, Literal
+from typing import Literal
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langgraph.graph.message import push_message
@@ -14,7 +14,7 @@ from ...graph_store.layout import choose_name
 from ...graph_store.ledger.notes import check_instructions
 from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
-from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName, TraceStep, items_of
+from ...schemas.inquiry import Inquiry, Judgement, Round, StepName, TraceStep, items_of
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, Tool, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.langchain_tools import call_tool
@@ -22,33 +22,22 @@ from ...tools.several_bases import Retrievers, first_look_at
 from ..nodes import check_context, check_models, is_seen, is_served
 from ..resources import Resources, default_resources
 from ..snapshots import JoinedSnapshots
-from . import trace_steps
+from . import trace_steps, wording
 from .cited_message import answer_chunk, answer_message
 from .citing import cite
-from .evidence import (
-    ROUND_SHARE,
-    completed_round,
-    dropped_numbers,
-    terms_of_bases,
-    useful_tools,
-)
+from .evidence import ROUND_SHARE, completed_round, dropped_numbers, terms_of_bases, useful_tools
 from .shown_claims import showing_claims, withdraw_message
-from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupInput, caps_of
-from .wording import (
-    present_quotes,
-    present_unanswered,
-    read_conversation,
-    respelt,
-    with_notes,
-    with_spelling,
-)
+from .state import MAX_QUESTION, AskContext, AskState, LookupInput, caps_of
 
 Next = Command[Tool | Literal["reflect", "answer"]]
 """The state after a judgement, and where it leads."""
+_UNANSWERED = DraftAnswer(answerable=False, confidence=0.0)
+_ALWAYS = 2.0
+"""As `abstain_below`: no draft is so confident, so its quotes are shown as the closest ones."""
 
 
 class RetrievalNodes:
-    """The nodes."""
+    """The nodes, in their order, and below them what several of them do."""
 
     def __init__(self, resources: Resources | None) -> None:
         self._given = resources
@@ -63,44 +52,11 @@ class RetrievalNodes:
         """Release the snapshot of a question after one of its steps failed or was cancelled."""
         self._resources.snapshots.end_question(state.get("revision", ""))
 
-    def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
-        """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
-        names = state["knowledge_base"]
-        with self._snapshots(state) as snapshots:
-            reasoner = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls)
-        if not reasoner.reasons:
-            return reasoner
-        # Instructions may have changed since the question began: the newest ones apply.
-        with self._resources.snapshots_of(names) as newest:
-            of_bases = dict.fromkeys(snapshot.kb.instructions.get() for snapshot in newest.by_name.values())
-        instructions = "\n".join(filter(None, (*of_bases, context.instructions)))
-        return reasoner.with_instructions(instructions) if instructions else reasoner
-
-    def _snapshots(self, state: AskState | LookupInput) -> AbstractContextManager[JoinedSnapshots]:
-        """Lease the snapshots that the question began with, even if a build has published a newer one since."""
-        return self._resources.snapshots.resume_question(state["revision"], state["knowledge_base"], state["scope"])
-
-    @contextmanager
-    def _retrievers(self, state: LookupInput) -> Iterator[Retrievers]:
-        with self._snapshots(state) as snapshots:
-            yield snapshots.retrievers
-
-    @property
-    def _round_tokens(self) -> int:
-        """The budget of a round; what all its lookups found is fitted into it."""
-        return int(self._resources.settings.context_tokens * ROUND_SHARE)
-
-    def _caps(self, context: AskContext) -> Caps:
-        return caps_of(context, self._resources.settings, served=is_served())
-
-    def _abstain_below(self, context: AskContext) -> float:
-        return self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
-
     async def condense(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Check the input, and rewrite a follow-up to make sense without the conversation before it."""
         context = runtime.context or AskContext()
         check_context(context)
-        named, (earlier, question) = state.get("knowledge_base") or "", read_conversation(state)
+        named, (earlier, question) = state.get("knowledge_base") or "", wording.read_conversation(state)
         with ExitStack() as leases:
             snapshots = await in_thread(self._open, leases, named, context)
             if earlier:
@@ -108,48 +64,42 @@ class RetrievalNodes:
                 rewritten = await reasoner.condense(question, earlier)
                 # A rewrite longer than any question is a model's error, and every later call would pay for it.
                 question = rewritten if len(rewritten) <= MAX_QUESTION else question
-            started = await in_thread(self._start_question, state, snapshots, question, earlier)
-        return {**started, "scope": context.scope, "named": named}
-
-    def _open(self, leases: ExitStack, named: str, context: AskContext) -> JoinedSnapshots:
-        names = choose_name(named or context.knowledge_base, self._resources.settings, is_seen)
-        check_instructions(context.instructions)
-        snapshots = leases.enter_context(self._resources.snapshots_of(names, context.scope))
-        self._caps(context)
-        check_models(context.models, self._resources.settings, served=is_served())
-        self._resources.reranker  # noqa: B018 - loading it reports a wrong setting
-        return snapshots
-
-    def _start_question(self, state: AskState, snapshots: JoinedSnapshots, question: str,
-                        earlier: list[tuple[str, str]]) -> AskState:
-        """Return the state of a new question, which was asked like this or rewritten to make sense alone."""
-        question, replaced = respelt(question, *(snapshot.index for snapshot in snapshots.by_name.values()))
+            indexes = [snapshot.index for snapshot in snapshots.by_name.values()]
+            question, replaced = await in_thread(wording.respelt, question, *indexes)
+            revision = await in_thread(self._resources.snapshots.begin_question, snapshots)
         # The thread's state keeps the trace of an earlier question that asked for one.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
-        revision = self._resources.snapshots.begin_question(snapshots)
-        return {"knowledge_base": ",".join(snapshots.by_name), "revision": revision,
-                "question": question, "respelt": replaced, "follows": bool(earlier), "rounds": [],
-                "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [], "draft": None,
-                "shown": ("", ""),
+        return {"named": named, "knowledge_base": ",".join(snapshots.by_name), "revision": revision,
+                "scope": context.scope, "question": question, "respelt": replaced, "follows": bool(earlier),
+                "rounds": [], "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [],
+                "draft": None, "shown": ("", ""),
                 "steps": [trace_steps.data(TraceStep(step="question", text=trace_steps.short(question)))],
                 **without_trace}
 
-    async def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
-        """Find passages, short cards and tables for the question, without calling a model."""
-        blocks, terms = await in_thread(self._first_blocks, state, runtime.context or AskContext())
-        return {"rounds": [Round(blocks=tuple(blocks))], "terms": terms,
-                "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
+    def _open(self, leases: ExitStack, named: str, context: AskContext) -> JoinedSnapshots:
+        """Check what a question names and chooses, and lease the snapshots that it is answered from."""
+        settings = self._resources.settings
+        names = choose_name(named or context.knowledge_base, settings, is_seen)
+        check_instructions(context.instructions)
+        snapshots = leases.enter_context(self._resources.snapshots_of(names, context.scope))
+        caps_of(context, settings, served=is_served())
+        check_models(context.models, settings, served=is_served())
+        self._resources.reranker  # noqa: B018 - loading it reports a wrong setting
+        return snapshots
 
-    def _first_blocks(self, state: AskState, context: AskContext) -> tuple[list[Block], str]:
-        """Return what the first look finds, and the schema's terms for the prompts of a model."""
+    def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
+        """Find passages, short cards and tables for the question, without calling a model."""
+        context, question = runtime.context or AskContext(), state["question"]
         with self._snapshots(state) as snapshots:
             reasons = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls).reasons
-            budget = self._round_tokens if reasons else self._resources.settings.context_tokens
-            question, retrievers = state["question"], snapshots.retrievers
-            blocks = first_look_at(retrievers, question, budget, context.tools, context.switches, reasons=reasons)
-            terms = terms_of_bases(retrievers, question,
+            tokens = self._round_tokens if reasons else self._resources.settings.context_tokens
+            blocks = first_look_at(snapshots.retrievers, question, tokens, context.tools, context.switches,
+                                   reasons=reasons)
+            # The schema's terms are for the prompts of a model.
+            terms = terms_of_bases(snapshots.retrievers, question,
                                    are_tables_shown="table_query" in context.tools) if reasons else ""
-            return blocks, terms
+        return {"rounds": [Round(blocks=tuple(blocks))], "terms": terms,
+                "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
     async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> Next:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
@@ -167,13 +117,17 @@ class RetrievalNodes:
     async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
         """Make one lookup by its LangChain tool, and return what it found with a step of the trace."""
         context = runtime.context or AskContext()
-        blocks = await call_tool(lambda: self._retrievers(state), state["lookup"], tokens=self._round_tokens,
-                                 question=state["question"], seen=state["seen"], switches=context.switches)
+
+        @contextmanager
+        def lease() -> Iterator[Retrievers]:
+            with self._snapshots(state) as snapshots:
+                yield snapshots.retrievers
+
+        blocks = await call_tool(lease, state["lookup"], tokens=self._round_tokens, question=state["question"],
+                                 seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
-        return {"found": [blocks],
-                "messages": [ToolMessage(trace_steps.found_text(step), tool_call_id=state["call"],
-                                         name=state["lookup"].tool)],
-                "steps": [trace_steps.data(step)]}
+        message = ToolMessage(trace_steps.found_text(step), tool_call_id=state["call"], name=state["lookup"].tool)
+        return {"found": [blocks], "messages": [message], "steps": [trace_steps.data(step)]}
 
     async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> Next:
         """Append what the lookups found to the evidence, and answer or choose further lookups."""
@@ -184,6 +138,63 @@ class RetrievalNodes:
         added: AskState = {"rounds": rounds, "dropped": dropped}
         return await self._judge({**state, **added}, context, "reflect", added)
 
+    def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
+        """Check every citation against its source, or abstain; stream what the message has beyond the shown claims."""
+        context = runtime.context or AskContext()
+        with self._snapshots(state) as snapshots:
+            answer = self._checked_answer(state, context, snapshots)
+        self._resources.snapshots.end_question(state["revision"])
+        citations = [citation.model_dump() for citation in answer.citations]
+        message_id, shown = state["shown"]
+        if not answer.answer.startswith(shown):  # a document was changed or deleted, so a claim no longer holds
+            withdraw_message(message_id)
+            message_id = ""
+        elif shown:
+            push_message(answer_chunk(answer.answer, shown, citations, message_id, is_last=True), state_key=None)
+        step = trace_steps.data(trace_steps.trace_answer(len(state["rounds"]), answer))
+        output: AskState = {
+            "answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
+            "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]), "citations": citations,
+            "structured_response": answer.model_dump(exclude={"confidence"}),
+            "sub_queries": [state["question"], *map(lookup_text, _lookups_of(state))], "steps": [step],
+            "messages": [answer_message(answer.answer, citations, message_id=message_id or None)],
+            # The thread keeps the name that its input gave, maybe none: the next question's context may name another.
+            # It keeps no question: a run without a new one would answer the old one again.
+            "knowledge_base": state["named"], "question": ""}
+        if context.trace:
+            output["trace"] = [*state["steps"], step]
+        return output
+
+    def _snapshots(self, state: AskState | LookupInput) -> AbstractContextManager[JoinedSnapshots]:
+        """Lease the snapshots that the question began with, even if a build has published a newer one since."""
+        return self._resources.snapshots.resume_question(state["revision"], state["knowledge_base"], state["scope"])
+
+    def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
+        """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
+        with self._snapshots(state) as snapshots:
+            reasoner = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls)
+        if not reasoner.reasons:
+            return reasoner
+        # Instructions may have changed since the question began: the newest ones apply.
+        with self._resources.snapshots_of(state["knowledge_base"]) as newest:
+            of_bases = dict.fromkeys(snapshot.kb.instructions.get() for snapshot in newest.by_name.values())
+        instructions = "\n".join(filter(None, (*of_bases, context.instructions)))
+        return reasoner.with_instructions(instructions) if instructions else reasoner
+
+    @property
+    def _round_tokens(self) -> int:
+        """The budget of a round; what all its lookups found is fitted into it."""
+        return int(self._resources.settings.context_tokens * ROUND_SHARE)
+
+    def _abstain_below(self, context: AskContext) -> float:
+        return self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
+
+    def _lookups_left(self, state: AskState, context: AskContext) -> int:
+        """Return how many lookups the question may still make; 0 if no further round is allowed."""
+        caps = caps_of(context, self._resources.settings, served=is_served())
+        made = len(_lookups_of(state))
+        return max(0, caps.tool_calls - made) if len(state["rounds"]) <= caps.rounds else 0
+
     async def _judge(self, state: AskState, context: AskContext, step: StepName, added: AskState) -> Next:
         """Let a reasoner answer or choose lookups; `added` is what else is new in the state."""
         with ExitStack() as leases:
@@ -191,8 +202,7 @@ class RetrievalNodes:
             with showing_claims(list(inquiry.items()), snapshots.documents, context.mode, state["question"]) as shown:
                 judgement = await reasoner.judge(inquiry)
                 if inquiry.is_last and judgement.draft is None:  # no lookups are left, so the question is unanswered
-                    judgement = Judgement(thought=judgement.thought,
-                                          draft=DraftAnswer(answerable=False, confidence=0.0))
+                    judgement = Judgement(thought=judgement.thought, draft=_UNANSWERED)
                 added = {**added, "shown": shown.confirm_claims(judgement.draft, self._abstain_below(context))}
         return self._apply(state, context, step, judgement, added)
 
@@ -207,20 +217,15 @@ class RetrievalNodes:
             question=state["question"], mode=context.mode, tools=tools, rounds=tuple(state["rounds"]),
             terms=state["terms"], dropped=frozenset(state["dropped"]), is_last=is_last)
 
-    def _lookups_left(self, state: AskState, context: AskContext) -> int:
-        """Return how many lookups the question may still make; 0 if no further round is allowed."""
-        caps, made = self._caps(context), len(_lookups_of(state))
-        return max(0, caps.tool_calls - made) if len(state["rounds"]) <= caps.rounds else 0
-
     def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, added: AskState,
                ) -> Next:
         """Go on to the answer, or to a parallel run of a tool for each lookup, with the judgement in the state."""
         # If none of the chosen lookups is to be made, the next node is "reflect", where the reasoner reads why.
         left = self._lookups_left(state, context)
         allowed = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
-        not_made = [*((lookup, "switched off") for lookup in judgement.lookups if lookup not in allowed),
-                    *((lookup, "not looked up: no more lookups are allowed") for lookup in allowed[left:])]
-        omitted = [*((lookup_text(lookup), reason) for lookup, reason in not_made), *judgement.refused]
+        omitted = [*((lookup_text(lookup), "switched off") for lookup in judgement.lookups if lookup not in allowed),
+                   *((lookup_text(lookup), "not looked up: no more lookups are allowed") for lookup in allowed[left:]),
+                   *judgement.refused]
         lookups = [] if judgement.draft else allowed[:left]
         calls = [ToolCall(name=lookup.tool, args=lookup_arguments(lookup), id=uuid.uuid4().hex) for lookup in lookups]
         traced = trace_steps.trace_judgement(step, len(state["rounds"]), judgement, map(": ".join, omitted))
@@ -237,62 +242,28 @@ class RetrievalNodes:
             seen=seen)) for lookup, call in zip(lookups, calls, strict=True)]
         return Command(update=update, goto="answer" if judgement.draft else sends or "reflect")
 
-    async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
-        """Check every citation against its source, or abstain; stream what the message has beyond the shown claims."""
-        context = runtime.context or AskContext()
-
-        def check_answer() -> AskState:
-            with self._snapshots(state) as snapshots:
-                checked = self._checked_answer(state, context, snapshots)
-            self._resources.snapshots.end_question(state["revision"])
-            # The thread keeps the name that its input gave, maybe none: the next question's context may name another.
-            # It keeps no question: a run without a new one would answer the old one again.
-            return {**_output(state, context, checked), "knowledge_base": state["named"], "question": ""}
-
-        said = await in_thread(check_answer)
-        message_id, shown = state["shown"]
-        if not said["answer"].startswith(shown):  # a document was changed or deleted, so a claim no longer holds
-            withdraw_message(message_id)
-            message_id = ""
-        elif shown:
-            push_message(answer_chunk(said["answer"], shown, said["citations"], message_id, is_last=True),
-                         state_key=None)
-        return {**said, "messages": [answer_message(said["answer"], said["citations"], message_id=message_id or None)]}
-
     def _checked_answer(self, state: AskState, context: AskContext, snapshots: JoinedSnapshots) -> Answer:
         """Return the answer with every quote checked, or an abstention with the closest quotes and hints."""
-        items, draft = list(items_of(state["rounds"])), state["draft"] or DraftAnswer(answerable=False, confidence=0.0)
+        items, draft = list(items_of(state["rounds"])), state["draft"] or _UNANSWERED
         question, documents, abstain_below = state["question"], snapshots.documents, self._abstain_below(context)
         if isinstance(draft, QuotedDraft):
-            checked = present_quotes(question, draft, items, documents,
-                                     0.0 if context.mode == "open" else abstain_below)
+            least = 0.0 if context.mode == "open" else abstain_below
+            checked = wording.present_quotes(question, draft, items, documents, least)
         else:
             checked = cite(draft, items, documents, context.mode, abstain_below, question)
             if checked.abstained:
                 # The model found no answer: show what it says of the documents, or the closest quotes by rules.
                 closest = self._resources.finder.find(question, items)
-                shown = (present_unanswered(question, draft, items, documents)
-                         or present_quotes(question, closest, items, documents, abstain_below=2.0))  # always
+                shown = (wording.present_unanswered(question, draft, items, documents)
+                         or wording.present_quotes(question, closest, items, documents, _ALWAYS))
                 checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
         if checked.abstained and not (isinstance(draft, QuotedDraft) and draft.asks_back):
             # Without a model, say once a process that one would help, and not in the middle of a conversation.
             hint = not (self._gave_model_hint or state["follows"] or self._resources.settings.uses_llm)
             self._gave_model_hint = self._gave_model_hint or hint
-            checked = with_notes(checked, question, snapshots.retrievers.values(), hint=hint)
-        return with_spelling(checked, state["respelt"], question)
+            checked = wording.with_notes(checked, question, snapshots.retrievers.values(), hint=hint)
+        return wording.with_spelling(checked, state["respelt"], question)
 
 
 def _lookups_of(state: AskState) -> list[Lookup]:
     return [lookup for lookup_round in state["rounds"] for lookup in lookup_round.lookups]
-
-
-def _output(state: AskState, context: AskContext, answer: Answer) -> AskState:
-    """Return the graph's output for an answer, with the trace if the context asks for it."""
-    step = trace_steps.data(trace_steps.trace_answer(len(state["rounds"]), answer))
-    trace: dict[str, Any] = {"trace": [*state["steps"], step]} if context.trace else {}
-    return {"answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
-            "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]),
-            "citations": [citation.model_dump() for citation in answer.citations],
-            "structured_response": answer.model_dump(exclude={"confidence"}),
-            "sub_queries": [state["question"], *map(lookup_text, _lookups_of(state))],
-            "steps": [step], **trace}  # type: ignore[typeddict-item]

@@ -33,37 +33,36 @@ class QuestionError(BanyanError):
 class AskContext:
     """How a question is to be answered."""
 
-    knowledge_base: str = field(default="", metadata={"description": "the knowledge base's name, or several "
-                                                      "with commas between, where the input names none; none: "
-                                                      "BANYAN_KB, or the only one"})
-    documents: tuple[str, ...] = field(default=(), metadata={"description": "ids, titles or paths of the documents to "
-                                                             "answer from, or patterns such as `reports/*.pdf`; none: "
-                                                             "all"})
-    where: dict[str, str] = field(default_factory=dict, metadata={"description": "metadata of the documents to answer "
-                                  "from, as {key: value or pattern}"})
-    mode: Mode = field(default="reject", metadata={"description": "reject: abstain without evidence; strict: and where "
-                                                   "one link is not stated; open: own knowledge allowed, and marked"})
-    agent: bool = field(default=True, metadata={"description": "judge what was found and look further for what is "
-                                                   "missing; else one round of lookups"})
-    decompose: bool = field(default=True, metadata={"description": "let the model choose the first lookups; else the "
-                                                       "question itself is searched"})
-    routes: tuple[ToolName, ...] = field(default=TOOL_NAMES, metadata={"description": "lookups switched on"})
-    dense: bool = field(default=True, metadata={"description": "passages are also found by their vectors"})
-    lexical: bool = field(default=True, metadata={"description": "passages are also found by their words"})
-    spreading: bool = field(default=True, metadata={"description": "evidence reaches what it is connected to"})
-    beta: float | None = field(default=None, metadata={"description": "share of the graph routes against communities, "
-                                                       "0 to 1; none: by the question"})
-    abstain_below: float | None = field(default=None, metadata={"description": "confidence below which mode reject "
-                                                                "abstains; none: as set"})
-    max_rounds: int | None = field(default=None, metadata={"description": "cap on rounds of lookups after the first "
-                                                             "look; none: as set, and through a server at most that"})
-    max_tool_calls: int | None = field(default=None, metadata={"description": "cap on lookups over all rounds; none: "
-                                                                 "as set, and through a server at most that"})
-    models: dict[AskStep, str] = field(default_factory=dict, metadata={"description": "steps that another LLM than the "
-                                       "configured one is to do; through a server, one that it offers"})
-    instructions: str = field(default="", metadata={"description": "how a model is to word the answer: tone, length, "
-                              "format, language; beside the knowledge base's own instructions"})
-    trace: bool = field(default=False, metadata={"description": "answer with every step taken, in short texts"})
+    knowledge_base: Annotated[str, Field(description="the knowledge base's name, or several with commas between, where "
+                                                     "the input names none; none: BANYAN_KB, or the only one")] = ""
+    documents: Annotated[tuple[str, ...], Field(description=(
+        "ids, titles or paths of the documents to answer from, or patterns such as `reports/*.pdf`; none: all"))] = ()
+    where: Annotated[dict[str, str], Field(description=(
+        "metadata of the documents to answer from, as {key: value or pattern}"))] = field(default_factory=dict)
+    mode: Annotated[Mode, Field(description="reject: abstain without evidence; strict: and where one link is not "
+                                            "stated; open: own knowledge allowed, and marked")] = "reject"
+    agent: Annotated[bool, Field(description="judge what was found and look further for what is missing; else one "
+                                             "round of lookups")] = True
+    decompose: Annotated[bool, Field(description="let the model choose the first lookups; else the question itself is "
+                                                 "searched")] = True
+    routes: Annotated[tuple[ToolName, ...], Field(description="lookups switched on")] = TOOL_NAMES
+    dense: Annotated[bool, Field(description="passages are also found by their vectors")] = True
+    lexical: Annotated[bool, Field(description="passages are also found by their words")] = True
+    spreading: Annotated[bool, Field(description="evidence reaches what it is connected to")] = True
+    beta: Annotated[float | None, Field(description="share of the graph routes against communities, 0 to 1; none: by "
+                                                    "the question")] = None
+    abstain_below: Annotated[float | None, Field(description="confidence below which mode reject abstains; none: as "
+                                                             "set")] = None
+    max_rounds: Annotated[int | None, Field(description="cap on rounds of lookups after the first look; none: as set, "
+                                                        "and through a server at most that")] = None
+    max_tool_calls: Annotated[int | None, Field(description="cap on lookups over all rounds; none: as set, and through "
+                                                            "a server at most that")] = None
+    models: Annotated[dict[AskStep, str], Field(description=(
+        "steps that another LLM than the configured one is to do; through a server, one that it offers"
+    ))] = field(default_factory=dict)
+    instructions: Annotated[str, Field(description="how a model is to word the answer: tone, length, format, language; "
+                                                   "beside the knowledge base's own instructions")] = ""
+    trace: Annotated[bool, Field(description="answer with every step taken, in short texts")] = False
 
     @property
     def scope(self) -> Scope:
@@ -187,10 +186,12 @@ def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
     A client of a server (`served`) may only lower the settings' caps: the operator decides what a question may cost.
     With the agent off, the only round is the one that `decompose` asks for; with both off, there is none.
     """
-    caps = dict[str, int]()
-    for name in ("max_rounds", "max_tool_calls"):
-        requested, configured = getattr(context, name), getattr(settings, name)
+    def cap(name: str, requested: int | None, configured: int) -> int:
         if requested is not None and requested < 1:
             raise CapError(f"{name} is {requested}, which allows no lookup: give 1 or more")
-        caps[name] = min(requested or configured, configured) if served else requested or configured
-    return Caps(caps["max_rounds"] if context.agent else int(context.decompose), caps["max_tool_calls"])
+        chosen = requested or configured
+        return min(chosen, configured) if served else chosen
+
+    rounds = cap("max_rounds", context.max_rounds, settings.max_rounds)
+    return Caps(rounds if context.agent else int(context.decompose),
+                cap("max_tool_calls", context.max_tool_calls, settings.max_tool_calls))

@@ -11,36 +11,41 @@ from ...schemas.inquiry import Block, Judgement, StepName, TracedFinding, TraceS
 from ...schemas.lookups import Lookup, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer
 
-FINDINGS = 3
-TEXT = 160
+_FINDINGS, _DOCUMENTS = 3, 3
+_TEXT = 160
 """Characters of a text in a trace: two lines of a terminal."""
-_DOCUMENTS = 3
 _LONGEST_ARGUMENTS = 6000
 """Characters of a table's arguments as JSON: a link to the page has room for these."""
-_DIGITS = 4
 
 
-def short(text: str, limit: int = TEXT) -> str:
-    """Put a text on one line and cut it to `limit` characters."""
+def short(text: str) -> str:
+    """Put a text on one line and cut it to the length of a trace's texts."""
     line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[:limit - 1]}…"
+    return line if len(line) <= _TEXT else f"{line[:_TEXT - 1]}…"
 
 
 def trace_found(number: int, lookup: Lookup | None, blocks: Sequence[Block]) -> TraceStep:
     """Trace what a lookup of round `number` found, or the first look if `lookup` is None."""
     items = [item for block in blocks for item in block.items]
     found = list[TracedFinding]()
-    for item in items[:FINDINGS]:
+    for item in items[:_FINDINGS]:
         documents = dict.fromkeys(filter(None, (item.document, *(place.document for place in item.places))))
         found.append(TracedFinding(
             text=short(item.statement or f"{item.title or item.document}: {passage_text(item)}"),
-            documents=tuple(short(document) for document in [*documents][:_DOCUMENTS])))
+            documents=tuple(map(short, [*documents][:_DOCUMENTS]))))
     # A page can link to the lookup that gave a table: a relation, or the query that was run, so a repaired one.
     table = lookup_arguments(blocks[0].table) if blocks and blocks[0].table else {}
     return TraceStep(step="search" if lookup else "first_look", round=number, tool=lookup.tool if lookup else None,
                      text=short(lookup_text(lookup)) if lookup else "", total=len(items),
                      found=tuple(found), table=table if len(json.dumps(table)) <= _LONGEST_ARGUMENTS else {},
                      notes=_notes(map(block_note, blocks)))
+
+
+def found_text(step: TraceStep) -> str:
+    """Return what a lookup found in a few lines, for the people who read a conversation."""
+    lines = [finding.text for finding in step.found]
+    more = [f"and {step.total - len(lines)} more"] if step.total > len(lines) else []
+    return "\n".join([*lines, *more, *step.notes]) or "nothing was found"
 
 
 def trace_judgement(step: StepName, number: int, judgement: Judgement, notes: Iterable[str] = ()) -> TraceStep:
@@ -53,24 +58,17 @@ def trace_judgement(step: StepName, number: int, judgement: Judgement, notes: It
 def trace_answer(number: int, answer: Answer) -> TraceStep:
     """Trace the checked answer and the documents that it cites."""
     return TraceStep(step="answer", round=number, text=short(answer.answer), abstained=answer.abstained,
-                     confidence=round(answer.confidence, _DIGITS), grade=answer.grade,
+                     confidence=round(answer.confidence, 4), grade=answer.grade,
                      documents=tuple(dict.fromkeys(short(citation.document) for citation in answer.citations)))
 
 
-def found_text(step: TraceStep) -> str:
-    """Return what a lookup found in a few lines, for the people who read a conversation."""
-    lines = [finding.text for finding in step.found]
-    more = [f"and {step.total - len(lines)} more"] if step.total > len(lines) else []
-    return "\n".join([*lines, *more, *step.notes]) or "nothing was found"
+def _notes(notes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(short(note) for note in dict.fromkeys(filter(None, notes)))
 
 
 def data(step: TraceStep) -> dict[str, Any]:
     """Return a step's non-default fields for the state, and write them to the stream."""
     fields = step.model_dump(mode="json", exclude_defaults=True) | {"step": step.step, "round": step.round}
-    headlines = [*step.lookups] or [item.text for item in step.found] or ([step.text] if step.text else [])
+    headlines = [*step.lookups] or [item.text for item in step.found] or [*filter(None, [step.text])]
     get_stream_writer()({"step": step.step, "found": headlines, "trace": fields})
     return fields
-
-
-def _notes(notes: Iterable[str]) -> tuple[str, ...]:
-    return tuple(short(note) for note in dict.fromkeys(filter(None, notes)))

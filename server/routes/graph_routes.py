@@ -9,8 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 
-from ...agents.introduced_names import suggest_questions
-from ...agents.introduction import Introduction, introduce
+from ...agents.introduction import Introduction, introduce, suggest_questions
 from ...api.python_results import MOST_ROWS, SQL_SECONDS, CitedPlace, Fact, Source, facts_of, find_stated
 from ...export.export_formats import FORMATS, ExportFormat
 from ...graph_store.graph.graph_file import Sources

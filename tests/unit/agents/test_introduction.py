@@ -1,7 +1,7 @@
 """What a knowledge base is about, at a glance, and what to ask."""
 
 import pytest
-from banyan.agents import introduced_names, introduction
+from banyan.agents import introduction
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
@@ -159,7 +159,7 @@ def test_the_title_of_documents_is_not_what_they_mention_most(tmp_path):
             put(made, document, f"The Mill Sonata is by Carl Berg, says number {document}.", title="The Mill Sonata",
                 entities={"The Mill Sonata": "Work", "Carl Berg": "Person"})
         finish(made)
-        assert [one.name for one in introduced_names.main_entities(GraphIndex(made))] == ["Carl Berg"]
+        assert [one.name for one in introduction.main_entities(GraphIndex(made))] == ["Carl Berg"]
 
 
 def test_questions_are_in_the_language_of_the_name(tmp_path):
@@ -169,6 +169,6 @@ def test_questions_are_in_the_language_of_the_name(tmp_path):
         finish(made)
         index = GraphIndex(made)
         rows = [index.find_named(name).tolist()[0] for name in ("林小雨", "Radom")]
-        assert introduced_names.suggest_questions(index, rows) == ["关于林小雨有什么？",
+        assert introduction.suggest_questions(index, rows) == ["关于林小雨有什么？",
                                                                    "Which documents mention Radom?"]
-        assert introduced_names.suggest_questions(index, []) == []
+        assert introduction.suggest_questions(index, []) == []

@@ -47,7 +47,7 @@ class FittedResources(ScriptedResources):
     endpoint: ScriptedEndpoint
 
     def schema_writer(self, name):
-        return SchemaWriter(self.settings, self._calls(name), lambda _: self.endpoint)
+        return SchemaWriter(self.settings, self.accounts(name), lambda _: self.endpoint)
 
 
 class FittedShop(Workshop):
