@@ -34,7 +34,7 @@ _COMPARED_AT_ONCE = 60
 """New labels that one call groups: the strongest, as only they can join the schema."""
 _CORE_TYPES = ("Person", "Organization", "Location", "Event", "Work", "Product", "Concept")
 _CORE_ATTRIBUTES = ("occupation", "alias")
-_CORE_RELATIONS = {
+_CORE_RELATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "works_for": {"domain": ("Person",), "range": ("Organization",)},
     "located_in": {"domain": (ANY,), "range": ("Location",)},
     "part_of": {"domain": (ANY,), "range": (ANY,)},
