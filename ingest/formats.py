@@ -131,7 +131,7 @@ PARSED = {
     **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "spreadsheets.read_spreadsheet"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
-    **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "data_files.read_xml",
+    **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "xml_files.read_xml",
     ".rst": "markup_files.read_rst", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))

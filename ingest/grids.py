@@ -126,7 +126,7 @@ def is_single(row: GridRow) -> bool:
 def place_cells(rows: Iterable[Sequence[tuple[GridCell, int, int]]]) -> list[list[GridCell]]:
     """Put each cell, given with the columns and rows that it spans, into its places; return [] if they are too many."""
     lines: list[dict[int, GridCell]] = []  # the cells of each row by their columns
-    size = 0
+    at, size = -1, 0  # an element may be called a table and have no rows
     for at, row in enumerate(rows):
         lines += [{} for _ in range(at + 1 - len(lines))]
         column = 0

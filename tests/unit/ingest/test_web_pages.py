@@ -98,21 +98,26 @@ def test_a_document_has_headings_paragraphs_lists_and_code(tmp_path):
         "red\n\nby Ida Lang\n\nprogramlisting: open shut")
 
 
-def test_a_head_in_xml_is_metadata_and_entities_of_other_files_are_counted(tmp_path):
+def test_an_xml_document_has_fields_tables_and_sections(tmp_path):
     person = "<author><firstname>{}</firstname><surname>{}</surname><email>{}</email></author>"
     (document,), failures = load(write(tmp_path / "x-7.xml", (
-        "<?xml version='1.0'?><!DOCTYPE x SYSTEM 'x.dtd' [<!ENTITY % all SYSTEM 'x.ent'> %all;]><x><header><title>Bells"
+        "<?xml version='1.0'?><!DOCTYPE x SYSTEM 'x.dtd' [<!ENTITY % all SYSTEM 'x.ent'> %all;"
+        "<!ENTITY tower '<em>the tower</em>'>]><x><header><title>Bells"
         "</title>&LEGAL;<status>Draft</status><supersedes/><dependencies><spec>RFC 1</spec><spec>RFC 2</spec>"
         f"</dependencies>{person.format('Ida', 'Lang', 'i@a.example')}{person.format('Bo', 'Ek', 'b@a.example')}&eve;"
         "<revision><version>0.2</version><date>2031-02-01</date></revision><revision><version>0.1</version>"
-        "<date>2030-05-03</date></revision></header><section><p>They <b>ring</b>.</p></section></x>")))
-    assert len(failures) == 1
-    assert (document.title, document.text.splitlines()[-1]) == ("Bells", "They ring.")
-    assert document.metadata == {
+        "<date>2030-05-03</date></revision></header><section topic='Sound' anchor='s1'><p>They <b>ring</b> in &tower;."
+        "</p><code>ring()</code><table/><table><tr><th>bell</th><th>tone</th></tr><tr><td>Emma</td><td>c</td></tr>"
+        "</table></section></x>")))
+    assert failures == []
+    assert (document.title, document.metadata) == ("Bells", {
         "status": "Draft", "dependencies": "RFC 1; RFC 2", "author": "Ida Lang; Bo Ek",
-        "author email": "Ida Lang: i@a.example; Bo Ek: b@a.example", "revision version": "0.2; 0.1",
-        "revision date": "2031-02-01; 2030-05-03",
-        "not read": "2 parts that are in other files were not read: add these files"}
+        "author email": "Ida Lang: i@a.example; Bo Ek: b@a.example", "not read": "2 parts that are in other files"})
+    revisions, bells = document.tables
+    assert (revisions.title, revisions.rows) == ("revision", (("0.2", "2031-02-01"), ("0.1", "2030-05-03")))
+    assert bells.rows == (("Emma", "c"),)
+    text = document.text[document.text.index("# Sound"):]
+    assert text.startswith("# Sound\n\nThey ring in the tower.\n\nring()\n\n"), "no anchor, and no field `code`"
 
 
 @pytest.mark.parametrize(("content", "title", "text"), [
