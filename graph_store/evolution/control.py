@@ -52,12 +52,14 @@ class SchemaControl:
         self.asks = Asks(database)
         self._edits = EditTable(database)
         self._shown: tuple[int, GraphSchema] | None = None
+        """What `schema_for_prompts` returned last, with the version of the schema."""
 
     @property
     def policy(self) -> Policy:
         """The policy of the last build."""
         stored = self._db.notes("settings").get("schema_policy")
-        return "review" if stored == "review" else "off" if stored == "off" else "auto"
+        policies: dict[object, Policy] = {"review": "review", "off": "off"}
+        return policies.get(stored, "auto")
 
     def set_policy(self, policy: Policy) -> None:
         """Store the policy."""
@@ -119,6 +121,11 @@ class SchemaControl:
         asked = find_unmet(self._history.current(), self.asks.counts())
         return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
+    def _gather_grounds(self) -> Grounds:
+        return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
+                       same=self.asks.same(), examples=lambda candidate: self.asks.examples(
+                           candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
+
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
         """Return candidates whose labels no model has compared with others yet, strongest support first."""
         verdicts = self.asks.same()
@@ -154,13 +161,6 @@ class SchemaControl:
         """Drop the verdicts that compared labels of deleted documents; the next build asks a model again."""
         if self.asks.same():
             self.asks.drop_outdated(self._present_labels())
-
-    def forget_growth(self) -> None:
-        """Put the base schema in force, without what grew, and drop all verdicts on labels; it then grows anew."""
-        with self._db.transaction():
-            self.asks.drop_outdated(())
-            base, current = self._history.base(), self._history.current()
-            self._put_in_force(base, base, _list_removals(current, base, "to grow anew"), "auto")
 
     def count_outdated_verdicts(self) -> int:
         """Return the number of verdicts that compared labels of deleted documents."""
@@ -207,9 +207,17 @@ class SchemaControl:
         removals = _list_removals(current, grown, "the documents no longer ask for it strongly enough")
         return self._put_in_force(base, grown, [*new_decisions, *removals], "auto")
 
+    def forget_growth(self) -> None:
+        """Put the base schema in force, without what grew, and drop all verdicts on labels; it then grows anew."""
+        with self._db.transaction():
+            self.asks.drop_outdated(())
+            base, current = self._history.base(), self._history.current()
+            self._put_in_force(base, base, _list_removals(current, base, "to grow anew"), "auto")
+
     def forget_unused_proposals(self) -> None:
         """Remove the elements that a model proposed from the first documents and that no document uses any more."""
-        if not (versions := self._history.versions()) or versions[0].who != "auto":
+        versions = self._history.versions()
+        if not versions or versions[0].who != "auto":
             return  # the first version is no model's proposal
         base, current = self._history.base(), self._history.current()
         # Labels are used by facts, by asks and by what grew; types also by types that have them as ancestors.
@@ -229,19 +237,16 @@ class SchemaControl:
 
     def redact_history(self) -> None:
         """Remove from earlier schema versions the labels, evidence and examples that only deleted documents had."""
-        if not (versions := self._history.versions()):
+        versions = self._history.versions()
+        if not versions:
             return
         seeds = [version.graph_schema for version in versions if version.who == "seed"]
         labels_to_keep = {*self._present_labels(), *named_by_people(versions)}.union(
             *map(known_labels, (self._history.current(), *seeds)))
         documents = set(self._documents.titles())
-        changed = []
-        for version in versions:
-            base = self._history.base(version.version)
-            redacted = redact(version, base, labels_to_keep, documents)
-            if redacted != (version, base):
-                changed.append(redacted)
-        self._history.rewrite(changed)
+        redacted = [redact(version, self._history.base(version.version), labels_to_keep, documents)
+                    for version in versions]
+        self._history.rewrite(redacted)
 
     def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
         """Carry out a person's decisions, all or none, or raise DecisionError; return True if the schema changed."""
@@ -254,7 +259,10 @@ class SchemaControl:
             return self._put_in_force(outcome.base, outcome.schema, outcome.decided, who)
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
-        """Store a new version of the schema and its base, and bound every chunk again, in one transaction."""
+        """Store a new version of the schema and its base, and bound every chunk again, in one transaction.
+
+        A version without a change is stored only for a person's decisions.
+        """
         seed = self._history.first()
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
         is_changed = (self._history.base(), self._history.current()) != (base, schema)
@@ -265,11 +273,6 @@ class SchemaControl:
             if is_changed:
                 self.write_all()
         return True
-
-    def _gather_grounds(self) -> Grounds:
-        return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
-                       same=self.asks.same(), examples=lambda candidate: self.asks.examples(
-                           candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
 
 
 def _list_removals(before: GraphSchema, after: GraphSchema, why: str) -> list[Decided]:

@@ -49,10 +49,10 @@ def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaEle
 
 def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
     """Return kind and key of every name and alias in a schema, including inverse aliases."""
-    backward: set[tuple[ElementKind, str]] = {
-        ("relation", label_key(name)) for r in schema.relation_types for name in r.inverse_aliases}
-    return backward | {(kind, label_key(name)) for kind in _GROUPS for e in schema.elements(kind)
-                       for name in e.all_names()}
+    labels = {(kind, label_key(name)) for kind in _GROUPS for e in schema.elements(kind) for name in e.all_names()}
+    for relation in schema.relation_types:
+        labels.update(("relation", label_key(name)) for name in relation.inverse_aliases)
+    return labels
 
 
 def only_in(schema: GraphSchema, other: GraphSchema) -> list[tuple[ElementKind, SchemaElement]]:
@@ -61,15 +61,21 @@ def only_in(schema: GraphSchema, other: GraphSchema) -> list[tuple[ElementKind, 
             if find_element(other, kind, element.name) is None]
 
 
-def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
+def types_of(element: SchemaElement) -> Names:
+    """Return the entity types that an element refers to."""
+    parent = getattr(element, "parent", None)
+    return (*chain.from_iterable(getattr(element, field) for field in TYPE_FIELDS[type(element)]),
+            *([parent] if parent else []))
+
+
+def element_of(candidate: Candidate, schema: GraphSchema) -> SchemaElement:
     """Return the element that a candidate would become, or by which it would widen an existing element of a schema.
 
-    Types that the schema lacks are dropped; without any, those of the widened element, or any type. `name` names a new
-    element.
+    Types that the schema lacks are dropped; without any, those of the widened element, or any type.
     """
     is_type = candidate.kind == "entity_type"
     schema_style_name = candidate.name.title().replace(" ", "") if is_type else candidate.name.replace(" ", "_")
-    name = (candidate.widens or name).strip() or schema_style_name
+    name = candidate.widens or schema_style_name
     # A candidate that is only stated from tail to head is named by such a label, which is then no forward alias.
     forward_labels = candidate.labels or (() if candidate.inverse_labels else (candidate.name,))
     fields: dict[str, Any] = {"aliases": tuple(label for label in forward_labels if label != label_key(name))}
@@ -85,12 +91,6 @@ def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> Sch
     return build_element(candidate.kind, name, fields)
 
 
-def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
-    """Return the schema with an element added; if one of this name exists, the two are joined."""
-    existing = find_element(schema, kind, element.name)
-    return validate(put(schema, kind, _combine_elements(existing, element, schema) if existing else element))
-
-
 def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
     """Build an element from its fields, as in schema files."""
     try:
@@ -99,6 +99,30 @@ def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> Sc
         first = error.errors()[0]
         raise DecisionError(f"{KIND_NAMES[kind]} {name!r}, {'.'.join(map(str, first['loc'])) or 'as a whole'}: "
                             f"{first['msg']}") from error
+
+
+def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
+    """Return the element with the given domain (an attribute's owners) and range; None leaves one unchanged."""
+    fields, given = TYPE_FIELDS[type(element)], (domain, range_)
+    if any(names is not None for names in given[len(fields):]):
+        raise DecisionError(f"{element.name!r} has no such bounds: relations have a domain and a range, attributes a "
+                            "domain (their owners), entity types neither")
+    return element.model_copy(update={field: names for field, names in zip(fields, given, strict=False)
+                                      if names is not None})
+
+
+def validate(schema: GraphSchema) -> GraphSchema:
+    """Return a validated copy of a schema."""
+    try:
+        return GraphSchema.model_validate(schema.model_dump())
+    except ValidationError as error:
+        raise DecisionError(error.errors()[0]["msg"].removeprefix("Value error, ")) from error
+
+
+def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
+    """Return the schema with an element added; if one of this name exists, the two are joined."""
+    existing = find_element(schema, kind, element.name)
+    return validate(put(schema, kind, _combine_elements(existing, element, schema) if existing else element))
 
 
 def put(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
@@ -134,30 +158,18 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     element = _require_element(schema, kind, name)
     if isinstance(element, EntityType) and element.parent is not None:
         return merge(schema, kind, element.name, element.parent)
-    return discard(schema, kind, name)
+    return _remove_element(schema, kind, element.name, None)
 
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     """Return the schema without an element, whose names do not become aliases of its parent (see `remove`)."""
     element = _require_element(schema, kind, name)
-    parent = element.parent if isinstance(element, EntityType) else None
-    return _remove_element(schema, kind, element.name, parent)
+    return _remove_element(schema, kind, element.name, getattr(element, "parent", None))
 
 
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
     """Return the schema with an element's domain (an attribute's owners) and range changed."""
-    old = _require_element(schema, kind, name)
-    return validate(put(schema, kind, with_bounds(old, domain, range_)))
-
-
-def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
-    """Return the element with the given domain (an attribute's owners) and range; None leaves one unchanged."""
-    fields, given = TYPE_FIELDS[type(element)], (domain, range_)
-    if any(names is not None for names in given[len(fields):]):
-        raise DecisionError(f"{element.name!r} has no such bounds: relations have a domain and a range, attributes a "
-                            "domain (their owners), entity types neither")
-    return element.model_copy(update={field: names for field, names in zip(fields, given, strict=False)
-                                      if names is not None})
+    return validate(put(schema, kind, with_bounds(_require_element(schema, kind, name), domain, range_)))
 
 
 def _require_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
@@ -174,7 +186,9 @@ def _combine_elements(target: SchemaElement, other: SchemaElement, schema: Graph
     aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in target_names}
     update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}
     for field in TYPE_FIELDS[type(target)]:
-        update[field] = _join_types(getattr(target, field), getattr(other, field), schema)
+        types, other_types = getattr(target, field), getattr(other, field)
+        new_types = (name for name in other_types if not schema.is_a(name, types))  # kinds of its types are allowed
+        update[field] = (ANY,) if ANY in (*types, *other_types) else (*types, *new_types)
     if isinstance(target, RelationType) and isinstance(other, RelationType):
         inverse_aliases = {label_key(a): a for a in (*other.inverse_aliases, *target.inverse_aliases)}
         only_inverse = sorted(inverse_aliases.keys() - target_names - aliases.keys())
@@ -182,30 +196,6 @@ def _combine_elements(target: SchemaElement, other: SchemaElement, schema: Graph
     elif isinstance(target, AttributeType) and isinstance(other, AttributeType) and target.kind != other.kind:
         update["kind"] = "text"
     return target.model_copy(update=update)
-
-
-def _join_types(types: Names, other_types: Names, schema: GraphSchema) -> Names:
-    """Return the union of two lists of types, without other types that are kinds of a type in the first list."""
-    if ANY in (*types, *other_types):
-        return (ANY,)
-    return (*types, *(name for name in other_types if not schema.is_a(name, types)))
-
-
-def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
-    """Return the schema with the seed's elements first, then the others by name, whenever they were added."""
-    update = {}
-    for kind, group in _GROUPS.items():
-        position = {element.name: index for index, element in enumerate(seed.elements(kind))}
-        update[group] = tuple(sorted(schema.elements(kind),
-                                     key=lambda e: (position.get(e.name, len(position)), e.name)))
-    return schema.model_copy(update=update)
-
-
-def types_of(element: SchemaElement) -> Names:
-    """Return the entity types that an element refers to."""
-    parent = getattr(element, "parent", None)
-    return (*chain.from_iterable(getattr(element, field) for field in TYPE_FIELDS[type(element)]),
-            *([parent] if parent else []))
 
 
 def change_elements(schema: GraphSchema,
@@ -243,12 +233,14 @@ def _remove_element(schema: GraphSchema, kind: ElementKind, name: str, instead: 
         schema, lambda other, element: None if (other, element.name) == (kind, name) else element))
 
 
-def validate(schema: GraphSchema) -> GraphSchema:
-    """Return a validated copy of a schema."""
-    try:
-        return GraphSchema.model_validate(schema.model_dump())
-    except ValidationError as error:
-        raise DecisionError(error.errors()[0]["msg"].removeprefix("Value error, ")) from error
+def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
+    """Return the schema with the seed's elements first, then the others by name, whenever they were added."""
+    update = {}
+    for kind, group in _GROUPS.items():
+        position = {element.name: index for index, element in enumerate(seed.elements(kind))}
+        update[group] = tuple(sorted(schema.elements(kind),
+                                     key=lambda e: (position.get(e.name, len(position)), e.name)))
+    return schema.model_copy(update=update)
 
 
 def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:

@@ -6,6 +6,7 @@ the first documents, and words in earlier versions, but neither what seeds have 
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from ...schemas.graph_schema import (
 )
 from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
-from ..ledger.schema_rows import AskCount, SchemaVersion
+from ..ledger.schema_rows import AskCount, Label, SchemaVersion
 from . import elements
 from .elements import DecisionError, discard, find_element, known_labels
 from .schema_candidates import Grounds, collect_candidates, unify_labels, with_evidence, with_schema_types
@@ -31,6 +32,9 @@ _COLUMN_FACTOR = 5
 may have dozens of columns."""
 # Elements are added and widened before others refer to them or are removed.
 _ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")
+CORE = "part of every inferred schema"
+"""The reason that is recorded for the elements of every proposed schema; these stay whatever documents there are."""
+_NOT_PEOPLE = frozenset({"auto", "seed"})
 
 
 @dataclass(frozen=True)
@@ -52,24 +56,22 @@ def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> 
         if "relation" in kinds:  # leave out asks with a type that the schema lacks, whose name is then ""
             counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
-        # The candidates that meet the thresholds: first those that widen an element, then new elements.
-        accepted = [c for c in collect_candidates(counts, base, thresholds.support, only_supported=True)
-                    if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
-        widening, new = [c for c in accepted if c.widens], [c for c in accepted if not c.widens]
-        from_columns = [c for c in new if c.rows >= thresholds.support]
-        from_sentences = [c for c in new if c.rows < thresholds.support]
-        chosen = []
+        candidates = [c for c in collect_candidates(counts, base, thresholds.support, only_supported=True)
+                      if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
+        # Widening elements is not limited; of new ones, the strongest of each kind join.
+        accepted = [c for c in candidates if c.widens]
         for kind in ELEMENT_KINDS:
-            most = thresholds.growth[kind]
-            chosen += [c for c in from_sentences if c.kind == kind][:most]
-            chosen += [c for c in from_columns if c.kind == kind][:_COLUMN_FACTOR * most]
-        for candidate in with_evidence([*widening, *chosen], grounds):
+            new, most = [c for c in candidates if c.kind == kind and not c.widens], thresholds.growth[kind]
+            accepted += [c for c in new if c.rows < thresholds.support][:most]
+            accepted += [c for c in new if c.rows >= thresholds.support][:_COLUMN_FACTOR * most]
+        for candidate in with_evidence(accepted, grounds):
             schema = elements.add(schema, candidate.kind, elements.element_of(candidate, schema))
             decided.append(Decided(decision=_explain_acceptance(candidate, thresholds), evidence=candidate))
     return schema, decided
 
 
 def _explain_acceptance(candidate: Candidate, thresholds: Thresholds) -> Decision:
+    """Return the decision that accepts a candidate, with the figures that meet the thresholds as its reason."""
     rows = f" and {candidate.rows} table rows" if candidate.rows else ""
     why = (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
            f"documents{rows} >= {thresholds.support}")
@@ -90,20 +92,19 @@ def find_waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Ca
 
 def find_unmet(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
     """Return the asks that a schema does not meet, with the schema's names for their types; "" for an unknown type."""
+    def is_met(count: AskCount) -> bool:
+        element = find_element(schema, count.kind, count.label)
+        if isinstance(element, RelationType):
+            types = (count.subject_type, count.object_type)
+            return any(schema.is_a(head, element.domain) and schema.is_a(tail, element.range)
+                       for head, tail in (types, types[::-1]))
+        if isinstance(element, AttributeType):
+            return schema.is_a(count.subject_type, element.owners) and element.kind in {"text", count.object_type}
+        return True
+
     known = known_labels(schema)
     return [count for count in with_schema_types(counts, Bounds(schema).entity_type)
-            if (count.kind, count.label) not in known or not _is_met(schema, count)]
-
-
-def _is_met(schema: GraphSchema, count: AskCount) -> bool:
-    element = find_element(schema, count.kind, count.label)
-    if isinstance(element, RelationType):
-        types = (count.subject_type, count.object_type)
-        return any(schema.is_a(head, element.domain) and schema.is_a(tail, element.range)
-                   for head, tail in (types, types[::-1]))
-    if isinstance(element, AttributeType):
-        return schema.is_a(count.subject_type, element.owners) and element.kind in {"text", count.object_type}
-    return True
+            if (count.kind, count.label) not in known or not is_met(count)]
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class SchemaOutcome:
     base: GraphSchema
     schema: GraphSchema
     decided: tuple[Decided, ...] = ()
-    is_declined: Mapping[tuple[ElementKind, str], bool] = field(default_factory=dict)
+    is_declined: Mapping[Label, bool] = field(default_factory=dict)
     """Whether a label must not be proposed again, for the labels decided on."""
 
 
@@ -132,11 +133,11 @@ def carry_out_decisions(base: GraphSchema, schema: GraphSchema, grounds: Grounds
     """
     outcome = SchemaOutcome(base, schema)
     rejections = [d for d in decisions if d.verdict == "reject"]
-    others = [d for d in decisions if d.verdict != "reject"]
-    on_types = [d for d in others if d.kind == "entity_type"]
-    for step in (on_types, [d for d in others if d.kind != "entity_type"], rejections):
+    on_types = [d for d in decisions if d.verdict != "reject" and d.kind == "entity_type"]
+    on_others = [d for d in decisions if d.verdict != "reject" and d.kind != "entity_type"]
+    for step in filter(None, (on_types, on_others, rejections)):
         labels = {(d.kind, label_key(d.name)) for d in step}
-        named = [c for c in (find_waiting(outcome.schema, grounds, support) if step else ())
+        named = [c for c in find_waiting(outcome.schema, grounds, support)
                  if any((c.kind, label_key(name)) in labels for name in c.names())]
         candidates = {(c.kind, label_key(name)): c for c in with_evidence(named, grounds) for name in c.names()}
         for decision in sorted(step, key=_sort_key):
@@ -182,35 +183,31 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
 
 def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
                      known: SchemaElement | None) -> GraphSchema:
-    """Return a schema with one decision carried out on an element in force, a defined one, or a candidate."""
-    kind, name = decision.kind, decision.name
-    if decision.verdict == "define" and known is not None:
-        return elements.put(_add_missing_types(schema, in_force, elements.types_of(known)), kind, known)
-    if decision.verdict == "reject":
+    """Return a schema with one decision carried out on an element in force, a defined one, or a candidate.
+
+    Elements and types that have grown, which only the schema in force has, are added as the decision needs them.
+    """
+    kind, name, verdict = decision.kind, decision.name, decision.verdict
+    if verdict == "reject":
         return elements.remove(schema, kind, name) if find_element(schema, kind, name) else schema
-    if decision.verdict == "merge":
-        target = find_element(in_force, kind, decision.into)
-        if target is not None:  # it may have grown, so that only the schema in force has it
-            schema = _add_if_missing(schema, in_force, kind, target)
-    new_name = decision.new_name if decision.verdict == "rename" else ""
-    if decision.verdict == "rename" and not new_name.strip():
+    if verdict == "define" and known is not None:
+        return elements.put(_add_missing_types(schema, in_force, elements.types_of(known)), kind, known)
+    if verdict == "rename" and not decision.new_name.strip():
         raise DecisionError(f"the decision to rename {name!r} gives no new name: add one")
-    if candidate is not None and candidate.widens:  # its labels and types are added to the element that it widens
-        widened = find_element(in_force, kind, candidate.widens)
-        schema = _add_if_missing(schema, in_force, kind, widened) if widened else schema
-        element = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)
-        return elements.add(_add_missing_types(schema, in_force, elements.types_of(element)), kind, element)
-    if known is None and candidate is not None:
-        element = elements.element_of(candidate, in_force, new_name)
-        element = elements.with_bounds(element, decision.domain, decision.range)
-        schema, name = _add_if_missing(schema, in_force, kind, element), element.name
-    elif known is not None:
-        schema, name = _add_if_missing(schema, in_force, kind, known), known.name
-        if new_name:
-            schema, name = elements.rename(schema, kind, name, new_name), new_name
-        schema = _add_missing_types(schema, in_force, (*(decision.domain or ()), *(decision.range or ())))
-        schema = elements.edit(schema, kind, name, decision.domain, decision.range)
-    return elements.merge(schema, kind, name, decision.into) if decision.verdict == "merge" else schema
+    for needed_name in (decision.into, candidate.widens if candidate else ""):
+        if needed := find_element(in_force, kind, needed_name):
+            schema = _add_if_missing(schema, in_force, kind, needed)
+    if candidate is not None and (candidate.widens or known is None):
+        known = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)
+        schema = elements.add(_add_missing_types(schema, in_force, elements.types_of(known)), kind, known)
+    if known is None or (candidate is not None and candidate.widens):
+        return schema
+    schema, name = _add_if_missing(schema, in_force, kind, known), known.name
+    if verdict == "rename":
+        schema, name = elements.rename(schema, kind, name, decision.new_name), decision.new_name
+    schema = _add_missing_types(schema, in_force, (*(decision.domain or ()), *(decision.range or ())))
+    schema = elements.edit(schema, kind, name, decision.domain, decision.range)
+    return elements.merge(schema, kind, name, decision.into) if verdict == "merge" else schema
 
 
 def _add_if_missing(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element: SchemaElement,
@@ -222,17 +219,9 @@ def _add_if_missing(schema: GraphSchema, in_force: GraphSchema, kind: ElementKin
 
 
 def _add_missing_types(schema: GraphSchema, in_force: GraphSchema, names: Sequence[str]) -> GraphSchema:
-    for name in names:
-        grown = in_force.entity_type(name)
-        if grown is not None:
-            schema = _add_if_missing(schema, in_force, "entity_type", grown)
+    for grown in filter(None, map(in_force.entity_type, names)):
+        schema = _add_if_missing(schema, in_force, "entity_type", grown)
     return schema
-
-
-Label = tuple[ElementKind, str]
-CORE = "part of every inferred schema"
-"""The reason that is recorded for the elements of every proposed schema; these stay whatever documents there are."""
-_NOT_PEOPLE = frozenset({"auto", "seed"})
 
 
 def named_by_people(versions: Iterable[SchemaVersion]) -> set[Label]:
@@ -259,66 +248,62 @@ def without_unused_proposals(base: GraphSchema, versions: Sequence[SchemaVersion
         for element in base.elements(kind):
             labels = {(kind, label_key(name)) for name in element.all_names()}
             is_proposed = find_element(versions[0].graph_schema, kind, element.name) is not None
-            if not is_proposed or not labels_to_keep.isdisjoint(labels):
-                continue
-            try:
-                base = discard(base, kind, element.name)
-            except DecisionError:
-                continue  # a relation or attribute that stays would lose its last type
+            if is_proposed and labels_to_keep.isdisjoint(labels):
+                with suppress(DecisionError):  # a relation or attribute that stays would lose its last type
+                    base = discard(base, kind, element.name)
     return base
 
 
 def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], documents: Collection[str],
            ) -> tuple[SchemaVersion, GraphSchema]:
     """Return a version and its base without labels not in `present`, and words of documents not in `documents`."""
-    removed = (known_labels(version.graph_schema) | known_labels(base)) - present
-    redacted = (_redact_decision(one, present, documents, is_automatic=version.who in _NOT_PEOPLE)
-                for one in version.decisions)
-    decisions = tuple(decided for decided in redacted if decided is not None)
+    decisions = list[Decided]()
+    for decided in version.decisions:
+        decision, evidence = decided.decision, decided.evidence
+        if (decision.kind, label_key(decision.name)) not in present:
+            continue
+        if evidence is not None and not _labels_shown(evidence) <= present:
+            evidence = None
+            if version.who in _NOT_PEOPLE:  # the reason names the labels, too
+                decision = decision.model_copy(update={"why": ""})
+        elif evidence is not None:
+            examples = tuple(example for example in evidence.examples if example.document in documents)
+            evidence = evidence.model_copy(update={"examples": examples})
+        decisions.append(Decided(decision=decision, evidence=evidence))
     # The description of a schema that a model proposed may have words of the documents.
     update = {"description": ""} if version.graph_schema.name == AUTO_SCHEMA else {}
+    removed = (known_labels(version.graph_schema) | known_labels(base)) - present
     schema, base = (_remove_labels(one, removed).model_copy(update=update) for one in (version.graph_schema, base))
-    return version.model_copy(update={"graph_schema": schema, "decisions": decisions}), base
+    return version.model_copy(update={"graph_schema": schema, "decisions": tuple(decisions)}), base
 
 
-def _redact_decision(decided: Decided, present: Set[Label], documents: Collection[str], *,
-                     is_automatic: bool) -> Decided | None:
-    """Return a decision without evidence from deleted documents; None if its element is not in `present`."""
-    decision, evidence = decided.decision, decided.evidence
-    if (decision.kind, label_key(decision.name)) not in present:
-        return None
-    if evidence is None:
-        return decided
+def _labels_shown(evidence: Candidate) -> set[Label]:
+    """Return the labels and types that the evidence of a decision shows."""
     types = evidence.subject_types + (evidence.object_types if evidence.kind == "relation" else ())
     labels = (*evidence.labels, *evidence.inverse_labels, *filter(None, [evidence.widens]))
-    shown: set[Label] = {(evidence.kind, label_key(label)) for label in labels}
-    shown |= {("entity_type", label_key(name)) for name in types if name and name != ANY}
-    if not shown <= present:
-        return Decided(decision=decision.model_copy(update={"why": ""}) if is_automatic else decision)
-    examples = tuple(example for example in evidence.examples if example.document in documents)
-    return Decided(decision=decision, evidence=evidence.model_copy(update={"examples": examples}))
+    return {*((evidence.kind, label_key(label)) for label in labels),
+            *(("entity_type", label_key(name)) for name in types if name and name != ANY)}
 
 
 def _remove_labels(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
     """Return a schema without some elements, aliases and labels, and without references to them."""
-    def is_kept(kind: ElementKind, name: str) -> bool:
-        return (kind, label_key(name)) not in removed
-
-    types = {ANY, *(t.name for t in schema.entity_types if is_kept("entity_type", t.name))}
+    def stays(kind: ElementKind, name: str | None) -> bool:
+        return name is not None and (kind, label_key(name)) not in removed
 
     def redact(kind: ElementKind, element: SchemaElement) -> SchemaElement | None:
-        if not is_kept(kind, element.name):
+        if not stays(kind, element.name):
             return None
         update: dict[str, Any] = {
-            "aliases": tuple(name for name in element.aliases if is_kept(kind, name)),
-            "labels": {language: name for language, name in element.labels.items() if is_kept(kind, name)}}
+            "aliases": tuple(name for name in element.aliases if stays(kind, name)),
+            "labels": {language: name for language, name in element.labels.items() if stays(kind, name)}}
         for bound in elements.TYPE_FIELDS[type(element)]:
-            update[bound] = tuple(name for name in getattr(element, bound) if name in types) or (ANY,)
+            names = getattr(element, bound)
+            update[bound] = tuple(name for name in names if name == ANY or stays("entity_type", name)) or (ANY,)
         if isinstance(element, EntityType):
-            update["parent"] = element.parent if element.parent in types else None
+            update["parent"] = element.parent if stays("entity_type", element.parent) else None
         elif isinstance(element, RelationType):
-            update["inverse"] = element.inverse if element.inverse and is_kept(kind, element.inverse) else None
-            update["inverse_aliases"] = tuple(name for name in element.inverse_aliases if is_kept(kind, name))
+            update["inverse"] = element.inverse if stays(kind, element.inverse) else None
+            update["inverse_aliases"] = tuple(name for name in element.inverse_aliases if stays(kind, name))
         return element.model_copy(update=update)
 
     return elements.change_elements(schema, redact) if removed else schema

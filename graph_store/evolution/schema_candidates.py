@@ -9,7 +9,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ...text.lexicon import word_set
 from ..bounding.words import stems
-from ..ledger.schema_rows import AskCount, SameAs
+from ..ledger.schema_rows import AskCount, Label, SameAs
 from .elements import find_element
 
 _OPPOSITES = (("from", "to"), ("from", "by"), ("in", "out"), ("first", "last"), ("start", "end"), ("starts", "ends"),
@@ -29,8 +29,6 @@ _CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除"
 """Words that end or deny what a label says otherwise."""
 _MOSTLY = 0.8
 """The share of an attribute's values that must be numbers, or dates, to give the attribute that kind."""
-
-_Label = tuple[ElementKind, str]
 SHOWN = 3  # the number of examples shown for a candidate
 _FEWEST_TO_WIDEN = 2
 """The minimum number of facts that widen an element automatically to other types or another value kind."""
@@ -41,53 +39,11 @@ class Grounds:
     """The evidence for decisions on candidates."""
 
     counts: Sequence[AskCount]  # the asks of all documents, counted
-    declined: Collection[tuple[ElementKind, str]]
+    declined: Collection[Label]
     """Kind and label of every candidate that a person declined."""
     examples: Callable[[Candidate], list[Example]]
-    same: Mapping[tuple[ElementKind, str], SameAs] = field(default_factory=dict)
+    same: Mapping[Label, SameAs] = field(default_factory=dict)
     """A model's verdicts on which labels mean the same."""
-
-
-class _Group:
-    """The asks for one candidate: for labels that count as the same."""
-
-    def __init__(self, counts: Sequence[AskCount]) -> None:
-        self.counts = counts
-        self.documents = {count.document for count in counts}
-        self.occurrences = sum(count.occurrences for count in counts)
-        # Each pair of types with the documents that show it, each with the most rows of one of its counts, or 1.
-        self.rows_by_pair: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-        for count in counts:
-            weights = self.rows_by_pair[_types_of(count)]
-            weights[count.document] = max(weights.get(count.document, 1), count.rows)
-
-    def name(self) -> str:
-        """Return the label with most documents, then most occurrences."""
-        documents: defaultdict[str, set[str]] = defaultdict(set)
-        occurrences: Counter[str] = Counter()
-        for count in self.counts:
-            documents[count.label].add(count.document)
-            occurrences[count.label] += count.occurrences
-        return min(documents, key=lambda label: (-len(documents[label]), -occurrences[label], label))
-
-    def asked_labels(self, *, backward: bool) -> tuple[str, ...]:
-        """Return the labels that were asked for; `backward` selects those that state a relation from tail to head."""
-        return tuple(sorted({count.said or count.label for count in self.counts if count.backward == backward}))
-
-    def supported_pairs(self, support: int) -> list[tuple[str, str]]:
-        """Return the pairs of subject and object type that at least `support` documents show."""
-        return sorted(pair for pair, weights in self.rows_by_pair.items() if sum(weights.values()) >= support)
-
-    def value_kind(self) -> str:
-        """Return the kind of an attribute's values: date or number if at least 80% are, else text."""
-        kinds: Counter[str] = Counter()
-        for count in self.counts:
-            kinds[count.object_type] += count.occurrences
-        return next((kind for kind in ("date", "number") if kinds[kind] >= _MOSTLY * self.occurrences), "text")
-
-
-def _types_of(count: AskCount) -> tuple[str, str]:
-    return count.subject_type, count.object_type if count.kind == "relation" else ""
 
 
 def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, support: int, *,
@@ -97,50 +53,68 @@ def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, support: 
     Labels with the same stems make one candidate; it widens a known element that has one of them. `support` documents
     must show a pair of types for it to count as observed; `only_supported` uses only asks between such pairs.
     """
-    by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
-    for count in counts:
-        by_label[count.kind, count.label].append(count)
-    duplicates: defaultdict[tuple[ElementKind, tuple[str, ...]], list[str]] = defaultdict(list)
-    for kind, label in sorted(by_label):
-        duplicates[kind, stems(label)].append(label)
+    groups: defaultdict[tuple[ElementKind, tuple[str, ...]], list[AskCount]] = defaultdict(list)
+    for count in sorted(counts, key=lambda count: (count.kind, count.label)):
+        groups[count.kind, stems(count.label)].append(count)
     candidates = []
-    for (kind, _), labels in duplicates.items():
-        group = _Group([count for label in labels for count in by_label[kind, label]])
-        elements = (find_element(known, kind, label) for label in labels)
+    for (kind, _), asks in groups.items():
+        elements = (find_element(known, kind, count.label) for count in asks)
         widens = next((element.name for element in elements if element), "")
-        if only_supported:
-            observed_pairs = group.supported_pairs(support)
-            if not observed_pairs:
-                continue
-            group = _Group([count for count in group.counts if _types_of(count) in observed_pairs])
-            if widens and group.occurrences < _FEWEST_TO_WIDEN:
-                continue
-        candidates.append(_make_candidate(kind, group, widens, support))
+        supported = [pair for pair, rows in _rows_by_pair(asks).items() if sum(rows.values()) >= support]
+        group = [count for count in asks if _types_of(count) in supported] if only_supported else asks
+        is_slip = only_supported and widens and sum(count.occurrences for count in group) < _FEWEST_TO_WIDEN
+        if group and not is_slip:
+            candidates.append(_make_candidate(kind, group, supported, widens))
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
 
 
-def _make_candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> Candidate:
-    """Return the candidate of a group of asks; `widens` is the name of the element that it widens, or ""."""
-    # The types of the pairs with enough support, else of the strongest pair.
-    strongest = min(group.rows_by_pair, key=lambda pair: (-len(group.rows_by_pair[pair]), pair))
-    observed = group.supported_pairs(support) or [strongest]
-    subjects, objects = (tuple(sorted({*ends} - {""})) for ends in zip(*observed, strict=True))
-    name = group.name()
+def _types_of(count: AskCount) -> tuple[str, str]:
+    return count.subject_type, count.object_type if count.kind == "relation" else ""
+
+
+def _rows_by_pair(asks: Iterable[AskCount]) -> dict[tuple[str, str], dict[str, int]]:
+    """Return by pair of types the documents that show it, each with the most rows of one of its counts, or 1."""
+    rows_by_pair: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for count in asks:
+        rows = rows_by_pair[_types_of(count)]
+        rows[count.document] = max(rows.get(count.document, 1), count.rows)
+    return rows_by_pair
+
+
+def _make_candidate(kind: ElementKind, group: Sequence[AskCount], supported: Collection[tuple[str, str]],
+                    widens: str) -> Candidate:
+    """Return the candidate of the asks for labels that count as the same; `widens` names a known element, or is "".
+
+    It has the types of the pairs with enough support, or else of the strongest pair.
+    """
+    rows_by_pair = _rows_by_pair(group)
+    strongest = min(rows_by_pair, key=lambda pair: (-len(rows_by_pair[pair]), pair))
+    subjects, objects = (tuple(sorted({*ends} - {""})) for ends in zip(*(supported or [strongest]), strict=True))
+    documents: defaultdict[str, set[str]] = defaultdict(set)
+    occurrences, value_kinds = Counter[str](), Counter[str]()
+    for count in group:
+        documents[count.label].add(count.document)
+        occurrences[count.label] += count.occurrences
+        value_kinds[count.object_type] += count.occurrences
+    total = occurrences.total()
+    value_kind = next((one for one in ("date", "number") if value_kinds[one] >= _MOSTLY * total), "text")
+    name = min(documents, key=lambda label: (-len(documents[label]), -occurrences[label], label))
     if widens:
         # The name differs from the element's, so declining the candidate leaves the element unchanged.
         subject, target = " or ".join(subjects), " or ".join(objects)
-        types = f"of {subject} ({group.value_kind()})" if kind == "attribute" else f"between {subject} and {target}"
-        name = min((count.said for count in group.counts if count.said), default=f"{label_key(widens)} {types}")
+        types = f"of {subject} ({value_kind})" if kind == "attribute" else f"between {subject} and {target}"
+        name = min((count.said for count in group if count.said), default=f"{label_key(widens)} {types}")
+    labels, inverse_labels = (tuple(sorted({count.said or count.label for count in group
+                                            if count.backward == is_backward})) for is_backward in (False, True))
     return Candidate(
-        kind=kind, name=name, labels=group.asked_labels(backward=False),
-        inverse_labels=group.asked_labels(backward=True), widens=widens, documents=len(group.documents),
-        occurrences=group.occurrences, rows=sum(count.rows for count in group.counts), subject_types=subjects,
-        confidence=round(sum(count.confidence for count in group.counts) / group.occurrences, 6),  # a mean of sums
-        object_types=(group.value_kind(),) if kind == "attribute" else objects)
+        kind=kind, name=name, labels=labels, inverse_labels=inverse_labels, widens=widens,
+        documents=len({count.document for count in group}), occurrences=total,
+        rows=sum(count.rows for count in group), subject_types=subjects,
+        confidence=round(sum(count.confidence for count in group) / total, 6),  # a mean of sums
+        object_types=(value_kind,) if kind == "attribute" else objects)
 
 
-def unify_labels(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
-                 ) -> list[AskCount]:
+def unify_labels(counts: Iterable[AskCount], same: Mapping[Label, SameAs], known: GraphSchema) -> list[AskCount]:
     """Return the asks with one label for all labels that mean the same (see `_shared_labels`).
 
     The original label stays in `said`; if it states the relation from tail to head, the types are exchanged. An ask
@@ -164,20 +138,20 @@ def unify_labels(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, st
     return unified
 
 
-def _shared_labels(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
-                   ) -> dict[_Label, tuple[str, bool]]:
+def _shared_labels(counts: Sequence[AskCount], same: Mapping[Label, SameAs], known: GraphSchema,
+                   ) -> dict[Label, tuple[str, bool]]:
     """Return, for each label, the shared one of all that mean the same, and whether it reads from tail to head."""
-    support: Counter[_Label] = Counter((count.kind, count.label) for count in counts)
-    element_key: dict[_Label, str] = {}  # the key of the element's name, for each label of a known element
+    support: Counter[Label] = Counter((count.kind, count.label) for count in counts)
+    element_key: dict[Label, str] = {}  # the key of the element's name, for each label of a known element
     for kind, label in (*support, *((kind, verdict.label) for (kind, _), verdict in same.items())):
         if element := find_element(known, kind, label):
             element_key[kind, label] = label_key(element.name)
     # For each pair of linked labels: whether they state the relation in opposite directions.
-    linked: defaultdict[_Label, dict[_Label, bool]] = defaultdict(dict)
+    linked: defaultdict[Label, dict[Label, bool]] = defaultdict(dict)
     for (kind, label), (name, is_backward) in same.items():
         if (kind, label) in support and ((kind, name) in support or (kind, name) in element_key):
             linked[kind, label][kind, name] = linked[kind, name][kind, label] = is_backward
-    shared: dict[_Label, tuple[str, bool]] = {}
+    shared: dict[Label, tuple[str, bool]] = {}
     for first in sorted(support):
         if first in shared:
             continue
@@ -213,17 +187,13 @@ def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
     They have opposite words or other numbers, or just one denies something. With `backward`, the first is compared as
     the inverse of the second: converse words such as "parent" and "child" then agree.
     """
-    if not label or not other:
-        return False
     words, other_words = set(label.split()), set(other.split())
     numbers, other_numbers = ({word for word in group if any(map(str.isdigit, word))} for group in (words, other_words))
-    if numbers != other_numbers or _has_reversal(label) != _has_reversal(other):
-        return True
+    has_reversal, other_has_reversal = (
+        not _REVERSALS.isdisjoint(one.split()) or any(word in one for word in _CJK_REVERSALS) for one in (label, other))
+    if numbers != other_numbers or has_reversal != other_has_reversal:
+        return bool(label and other)
     opposite_pairs = _OPPOSITES if backward else (*_OPPOSITES, *_CONVERSES)
     only_first, only_second = words - other_words, other_words - words
     return any((one in only_first and opposite in only_second) or (opposite in only_first and one in only_second)
                for one, opposite in opposite_pairs)
-
-
-def _has_reversal(label: str) -> bool:
-    return not _REVERSALS.isdisjoint(label.split()) or any(word in label for word in _CJK_REVERSALS)

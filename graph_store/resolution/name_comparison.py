@@ -18,6 +18,7 @@ from ...text.dates import parse_date
 # ruff: noqa: SIM905  (lists of words read better as text)
 _SHORT_FORMS = {"mt": "mount", "jr": "junior", "sr": "senior", "vs": "versus", "bros": "brothers"}
 _LEADING_FORMS = {"st": "saint", "ft": "fort"}
+"""Forms that are short for something only if another word follows."""
 _LEGAL = {word: words.split(" ", 1)[0] for words in (
     "inc incorporated", "ltd limited", "corp corporation", "co company", "llc", "llp", "plc", "gmbh", "ag", "sa", "sas",
     "srl", "spa", "bv", "nv", "ab", "oy", "aps", "kg", "kk", "pty", "pte", "ооо", "оао", "зао", "пао")
@@ -41,6 +42,7 @@ _INEXACT = frozenset("late early mid before after until till since by from about
 _BRANCHED = re.compile(r"\b(?:universit|institut|college|school|academ|hospital|clinic|compan|bank|church|cathedral"
                       r"|department|ministr|museum|librar|court|office|center|centre|council|society|association"
                       r"|group|corporation|hotel|theat|station|airport|embassy)", re.IGNORECASE)
+"""What may have branches in several places."""
 _LATIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ё": "е"})
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _PLURAL = re.compile(r"(?<=[^\W\d_]{2}[^\Wsui_])s\Z")
@@ -52,10 +54,13 @@ _SEPARATORS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[‐‑‒–—―]|(?<=[^\
 _OWN_ACRONYM = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<acronym>\w{2,8})[)）]$")
 _SPACE_BETWEEN_LETTERS = re.compile(r"(?<!\d) | (?!\d)")
 _ARTICLES = frozenset({"the", "a", "an"})
-_LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
-_LONG_WORD = 6
-_LEAST_LETTERS = 5  # of two names that differ in blanks and marks alone, to be one without asking
+_ACRONYM_LETTERS = range(2, 9)
+_LEAST_LETTERS = 5
+"""Letters of two names that differ in blanks and marks alone, from which they are merged without asking."""
 _YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")
+"""A month or a span of years."""
+_FEW_WORDS = 2
+"""Up to so many words, "Chapter 2" and "Second Chapter" may be of two things."""
 
 
 class NameMatch(NamedTuple):
@@ -92,53 +97,55 @@ class FoldedName(NamedTuple):
     acronym: bool
     """True if it is written like an acronym: one word of two to eight capitals."""
 
+    def spelled_umlauts(self) -> str:
+        """Return the key with two letters for each umlaut ("goerli" for "Görli"), as keyboards without them write."""
+        return " ".join(map(_without_accents, self.exact.translate(_UMLAUTS).split()))
+
+    def singular(self) -> str:
+        """Return the key with its last word in the singular; "glass", "status" and "analysis" keep their s."""
+        return _PLURAL.sub("", self.key)
+
+    def without_spaces(self) -> str:
+        """Return the key without spaces, except between figures: section 1-1 is not section 11."""
+        return _SPACE_BETWEEN_LETTERS.sub("", self.key)
+
+    def is_capitalised(self) -> bool:
+        """Return True if its first word, after the article, begins with a capital."""
+        return self.name.split()[1 if self.article else 0][0].isupper()
+
 
 @lru_cache(20_000)
 def fold(name: str) -> FoldedName:
     """Return a name with the forms in which it is compared."""
-    text = canonical_name(_without_own_acronym(name))
+    text, own = canonical_name(name), _OWN_ACRONYM.match(name)
+    if own and own["acronym"].casefold() in initials_of(_name_words(canonical_name(own["base"]))):
+        text = canonical_name(own["base"])  # "World Health Organization (WHO)" with its acronym is the same name
     exact = _name_words(text)
-    words = tuple(exact if text.isascii() else map(_without_accents, exact))
+    words = tuple(map(_without_accents, exact))
     first_word, _, rest = text.partition(" ")
-    article = bool(words and rest) and first_word in _ARTICLES
     key, letters = " ".join(words), [sign for sign in name if sign.isalpha()]
-    is_acronym = (len(words) == 1 and _LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
-                  and all(map(str.isupper, letters)) and key.isalpha())
+    is_acronym = (len(words) == 1 and len(letters) in _ACRONYM_LETTERS and all(map(str.isupper, letters))
+                  and key.isalpha())
     return FoldedName(
-        name=name, exact=" ".join(exact), key=key, article=article, words=words, date=parse_date(name),
-        numerals=" ".join(sorted(_ORDINALS.get(word, word) for word in words)),
+        name=name, exact=" ".join(exact), key=key, article=bool(words and rest) and first_word in _ARTICLES,
+        words=words, date=parse_date(name), numerals=" ".join(sorted(_ORDINALS.get(word, word) for word in words)),
         company=_legal_form(key, words, name), titled=_without_title(words), acronym=is_acronym)
-
-
-def _without_own_acronym(name: str) -> str:
-    """Return a name without its acronym in parentheses: "World Health Organization (WHO)"."""
-    own = _OWN_ACRONYM.match(name)
-    is_own = own and own["acronym"].casefold() in _initials(_name_words(canonical_name(own["base"])))
-    return own["base"] if own and is_own else name
 
 
 def _name_words(text: str) -> list[str]:
     """Return a name's words without article and punctuation, with abbreviations such as "st" spelled out."""
-    parts = text.split()
-    if not text.isascii() or not all(map(str.isalnum, parts)):
-        parts = _SEPARATORS.sub(" ", _AND.sub(" and ", _APOSTROPHES.sub("", text))).split()
+    parts = _SEPARATORS.sub(" ", _AND.sub(" and ", _APOSTROPHES.sub("", text))).split()
     if len(parts) > 1 and parts[0] in _ARTICLES and not text.startswith("a."):  # "A. Lee" begins with an initial
         parts = parts[1:]
-    # "St" and "Ft" are "Saint" and "Fort" only if another word follows.
     spelled = [*(_LEADING_FORMS.get(part, part) for part in parts[:-1]), *parts[-1:]]
-    return _join_letters([_SHORT_FORMS.get(part, part) for part in spelled])
-
-
-def _join_letters(parts: list[str]) -> list[str]:
-    """Join adjacent single letters into one abbreviation: "j. r. r. tolkien" becomes "jrr tolkien"."""
     joined: list[str] = []
     follows_letter = False
-    for part in parts:
+    for part in spelled:  # adjacent single letters are one abbreviation: "j. r. r. tolkien" is "jrr tolkien"
         is_letter = len(part) == 1 and part.isalpha() and part.isascii()
         if is_letter and follows_letter:
             joined[-1] += part
         else:
-            joined.append(part)
+            joined.append(_SHORT_FORMS.get(part, part))
         follows_letter = is_letter
     return joined
 
@@ -171,38 +178,20 @@ def _legal_form(key: str, words: Sequence[str], name: str) -> tuple[str, str]:
     return " ".join(words[:end]), " ".join(_LEGAL[word] for word in words[end:])
 
 
-def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
-    words, titles = list(folded), list[str]()
-    while len(words) > 1 and words[0] in _TITLES and words[1] not in _SMALL_WORDS:
-        titles.append(words.pop(0))
-    base = " ".join(words)
+def _without_title(words: Sequence[str]) -> tuple[str, str]:
+    """Return a name's key without a person's titles, and these titles; "King of Spain" has none."""
+    first = 0
+    while first + 1 < len(words) and words[first] in _TITLES and words[first + 1] not in _SMALL_WORDS:
+        first += 1
+    base = " ".join(words[first:])
     if han := _TITLES_HAN.search(base):
         return base[:han.start()], han[0]
-    return base, " ".join(titles)
+    return base, " ".join(words[:first])
 
 
-def with_spelled_umlauts(folded: FoldedName) -> str:
-    """Return a name's key with two letters for each umlaut ("goerli" for "Görli"), as keyboards without them write."""
-    return " ".join(map(_without_accents, folded.exact.translate(_UMLAUTS).split()))
-
-
-def in_singular(folded: FoldedName) -> str:
-    """Return a name's key with its last word in the singular; "glass", "status" and "analysis" keep their s."""
-    return _PLURAL.sub("", folded.key)
-
-
-def without_spaces(folded: FoldedName) -> str:
-    """Return a name's key without spaces, except between figures: section 1-1 is not section 11."""
-    return _SPACE_BETWEEN_LETTERS.sub("", folded.key)
-
-
-def initials_of(folded: FoldedName) -> set[str]:
-    """Return the possible acronyms of a name: the initials of all its words, and of all but the small ones."""
-    return _initials(folded.words)
-
-
-def _initials(words: Sequence[str]) -> set[str]:
-    if len(words) < _LEAST_ACRONYM:
+def initials_of(words: Sequence[str]) -> set[str]:
+    """Return the possible acronyms of a name of some words: the initials of all, and of all but the small ones."""
+    if len(words) < _ACRONYM_LETTERS.start:
         return set()
     return {"".join(word[0] for word in words), "".join(word[0] for word in words if word not in _SMALL_WORDS)} - {""}
 
@@ -221,73 +210,54 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
     if not first.key or not second.key or contradict(first, second):
         return None
     if first.date:  # the second's date is the same, or they would contradict
-        # "early 1999" is less than a date, and "2001-2" may be a month or a span of years.
         is_inexact = any(_INEXACT.intersection(name.words)
                          or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)) for name in (first, second))
         return None if is_inexact else NameMatch("date", prior=0.97)
-    if match := (_match_spelling(first, second, person=person)
-                 or _match_omitted_parts(first, second, organisation=organisation, person=person)):
-        return match
-    if stand_for(first, second):
-        if f"({first.name})" in second.name or f"({second.name})" in first.name:  # "WHO" in parentheses behind its name
-            return NameMatch("acronym", prior=0.95)
-        written = _WRITTEN.findall(first.name if len(first.words) > 1 else second.name)
-        is_capitalised = all(word[0].isupper() or word in _SMALL_WORDS for word in written)
-        is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _LEAST_ACRONYM
-        return NameMatch("acronym", prior=0.45 if is_distinctive else 0.2, loose=True)
-    for short, long in ((first, second), (second, first)):
-        # "execution-specs" in the folder "ethereum/execution-specs"; one word alone may be in several folders.
-        if len(short.words) > 1 and short.name.islower() and long.name.endswith(f"/{short.name}"):
-            return NameMatch("qualifier", prior=0.95, loose=True)
-        if _adds_place(short, long.name):
-            return NameMatch("place", prior=0.5, loose=True)
-    return _match_persons(first, second) if person else None
+    return (_match_same_key(first, second) or _match_other_spelling(first, second, person=person)
+            or _match_omitted_parts(first, second, organisation=organisation, person=person)
+            or _match_acronym(first, second) or _match_added_place(first, second) or _match_added_place(second, first)
+            or (_match_persons(first, second) if person else None))
+
+
+def _match_same_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match two names with the same words; they differ at most in accents, marks, capitals and articles."""
+    if first.key != second.key:
+        return None
+    is_one_word = len(first.words) == 1
+    if first.article != second.article and (is_one_word or first.is_capitalised() != second.is_capitalised()):
+        # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
+        return NameMatch("spelling", prior=0.6, loose=True)
+    if is_one_word and first.acronym != second.acronym:  # US and us
+        return NameMatch("spelling", prior=0.6)
+    if first.exact != second.exact and is_one_word:  # the accent may change the meaning of a word: Rosé and rose
+        return NameMatch("spelling", prior=0.75)
+    return NameMatch("spelling", prior=0.95 if first.exact != second.exact else 0.97)
 
 
 def _match_other_spelling(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
     """Match two names that differ in umlauts, number, spaces, numerals, or the order of their words."""
-    if with_spelled_umlauts(first) == with_spelled_umlauts(second):
+    if first.spelled_umlauts() == second.spelled_umlauts():
         return NameMatch("spelling", prior=0.9)
-    if in_singular(first) == in_singular(second) and not person:
+    if first.singular() == second.singular() and not person:
         # A single word with a capital may be another thing in the plural: Windows is no window.
         is_common = first.name.islower() and second.name.islower()
         return NameMatch("spelling", prior=0.85 if is_common or len(first.words) > 1 else 0.6)
-    if (letters := without_spaces(first)) == without_spaces(second):
+    if (letters := first.without_spaces()) == second.without_spaces():
         # "tool room" and "toolroom", but red wood may be no Redwood.
         is_alike = first.name[0].isupper() == second.name[0].isupper() and len(letters) >= _LEAST_LETTERS
         return NameMatch("spelling", prior=0.95 if is_alike else 0.8)
     if first.numerals != second.numerals:
         return None
     if sorted(first.words) != sorted(second.words):
-        return NameMatch("spelling", prior=0.85 if len(first.words) > 2 else 0.6)  # noqa: PLR2004  (number, other word)
+        return NameMatch("spelling", prior=0.85 if len(first.words) > _FEW_WORDS else 0.6)
     if sorted((first.name.count(","), second.name.count(","))) == [0, 1]:  # "Lee, Ann" and "Ann Lee"
         return NameMatch("person", prior=0.92)
     return NameMatch("spelling", prior=0.6)
 
 
-def _match_spelling(first: FoldedName, second: FoldedName, *, person: bool) -> NameMatch | None:
-    """Match two names with the same words, or with nearly the same letters."""
-    if first.key != second.key:
-        return _match_other_spelling(first, second, person=person)
-    is_one_word = len(first.words) == 1 and first.key.isascii()  # a Chinese name of several words has no spaces
-    if first.article != second.article and (is_one_word or _is_capitalised(first) != _is_capitalised(second)):
-        # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
-        return NameMatch("spelling", prior=0.6, loose=True)
-    if is_one_word and first.acronym != second.acronym:
-        return NameMatch("spelling", prior=0.6)
-    if first.exact != second.exact:
-        # The accent may change the meaning of a short word: Rosé and rose, Côté and Cote.
-        return NameMatch("spelling", prior=0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
-    return NameMatch("spelling", prior=0.97)
-
-
-def _is_capitalised(folded: FoldedName) -> bool:
-    return folded.name.split()[1 if folded.article else 0][0].isupper()
-
-
 def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool, person: bool,
                          ) -> NameMatch | None:
-    """Match two names if one omits a company's legal form ("Inc") or a person's title ("Dr")."""
+    """Match two names if one omits a company's legal form ("Inc"), a person's title ("Dr") or a folder."""
     (base, form), (other_base, other_form) = first.company, second.company
     if base == other_base and not (form and other_form and form != other_form):
         # Unless both are known to be organisations, "Apple" may be something else than "Apple Inc".
@@ -296,35 +266,54 @@ def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation:
     is_name = not first.name[0].islower() and not second.name[0].islower() and (person or " " in base)
     if base == other_base and not (title and other_title) and is_name:
         return NameMatch("title", prior=0.6, loose=True)
+    # "execution-specs" in the folder "ethereum/execution-specs"; one word alone may be in several folders.
+    if any(len(short.words) > 1 and short.name.islower() and long.name.endswith(f"/{short.name}")
+           for short, long in ((first, second), (second, first))):
+        return NameMatch("qualifier", prior=0.95, loose=True)
     return None
 
 
 def stand_for(first: FoldedName, second: FoldedName) -> bool:
     """Return True if one of two names is an acronym that consists of the other's initials."""
-    return any(short.acronym and short.key in initials_of(long) for short, long in ((first, second), (second, first)))
+    return any(short.acronym and short.key in initials_of(long.words)
+               for short, long in ((first, second), (second, first)))
 
 
-def _adds_place(short: FoldedName, name: str) -> bool:
-    """Return True if a name is the short name and, after a comma, its place, as in "Austin, Texas"."""
-    base, comma, added = name.partition(",")
-    if not comma:
-        return False
+def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match an acronym and a name with its initials."""
+    if not stand_for(first, second):
+        return None
+    if f"({first.name})" in second.name or f"({second.name})" in first.name:  # "WHO" in parentheses behind its name
+        return NameMatch("acronym", prior=0.95)
+    written = _WRITTEN.findall(first.name if len(first.words) > 1 else second.name)
+    is_capitalised = all(word[0].isupper() or word in _SMALL_WORDS for word in written)
+    # Two letters are the initials of many names.
+    is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _ACRONYM_LETTERS.start
+    return NameMatch("acronym", prior=0.45 if is_distinctive else 0.2, loose=True)
+
+
+def _match_added_place(short: FoldedName, long: FoldedName) -> NameMatch | None:
+    """Match a name and the same name with its place after a comma, as in "Austin, Texas"."""
+    base, comma, added = long.name.partition(",")
     place_words = _WRITTEN.findall(added)
     # A university or bank has branches in several places, so its name with a place is another thing's.
-    if not place_words or fold(base).key != short.key or _BRANCHED.search(base):
-        return False
+    if not comma or not place_words or fold(base).key != short.key or _BRANCHED.search(base):
+        return None
     # A place's name is capitalised, does not begin with a small word, and has neither "and" nor digits.
     is_capitalised = all(word[0].isupper() or word in _SMALL_WORDS - {"and"} for word in place_words)
-    return is_capitalised and not place_words[0].islower() and not any(sign.isdigit() for sign in added)
+    if not is_capitalised or place_words[0].islower() or any(map(str.isdigit, added)):
+        return None
+    return NameMatch("place", prior=0.5, loose=True)
 
 
 def _match_persons(first: FoldedName, second: FoldedName) -> NameMatch | None:
     """Match two names of persons with the same last word that differ in middle names or initials."""
     long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
-    # A person's name has at least two words, all of letters alone, and its last one is no initial.
-    if long[-1] != short[-1] or not all(map(str.isalpha, (*long, *short))) or min(len(short), len(long[-1])) < 2:  # noqa: PLR2004
+    (*long_given, family), (*short_given, other_family) = long, short
+    # A person's full name has at least two words, all of letters alone, and its last one is no initial.
+    is_full_name = bool(short_given) and len(family) > 1 and all(map(str.isalpha, (*long, *short)))
+    if family != other_family or not is_full_name:
         return None
-    long_given, short_given = long[:-1], short[:-1]  # the words before the family name
     if long_given[0] == short_given[0]:
         remaining = iter(long_given[1:])  # "any" moves the iterator on: order counts
         is_in_order = all(any(word == other or (1 in {len(word), len(other)} and word[0] == other[0])

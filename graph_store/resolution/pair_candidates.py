@@ -6,12 +6,12 @@ Entities are paired that share a key. Keys that many share are left out, so the 
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
-from .name_comparison import FoldedName, fold, in_singular, initials_of, stand_for, with_spelled_umlauts, without_spaces
+from .name_comparison import FoldedName, fold, initials_of, stand_for
 
 _MOST_SHARED = 40
 """The maximum number of entities with the same key whose pairs (780) are compared."""
@@ -38,16 +38,15 @@ def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
     for entity, folded in names:
         for key in _keys(folded):
             by_key[key].append(entity)
-        for letters in initials_of(folded):
+        for letters in initials_of(folded.words):
             by_initials[letters].append(entity)
         if folded.acronym:
             by_acronym[folded.key].append(entity)
     pairs = {pair_of(first, second) for entities in by_key.values() if len(entities) <= _MOST_SHARED
              for first, second in combinations(entities, 2)}
-    for letters in by_acronym.keys() & by_initials.keys():
-        acronyms, full_names = by_acronym[letters], by_initials[letters]
-        if len(acronyms) + len(full_names) <= _MOST_SHARED:
-            pairs.update(pair_of(first, second) for first in acronyms for second in full_names if first != second)
+    for letters in by_acronym.keys() & by_initials.keys():  # an acronym is one word, and a name with initials several
+        if len(by_acronym[letters]) + len(by_initials[letters]) <= _MOST_SHARED:
+            pairs.update(pair_of(first, second) for first, second in product(by_acronym[letters], by_initials[letters]))
     return pairs
 
 
@@ -57,9 +56,8 @@ def _keys(folded: FoldedName) -> set[str]:
     if folded.date:
         return {f"{_DATE}{folded.date}"}
     # All forms of a whole name are keys of one kind, so a form of one entity matches any form of another.
-    keys = {folded.key, folded.company[0], folded.titled[0], without_spaces(folded), with_spelled_umlauts(folded),
-            in_singular(folded)}
-    keys.discard("")
+    keys = {folded.key, folded.company[0], folded.titled[0], folded.without_spaces(), folded.spelled_umlauts(),
+            folded.singular()} - {""}
     if "," in folded.name:
         keys.add(fold(folded.name.split(",", maxsplit=1)[0]).key)  # "Austin" in "Austin, Texas"
     if "/" in folded.name:
@@ -86,48 +84,43 @@ def is_alias_relation(relation: str) -> bool:
 
 def statements(text: str, names: Iterable[str]) -> list[Statement]:
     """Return the places of a chunk's text that say that two of the names are of the same thing, sorted by position."""
-    known = set(names) - {""}
-    statements_made = {*_find_marked(text, known), *_find_in_parentheses(text, known)} if len(known) > 1 else set()
-    return sorted(statements_made, key=lambda statement: (statement.start, statement))
+    longest_first = sorted(set(names) - {""}, key=lambda name: (-len(name), name))
+    found = {*_find_marked(text, longest_first), *_find_in_parentheses(text, longest_first)}
+    return sorted((one for one in found if one.first != one.second), key=lambda one: (one.start, one))
 
 
-def _longest_first(names: Collection[str]) -> list[str]:
-    return sorted(names, key=lambda name: (-len(name), name))
-
-
-def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
-    """Yield the pairs of known names that have a marker such as "also known as" between them."""
-    markers = list(_MARKER.finditer(text))
-    names = _longest_first(known) if markers else []
-    for marker in markers:
+def _find_marked(text: str, names: Collection[str]) -> Iterator[Statement]:
+    """Yield the pairs of names, given longest first, that have a marker such as "also known as" between them."""
+    for marker in _MARKER.finditer(text):
         left_end = len(text[:marker.start()].rstrip(_BEFORE))
         right_start = len(text) - len(text[marker.end():].lstrip(_AFTER))
         left = next((name for name in names if _ends(text, left_end, name)), "")
         right = next((name for name in names if text.startswith(name, right_start)
-                      and not _inside_word(text, right_start + len(name))), "")
-        if left and right and left != right:
+                      and not _is_inside_word(text, right_start + len(name))), "")
+        if left and right:
             yield Statement(left, right, left_end - len(left), right_start + len(right))
 
 
-def _find_in_parentheses(text: str, known: Collection[str]) -> Iterator[Statement]:
-    """Yield the pairs of a known name and the one in parentheses after it, if one is an acronym of the other."""
+def _find_in_parentheses(text: str, names: Collection[str]) -> Iterator[Statement]:
+    """Yield the pairs of a name and the one in parentheses after it, if one is an acronym of the other."""
     for aside in _PARENTHESIS.finditer(text):
         right = aside[1].strip(_BEFORE + "”’」")
-        if right not in known:
+        if right not in names:
             continue  # such as a year or a remark
         left_end = len(text[:aside.start()].rstrip())
-        left = next((name for name in _longest_first(known) if _ends(text, left_end, name)), "")
-        if left and left != right and stand_for(fold(left), fold(right)):
+        left = next((name for name in names if _ends(text, left_end, name)), "")
+        if left and stand_for(fold(left), fold(right)):
             yield Statement(left, right, left_end - len(left), aside.end())
 
 
 def _ends(text: str, end: int, name: str) -> bool:
+    """Return True if a name ends at a place of a text."""
     start = end - len(name)
-    return start >= 0 and text.startswith(name, start) and not _inside_word(text, start)
+    return start >= 0 and text.startswith(name, start) and not _is_inside_word(text, start)
 
 
-def _inside_word(text: str, place: int) -> bool:
+def _is_inside_word(text: str, place: int) -> bool:
     """Return True if a place is between two letters or digits of a script with spaces between words."""
     neighbours = text[max(place - 1, 0):place + 1]
     is_unspaced_script = any("\u3040" <= character <= "\u9fff" for character in neighbours)  # Japanese or Chinese
-    return place > 0 and len(neighbours) > 1 and neighbours.isalnum() and not is_unspaced_script
+    return 0 < place < len(text) and neighbours.isalnum() and not is_unspaced_script

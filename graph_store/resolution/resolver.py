@@ -72,8 +72,8 @@ class Resolver:
         with self._db.transaction():
             self._table.decide(EntityDecision(verdict=verdict, first=first, second=second, who=who, why=why))
             aliases = self.find()
-            are_one = len({row.canonical if (row := aliases.get(one)) else one for one in (first, second)}) == 1
-            if are_one != (verdict == "merge"):
+            canonical = {row.canonical if (row := aliases.get(entity)) else entity for entity in (first, second)}
+            if (len(canonical) == 1) != (verdict == "merge"):
                 shown = " and ".join(repr(graph.mentions.entity(one).name) for one in (first, second))
                 done = "made one" if verdict == "merge" else "split"
                 raise EntityDecisionError(
@@ -128,23 +128,28 @@ class Resolver:
                 for decision in self._table.decisions()]
 
     def _ask_doubtful(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
+        """Ask the reasoner about the doubtful pairs and store its verdicts; return True if it has given any."""
         pairs = [pair for pair, _ in resolution.doubtful]
         has_verdicts = False
         for start in range(0, len(pairs), _ASKED_AT_ONCE):
-            batch = list[tuple[Pair, EntityPair]]()
+            questions: dict[Pair, EntityPair] = {}
             # Questions about the same documents may share a prompt, so a verdict may rest on the facts of all.
             ids_in_prompt: dict[frozenset[str], set[str]] = {}
             for pair in pairs[start:start + _ASKED_AT_ONCE]:
-                facts = {entity: around.facts(entity, _FACTS_SHOWN) for entity in pair}
-                first, second = (EntityCard(name=around.names[entity], type=around.type(entity),
-                                            facts=tuple(words for _, words in facts[entity])) for entity in pair)
                 documents = around.documents(chunk for entity in pair for chunk in around.support(entity))
-                batch.append((pair, EntityPair(first=first, second=second, documents=documents)))
-                fact_ids = (key for own in facts.values() for key, _ in own)
-                ids_in_prompt.setdefault(documents, set()).update(pair, fact_ids)
-            answers = ask([question for _, question in batch])
+                ids = ids_in_prompt.setdefault(documents, set())
+                ids.update(pair)
+                cards = []
+                for entity in pair:
+                    facts = around.facts(entity, _FACTS_SHOWN)
+                    ids.update(fact_id for fact_id, _ in facts)
+                    cards.append(EntityCard(name=around.names[entity], type=around.type(entity),
+                                            facts=tuple(words for _, words in facts)))
+                questions[pair] = EntityPair(first=cards[0], second=cards[1], documents=documents)
+            answers = ask([*questions.values()])
             verdicts = [(pair, verdict, ids_in_prompt[question.documents])
-                        for (pair, question), verdict in zip(batch, answers, strict=True) if verdict is not None]
+                        for (pair, question), verdict in zip(questions.items(), answers, strict=True)
+                        if verdict is not None]
             self._table.judge(verdicts, reasoner)
             has_verdicts |= bool(verdicts)
         return has_verdicts
@@ -164,6 +169,7 @@ def match_node(graph: ResolvedGraph, name: str) -> str:
 
 
 def _find_by_name(graph: ResolvedGraph, name: str) -> list[str]:
+    """Return the mentioned entities with an id, a name, or a name and type."""
     mentions, key = graph.mentions, canonical_name(name)
     if name in mentions:
         return [name]
@@ -181,6 +187,7 @@ def _require_one(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> s
 
 
 def _match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, names: tuple[str, str]) -> tuple[str, str]:
+    """Return the two entities that a person names, or raise EntityDecisionError if the verdict cannot apply to them."""
     first, second = (_require_one(graph.mentions, name, _find_by_name(graph, name)) for name in names)
     if first == second:
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are one name of one type: there is nothing to "

@@ -11,7 +11,7 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
 from typing import NamedTuple
 
 from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, Rule, pair_of
@@ -34,7 +34,7 @@ _FAMILY_NAME = 0.92
 """The score of the family name of one person alone."""
 _STATED, _STATED_ELSEWHERE = 0.95, 0.7
 """The prior if a text says that two names are of the same thing, and if other texts have the shorter name, too."""
-_STATED_TWICE = 2
+_ENOUGH_DOCUMENTS = 2
 """The number of documents whose statement needs no confirmation."""
 _UNCONFIRMED = ASK_FROM - 0.1
 """The score of a pair that only one document says to be the same, and that its names do not suggest. It is too low to
@@ -61,13 +61,13 @@ class Groups:
         self._ties = dict(ties)
         self._group: dict[str, list[str]] = {}
         """The sorted members of its group, by entity; only for groups of several entities."""
-        self._joined: list[tuple[Pair, Tie]] = []
-        """The ties within groups."""
-        last = {pair_of(d.first, d.second): d for d in decisions
-                if d.first in around.names and d.second in around.names}
-        self._split = {pair for pair, decision in last.items() if decision.verdict == "split"}
-        for pair, decision in last.items():
-            if decision.verdict == "merge":
+        self._joined: list[Pair] = []
+        """The pairs whose ties are within groups."""
+        last_verdicts = {pair_of(decision.first, decision.second): decision.verdict for decision in decisions
+                         if decision.first in around.names and decision.second in around.names}
+        self._split = {pair for pair, verdict in last_verdicts.items() if verdict == "split"}
+        for pair, verdict in last_verdicts.items():
+            if verdict == "merge":
                 self._ties[pair] = Tie("manual", 1.0)
                 self._join(pair)
         for pair in sorted(self._ties, key=lambda pair: (-self._ties[pair].score, pair)):
@@ -79,48 +79,54 @@ class Groups:
 
     def _join(self, pair: Pair) -> None:
         """Join the groups of a tied pair, unless a person split members of them or the groups are incompatible."""
-        members, other_members = self._members(pair[0]), self._members(pair[1])
-        if members is other_members:
-            self._joined.append((pair, self._ties[pair]))
-            return
-        if any(pair_of(first, second) in self._split for first in members for second in other_members):
-            return
-        if self._ties[pair].rule != "manual" and not all(
-                self._is_confirmed_by_group(first, second, members)
-                or self._is_confirmed_by_group(second, first, other_members)
-                for first in members for second in other_members):
-            return
-        joined = sorted([*members, *other_members])
-        for entity in joined:
-            self._group[entity] = joined
-        self._joined.append((pair, self._ties[pair]))
+        members, other_members = map(self._members, pair)
+        if members is not other_members:
+            pairs = list(product(members, other_members))
+            if any(pair_of(*one) in self._split for one in pairs):
+                return
+            if self._ties[pair].rule != "manual" and not all(
+                    self._is_confirmed_by_group(first, second, members)
+                    or self._is_confirmed_by_group(second, first, other_members) for first, second in pairs):
+                return
+            joined = sorted([*members, *other_members])
+            self._group.update(dict.fromkeys(joined, joined))
+        self._joined.append(pair)
 
     def _is_confirmed_by_group(self, entity: str, other: str, group: Sequence[str]) -> bool:
-        """Return True if `entity` is compatible with `other`, or a member that stands in for it is."""
+        """Return True if `entity` is compatible with `other`, or a member of its group that stands in for it is.
+
+        Two entities are compatible if they are tied, or if their names match and neither types nor dates contradict.
+        """
         around = self._around
-        stand_ins = (member for member in group if member == entity or (
-            (tie := self._ties.get(pair_of(member, entity))) and tie.rule in _STANDING_IN))
-        # Compatible entities are tied, or their names match and neither types nor dates contradict.
-        return any(pair_of(member, other) in self._ties or (
-            around.same_type(member, other) is not False and not around.contradict(member, other)
-            and around.match(member, other) is not None) for member in stand_ins)
+        for member in group:
+            tie = self._ties.get(pair_of(member, entity))
+            stands_in = member == entity or (tie is not None and tie.rule in _STANDING_IN)
+            if stands_in and (pair_of(member, other) in self._ties or (
+                    around.same_type(member, other) is not False and not around.contradict(member, other)
+                    and around.match(member, other) is not None)):
+                return True
+        return False
 
     def between(self, pair: Pair) -> Pair:
-        """Return the canonical entities of two entities' groups."""
-        return pair_of(self._canonical(pair[0]), self._canonical(pair[1]))
+        """Return the canonical entities of two entities' groups; an entity of no group, or unknown, is its own."""
+        return pair_of(*(min(self._group[entity], key=self._rank) if entity in self._group else entity
+                         for entity in pair))
 
-    def _canonical(self, entity: str) -> str:
-        return min(self._group[entity], key=self._rank) if entity in self._group else entity
+    def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
+        """Return the sort key by which a group's canonical entity comes first: the key's, else the most used name."""
+        name = self._around.names[entity]
+        return (entity not in self._around.keyed_documents, -len(self._around.support(entity)), len(name), name, entity)
 
     def aliases(self) -> dict[str, AliasRow]:
         """Return the aliases of all groups, by entity id; a group's canonical entity has none."""
-        ties_of_group: dict[str, list[tuple[Pair, Tie]]] = {}  # by the group's first member
-        for pair, tie in self._joined:
-            ties_of_group.setdefault(self._members(pair[0])[0], []).append((pair, tie))
+        pairs_of_group: dict[str, list[Pair]] = {}  # by the group's first member
+        for pair in self._joined:
+            pairs_of_group.setdefault(self._members(pair[0])[0], []).append(pair)
         return {row.id: row for first, members in sorted(self._group.items()) if members[0] == first
-                for row in self._alias_rows(members, ties_of_group[first])}
+                for row in self._alias_rows(members, pairs_of_group[first])}
 
-    def _alias_rows(self, members: Sequence[str], group_ties: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
+    def _alias_rows(self, members: Sequence[str], pairs: Sequence[Pair]) -> Iterator[AliasRow]:
+        """Yield the aliases of a group: each member by its strongest tie to the canonical one or an earlier alias."""
         canonical, around = min(members, key=self._rank), self._around
 
         def type_support(entity: str) -> tuple[object, ...]:
@@ -131,20 +137,17 @@ class Groups:
                     sum(len(around.support(other)) for other in agreeing), around.depth(entity), entity == canonical,
                     entity)
 
-        kind = around.type(max(members, key=type_support))
+        type_name = around.type(max(members, key=type_support))
         reached = {canonical}
-        ties = sorted(group_ties, key=lambda item: (-item[1].score, item[0]))
+        strongest_first = sorted(pairs, key=lambda pair: (-self._ties[pair].score, pair))
         while len(reached) < len(members):
-            # The strongest tie between a member reached so far and one that is not.
-            pair, tie = next((pair, tie) for pair, tie in ties if (pair[0] in reached) != (pair[1] in reached))
+            pair = next(pair for pair in strongest_first if len(reached.intersection(pair)) == 1)
             alias, partner = (pair[1], pair[0]) if pair[0] in reached else pair
+            tie = self._ties[pair]
             reached.add(alias)
-            yield AliasRow(id=alias, canonical=canonical, type=kind, partner=partner, rule=tie.rule, score=tie.score,
+            yield AliasRow(id=alias, canonical=canonical, type=type_name, partner=partner, rule=tie.rule,
+                           score=tie.score,
                            evidence=tie.evidence or (around.mention(alias), around.mention(partner)))
-
-    def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
-        name = self._around.names[entity]
-        return (entity not in self._around.keyed_documents, -len(self._around.support(entity)), len(name), name, entity)
 
 
 @dataclass(frozen=True)
@@ -165,62 +168,76 @@ class Resolution:
 
 def resolve(around: Surroundings, said: Mapping[str, Sequence[Statement]], judgements: Judgements) -> Resolution:
     """Find which entities are the same; `said` has by chunk the statements that two names are of the same thing."""
-    statements = _by_entities(around, said)
-    ties = {pair: tie for pair in sorted(around.candidates() | statements.keys())
-            if (tie := _tie(around, pair, statements.get(pair, ()))) is not None and tie.score >= ASK_FROM}
+    places_of = _by_entities(around, said)
+    ties = {pair: tie for pair in sorted(around.candidates() | places_of.keys())
+            if (tie := _tie(around, pair, places_of.get(pair, ()))) is not None and tie.score >= ASK_FROM}
     # What documents state outright: one address, one name in one text, the key of a document.
     ties |= {pair: Tie("stated", 1.0, evidence=evidence)
              for pair, evidence in chain(around.shared_contacts(), around.same_names())}
     ties |= {pair: Tie("person", _FAMILY_NAME, evidence=evidence) for pair, evidence in around.family_names()}
     ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
-    ties = _confirm(around, _apply_verdicts(around, _weaken_ambiguous(around, ties), judgements.verdicts))
+    _weaken_ambiguous(around, ties)
+    _apply_verdicts(around, ties, judgements.verdicts)
+    _weaken_unconfirmed(around, ties)
     groups = Groups(around, ties, judgements.decisions)
-    return Resolution(groups.aliases(), _doubtful(ties, groups, judgements))
+    judged = {groups.between(pair) for pair in (
+        *judgements.verdicts, *((decision.first, decision.second) for decision in judgements.decisions))}
+    best_score: dict[Pair, float] = {}
+    for pair, tie in ties.items():
+        first, second = canonical_pair = groups.between(pair)
+        if tie.score >= ASK_FROM and first != second and canonical_pair not in judged:
+            best_score[canonical_pair] = max(best_score.get(canonical_pair, 0.0), tie.score)
+    return Resolution(groups.aliases(), sorted(best_score.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _apply_verdicts(around: Surroundings, ties: dict[Pair, Tie],
-                    verdicts: Mapping[Pair, PairVerdict]) -> dict[Pair, Tie]:
-    """Return ties after a reasoner's verdicts: a sure "same" adds a tie, any other verdict removes it."""
-    for pair, verdict in verdicts.items():
-        if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
-            continue
-        if not verdict.same or verdict.confidence < SURE:
-            ties.pop(pair, None)
-        elif pair not in ties or ties[pair].score < MERGE_FROM:
-            # A pair that merges without the verdict keeps its tie: the verdict's grounds may have been deleted.
-            ties[pair] = Tie("verdict", max(MERGE_FROM, round(verdict.confidence, _DIGITS)))
-    return ties
+def _by_entities(around: Surroundings, said: Mapping[str, Sequence[Statement]]) -> dict[Pair, list[NameLink]]:
+    """Return by pair of entities the places that say that they are the same, in words or by a fact."""
+    places_of: defaultdict[Pair, set[NameLink]] = defaultdict(set)
+    for chunk, statements in said.items():
+        entities_by_name = around.entities_by_name(chunk)
+        for statement in statements:
+            place = NameLink(chunk=chunk, start=statement.start, end=statement.end)
+            for first, second in product(entities_by_name.get(statement.first, ()),
+                                         entities_by_name.get(statement.second, ())):
+                if first != second:  # one entity may have both names
+                    places_of[pair_of(first, second)].add(place)
+    for first, second, place in around.alias_facts():
+        places_of[pair_of(first, second)].add(place)
+    return {pair: sorted(places, key=lambda place: (place.chunk, place.start, place.end))
+            for pair, places in places_of.items()}
 
 
-def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie | None:
-    """Return the tie between two entities, or None if nothing ties them or something speaks against it."""
-    first, second = pair
-    have_same_type = around.same_type(first, second)  # None if a type says nothing
+def _tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> Tie | None:
+    """Return the tie between two entities, or None if nothing ties them or something speaks against it.
+
+    `stating` are the places that say that they are the same.
+    """
+    have_same_type = around.same_type(*pair)  # None if a type says nothing
     if have_same_type is False:
         return None
-    if statements:
+    if stating:
         # "..., 6 September 1966, also known as ...": a date has no other name.
         is_date = any(around.folded_name(entity).date for entity in pair)
-        return None if is_date or around.contradict(first, second) else _stated_tie(around, pair, statements)
-    if (match := around.match(first, second)) is None:
+        return None if is_date or around.contradict(*pair) else _stated_tie(around, pair, stating)
+    if (match := around.match(*pair)) is None:
         return None
     loose = match.loose or have_same_type is None
-    weights = [around.weigh_shared(first, second), *(_weigh_short_name(around, pair, match) if loose else ())]
+    weights = [around.weigh_shared(*pair), *(_weigh_short_name(around, pair, match) if loose else ())]
     score = _score(match.prior, weights)
     # Looked for last, because it is slow and most ties are too weak to matter.
-    if score >= ASK_FROM and (around.has_fact_between(first, second) or around.contradict(first, second)):
+    if score >= ASK_FROM and (around.has_fact_between(*pair) or around.contradict(*pair)):
         return None
     return Tie(match.rule, score, loose=loose)
 
 
-def _stated_tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie:
-    stating_documents = around.documents(statement.chunk for statement in statements)
-    short = _shorter_first(around, pair)[0]
+def _stated_tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> Tie:
+    documents = around.documents(place.chunk for place in stating)
+    short, _ = _shorter_first(around, pair)
     # A name of one word, such as "Client", may be of other things in other documents.
-    holds_everywhere = (len(stating_documents) >= _STATED_TWICE or " " in around.keys[short]
-                        or around.documents(around.support(short)) <= stating_documents)
+    holds_everywhere = (len(documents) >= _ENOUGH_DOCUMENTS or " " in around.keys[short]
+                        or around.documents(around.support(short)) <= documents)
     score = _score(_STATED if holds_everywhere else _STATED_ELSEWHERE, [around.weigh_shared(*pair)])
-    return Tie("stated", score, loose=True, evidence=tuple(statements))
+    return Tie("stated", score, loose=True, evidence=tuple(stating))
 
 
 def _weigh_short_name(around: Surroundings, pair: Pair, match: NameMatch) -> Iterator[float]:
@@ -247,78 +264,62 @@ def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
     return first, second
 
 
-def _by_entities(around: Surroundings, said: Mapping[str, Sequence[Statement]]) -> dict[Pair, list[NameLink]]:
-    evidence_of: dict[Pair, list[NameLink]] = {}
-    for chunk, statements in sorted(said.items()):
-        entities_by_name = around.entities_by_name(chunk)
-        for statement in statements:
-            for first in entities_by_name.get(statement.first, ()):
-                for second in entities_by_name.get(statement.second, ()):
-                    if first != second:
-                        evidence_of.setdefault(pair_of(first, second), []).append(
-                            NameLink(chunk=chunk, start=statement.start, end=statement.end))
-    for first, second, evidence in around.alias_facts():
-        evidence_of.setdefault(pair_of(first, second), []).append(evidence)
-    return {pair: sorted(set(places), key=lambda place: (place.chunk, place.start, place.end))
-            for pair, places in evidence_of.items()}
+def _weaken_ambiguous(around: Surroundings, ties: dict[Pair, Tie]) -> None:
+    """Give a loose tie a score too low to merge if its short name is also tied to a third entity.
+
+    It stays if the third one and the one with the long name merge anyway.
+    """
+    longer_names: defaultdict[str, set[str]] = defaultdict(set)
+    ends = {pair: _shorter_first(around, pair) for pair, tie in ties.items() if tie.loose}
+    for short, long in ends.values():
+        longer_names[short].add(long)
+    merging = {pair for pair, tie in ties.items() if tie.score >= MERGE_FROM}
+    for pair, (short, long) in ends.items():
+        rivals = longer_names[short] - {long}
+        if pair in merging and any(pair_of(long, rival) not in merging for rival in rivals):
+            ties[pair] = ties[pair]._replace(score=MERGE_FROM - 10**-_DIGITS)
 
 
-def _weaken_ambiguous(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the ties; a loose tie of an ambiguous short name gets a score too low to merge."""
-    longer_names: dict[str, set[str]] = {}
-    for pair, tie in ties.items():
-        if tie.loose and tie.score >= ASK_FROM:
-            short, long = _shorter_first(around, pair)
-            longer_names.setdefault(short, set()).add(long)
-    weakened = dict(ties)
-    for pair, tie in ties.items():
-        if tie.loose and tie.score >= MERGE_FROM:
-            short, long = _shorter_first(around, pair)
-            rivals = longer_names[short] - {long}
-            if any((same := ties.get(pair_of(long, rival))) is None or same.score < MERGE_FROM for rival in rivals):
-                weakened[pair] = tie._replace(score=MERGE_FROM - 10**-_DIGITS)
-    return weakened
+def _apply_verdicts(around: Surroundings, ties: dict[Pair, Tie], verdicts: Mapping[Pair, PairVerdict]) -> None:
+    """Apply a reasoner's verdicts: a sure "same" adds a tie, any other verdict removes it."""
+    for pair, verdict in verdicts.items():
+        if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
+            continue
+        if not verdict.same or verdict.confidence < SURE:
+            ties.pop(pair, None)
+        elif pair not in ties or ties[pair].score < MERGE_FROM:
+            # A pair that merges without the verdict keeps its tie: the verdict's grounds may have been deleted.
+            ties[pair] = Tie("verdict", max(MERGE_FROM, round(verdict.confidence, _DIGITS)))
 
 
-def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
-    """Return the ties; a risky one that only one document supports gets the score `_UNCONFIRMED`."""
+def _weaken_unconfirmed(around: Surroundings, ties: dict[Pair, Tie]) -> None:
+    """Give each risky tie that only one document supports the score `_UNCONFIRMED`, if others know both of its sides.
+
+    A tie is risky if a text states it or a verdict follows a text, and its names do not match. Its sides are what the
+    other ties of its group join; others know a side if they have facts of an entity in it.
+    """
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     merging = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE_FROM)
-    # The documents that state a tie; for a reasoner's verdict, those that suggest it.
-    documents_of = {pair: (around.documents_naming(*pair) if tie.rule == "verdict"
-                           else around.documents(evidence.chunk for evidence in tie.evidence))
-                    for pair, tie in ties.items() if pair in merging.edges and tie.rule in {"stated", "verdict"}}
-    # A verdict that no document suggests is the reasoner's own, and is trusted.
-    doubtful = [pair for pair, documents in documents_of.items()
-                if len(documents) < _STATED_TWICE and (documents or ties[pair].rule == "stated")
-                and around.match(*pair) is None]
-    without_doubtful = merging.copy()
-    without_doubtful.remove_edges_from(doubtful)
-    group_of = {entity: number for number, group in enumerate(nx.connected_components(without_doubtful))
-                for entity in group}
-    components = list(nx.connected_components(merging))
-    component_of = {entity: number for number, component in enumerate(components) for entity in component}
-    doubtful_in_component = defaultdict[int, list[Pair]](list)
-    for pair in doubtful:
-        doubtful_in_component[component_of[pair[0]]].append(pair)
-    confirmed = dict(ties)
-    for number, pairs in doubtful_in_component.items():
-        stating = frozenset[str]().union(*(documents_of[pair] for pair in pairs))
-        groups_with_facts = {group_of[entity] for entity in components[number]
-                             if around.documents_with_facts(entity) - stating}
-        if len(groups_with_facts) > 1:
-            confirmed.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
-    return confirmed
-
-
-def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) -> list[tuple[Pair, float]]:
-    """Return the pairs of groups to ask a reasoner about, by their canonical entities, with the best score first."""
-    judged = {groups.between(pair) for pair in judgements.verdicts}
-    judged |= {groups.between((decision.first, decision.second)) for decision in judgements.decisions}
-    best_score: dict[Pair, float] = {}
+    risky: dict[Pair, frozenset[str]] = {}
+    """The documents that support each risky tie."""
     for pair, tie in ties.items():
-        canonical_pair = groups.between(pair)
-        if tie.score >= ASK_FROM and canonical_pair[0] != canonical_pair[1] and canonical_pair not in judged:
-            best_score[canonical_pair] = max(best_score.get(canonical_pair, 0.0), tie.score)
-    return sorted(best_score.items(), key=lambda item: (-item[1], item[0]))
+        if tie.score < MERGE_FROM or tie.rule not in {"stated", "verdict"} or around.match(*pair) is not None:
+            continue
+        documents = (around.documents(place.chunk for place in tie.evidence) if tie.rule == "stated"
+                     else around.documents_naming(*pair))
+        # A verdict that no document suggests is the reasoner's own, and is trusted.
+        if len(documents) < _ENOUGH_DOCUMENTS and (documents or tie.rule == "stated"):
+            risky[pair] = documents
+    groups = list(nx.connected_components(merging))
+    group_of = {entity: number for number, group in enumerate(groups) for entity in group}
+    risky_of_group: defaultdict[int, list[Pair]] = defaultdict(list)
+    for pair in risky:
+        risky_of_group[group_of[pair[0]]].append(pair)
+    merging.remove_edges_from(risky)
+    side_of = {entity: number for number, side in enumerate(nx.connected_components(merging)) for entity in side}
+    for number, pairs in risky_of_group.items():
+        supporting = frozenset[str]().union(*map(risky.__getitem__, pairs))
+        known_sides = {side_of[entity] for entity in groups[number] if around.documents_with_facts(entity) - supporting}
+        if len(known_sides) > 1:
+            ties.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)

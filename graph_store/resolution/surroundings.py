@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from cachetools import cachedmethod
 from cachetools.keys import methodkey
@@ -35,9 +35,21 @@ _SHARED_NAMES = 3
 _SHARED_WEIGHT = 0.5
 """How much of the doubt a common neighbour removes if only these two entities have it."""
 
+Places = tuple[NameLink, ...]
+PairPlaces = Iterator[tuple[Pair, Places]]
+"""Pairs of entities that are the same, with the places that say so."""
 
-def _places(span_in: Mapping[str, Sequence[int]]) -> tuple[NameLink, ...]:
-    return tuple(NameLink(chunk=chunk, start=span[0], end=span[1]) for chunk, span in sorted(span_in.items()))
+
+class _StatedName(NamedTuple):
+    """Another name of an entity, which a value of an attribute such as "alias" states."""
+
+    entity: str
+    name: str
+    places: Places
+
+
+def _places(span_in: Mapping[str, Sequence[int]]) -> Places:
+    return tuple(NameLink(chunk=chunk, start=start, end=end) for chunk, (start, end, *_) in sorted(span_in.items()))
 
 
 class Surroundings:
@@ -75,18 +87,16 @@ class Surroundings:
 
     def match(self, first: str, second: str) -> NameMatch | None:
         """Return the match between the names of two entities, given their types, or None (see `match_names`)."""
-        types = self.type(first), self.type(second)
         return match_names(self.folded_name(first), self.folded_name(second),
-                           organisation=self._have_name_in(types, _ORGANISATIONS),
-                           person=self._have_name_in(types, _PERSONS))
-
-    def type(self, entity: str) -> str:
-        """Return an entity's type."""
-        return self._graph.type(entity)
+                           organisation=self._are_of_type((first, second), _ORGANISATIONS),
+                           person=self._are_of_type((first, second), _PERSONS))
 
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
         """Return the documents of some chunks."""
         return frozenset(self._document_of.get(chunk, chunk) for chunk in chunks)
+
+    def _documents_mentioning(self, entity: str) -> frozenset[str]:
+        return self.documents(self.support(entity))
 
     def documents_with_facts(self, entity: str) -> frozenset[str]:
         """Return the documents that have facts of an entity."""
@@ -106,6 +116,10 @@ class Surroundings:
         return entities
 
     # Types.
+
+    def type(self, entity: str) -> str:
+        """Return an entity's type."""
+        return self._graph.type(entity)
 
     def depth(self, entity: str) -> int:
         """Return how special an entity's type is: its depth in the type hierarchy; 0 for a type that says nothing."""
@@ -127,14 +141,17 @@ class Surroundings:
             return True
         return None if self._schema.open and not (self._depth(one) and self._depth(other)) else False
 
-    @cachedmethod(lambda self: self._results["have_name_in"], methodkey)
-    def _have_name_in(self, types: Iterable[str], names: frozenset[str]) -> bool:
-        def labels_of(name: str) -> tuple[str, ...]:
-            element = self._schema.entity_type(name)
-            return element.all_names() if element else (name,)
+    def _are_of_type(self, entities: Iterable[str], labels: frozenset[str]) -> bool:
+        """Return True if the types of all entities, or types above them, have one of some labels."""
+        return all(self._has_label(self.type(entity), labels) for entity in entities)
 
-        return all(any(label_key(label) in names for name in self._chain(type_name) for label in labels_of(name))
-                   for type_name in types)
+    @cachedmethod(lambda self: self._results["has_label"], methodkey)
+    def _has_label(self, type_name: str, labels: frozenset[str]) -> bool:
+        for name in self._chain(type_name):
+            element = self._schema.entity_type(name)
+            if not labels.isdisjoint(map(label_key, element.all_names() if element else (name,))):
+                return True
+        return False
 
     # Facts.
 
@@ -145,7 +162,7 @@ class Surroundings:
         return frozenset({self.keys[end] for end in self._graph.neighbours(entity)} | attributes) - {""}
 
     @cached_property
-    def triples_with_key(self) -> Mapping[str, int]:
+    def _triples_with_key(self) -> Mapping[str, int]:
         """The number of triples of the entities of each key."""
         counts: dict[str, int] = {}
         for entity, key in self.keys.items():
@@ -158,62 +175,60 @@ class Surroundings:
         common = self.neighbours(first) & self.neighbours(second)
         for key in sorted(common - {self.keys[first], self.keys[second]}):
             # A value of an attribute has no triples of its own, so it counts as if only these two had it.
-            doubt *= 1 - _SHARED_WEIGHT / math.log2(max(self.triples_with_key.get(key, 2), 2))
+            doubt *= 1 - _SHARED_WEIGHT / math.log2(max(self._triples_with_key.get(key, 2), 2))
         return 1 - doubt
 
     def alias_facts(self) -> Iterator[tuple[str, str, NameLink]]:
         """Yield the pairs of entities that a fact says to be the same, with each place that states the fact."""
         for head, relation, tail in self._graph.edges(filter(is_alias_relation, self._graph.relations())):
-            if head != tail:
-                for place in _places(self._graph.support((head, relation, tail))):
-                    yield head, tail, place
+            for place in _places(self._graph.support((head, relation, tail))):
+                yield head, tail, place
 
-    def _stated_names(self) -> Iterator[tuple[str, str, tuple[NameLink, ...]]]:
-        """Yield the values of alias attributes: the entity, its other name, and the places that state it."""
+    def _stated_names(self) -> Iterator[_StatedName]:
         alias_attributes = [name for name in self._graph.attribute_names() if is_alias_relation(name)]
         for entity, values in self._graph.values_of(alias_attributes):
             for value, span_in in values:
-                yield entity, value, _places(span_in)
+                yield _StatedName(entity, value, _places(span_in))
 
-    def shared_contacts(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
+    def shared_contacts(self) -> PairPlaces:
         """Yield the pairs of entities with the same handle or mail address, and where it is stated for one of them.
 
         An address that one document gives for two entities is an office's, and is left out.
         """
-        places_by_address: dict[str, dict[str, tuple[NameLink, ...]]] = defaultdict(dict)
+        places_by_address: dict[str, dict[str, Places]] = defaultdict(dict)
         for entity, value, places in self._stated_names():
             if "@" in value:
                 places_by_address[value.casefold()][entity] = places
         for places_of in places_by_address.values():
             documents = [self.documents(place.chunk for place in places) for places in places_of.values()]
-            if sum(map(len, documents)) == len(frozenset().union(*documents)):
-                yield from ((pair, min(places_of[pair[0]], places_of[pair[1]], key=len))
-                            for pair in combinations(sorted(places_of), 2)
-                            if self.same_type(*pair) and not self.contradict(*pair))
+            if sum(map(len, documents)) != len(frozenset().union(*documents)):
+                continue
+            for first, second in combinations(sorted(places_of), 2):
+                if self.same_type(first, second) and not self.contradict(first, second):
+                    yield (first, second), min(places_of[first], places_of[second], key=len)
 
     @cached_property
-    def _key_holders(self) -> dict[str, list[tuple[str, tuple[NameLink, ...]]]]:
-        """By folded key ("EIP-20"): the documents named by it ("EIP-20: Token"), with the places that state it."""
-        holders: dict[str, list[tuple[str, tuple[NameLink, ...]]]] = defaultdict(list)
-        for entity, value, places in self._stated_names():
-            if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
-                holders[fold(value).key].append((entity, places))
+    def _key_holders(self) -> dict[str, list[_StatedName]]:
+        """By folded key ("EIP-20"): the documents named by it ("EIP-20: Token")."""
+        holders: dict[str, list[_StatedName]] = defaultdict(list)
+        for stated in self._stated_names():
+            if any(map(str.isdigit, stated.name)) and self.names[stated.entity].startswith(f"{stated.name}:"):
+                holders[fold(stated.name).key].append(stated)
         return holders
 
     @cached_property
     def keyed_documents(self) -> frozenset[str]:
         """The documents whose names begin with a key."""
-        return frozenset(entity for holders in self._key_holders.values() for entity, _ in holders)
+        return frozenset(stated.entity for holders in self._key_holders.values() for stated in holders)
 
-    def document_keys(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
+    def document_keys(self) -> PairPlaces:
         """Yield each document named by a key with each entity of that name, and where the key is stated."""
-        for entity, key in sorted(self.keys.items()) if self._key_holders else ():
+        for entity, key in self.keys.items():
             holders = self._key_holders.get(key, ())
-            if len(holders) == 1 and holders[0][0] != entity:
-                document, places = holders[0]
-                yield pair_of(document, entity), places
+            if len(holders) == 1:
+                yield pair_of(holders[0].entity, entity), holders[0].places
 
-    def same_names(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
+    def same_names(self) -> PairPlaces:
         """Yield pairs of entities of one name and several types that are the same thing, with a mention of either.
 
         They are the same in one of these cases, unless their dates or a fact between them say otherwise:
@@ -231,27 +246,28 @@ class Surroundings:
                 if self.type(pair[0]) == self.type(pair[1]) or match is None or match.prior < _SURE_SPELLING:
                     continue
                 is_typed_by_other = len(typed) == 1 and typed[0] in pair
-                if ((is_typed_by_other or self.share_documents(*pair) or self._is_guess(*pair))
-                        and not self.has_fact_between(*pair) and not self.contradict(*pair)):
+                are_one_thing = is_typed_by_other or self.share_documents(*pair) or self._is_guess(*pair)
+                if are_one_thing and not self.has_fact_between(*pair) and not self.contradict(*pair):
                     yield pair, (self.mention(pair[0]), self.mention(pair[1]))
 
-    def family_names(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
+    def family_names(self) -> PairPlaces:
         """Yield pairs of a person's family name and full name, if documents name one person of the family in full."""
-        persons = [entity for entity in sorted(self.keys) if self._have_name_in((self.type(entity),), _PERSONS)]
+        persons = [entity for entity in sorted(self.keys)
+                   if self.keys[entity] and self._are_of_type((entity,), _PERSONS)]
         families: dict[str, list[str]] = defaultdict(list)
         for entity in persons:
-            *given, family = self.folded_name(entity).words or ("",)
+            *given, family = self.folded_name(entity).words
             if given:
                 families[family].append(entity)
         for entity in persons:
             bearers = [full for full in families.get(self.keys[entity], ()) if self.share_documents(entity, full)]
-            if bearers and all(self.match(*pair) for pair in combinations(bearers, 2)):
+            if all(self.match(*pair) for pair in combinations(bearers, 2)):
                 yield from ((pair_of(entity, full), (self.mention(entity), self.mention(full))) for full in bearers
                             if self.may_be_one(entity, full))
 
     def share_documents(self, first: str, second: str) -> bool:
         """Return True if at least half of the documents with the rarer of two entities have the other one, too."""
-        documents, other_documents = (self.documents(self.support(entity)) for entity in (first, second))
+        documents, other_documents = map(self._documents_mentioning, (first, second))
         return len(documents & other_documents) * 2 >= min(len(documents), len(other_documents))
 
     def _is_guess(self, *pair: str) -> bool:
@@ -261,16 +277,16 @@ class Surroundings:
         is_one_with_facts = self.documents_with_facts(main) and not self.documents_with_facts(other)
         if not is_one_with_facts or self.depth(other) > self.depth(main):
             return False
-        names, main_names = ({name for document in self.documents(self.support(entity))
+        names, main_names = ({name for document in self._documents_mentioning(entity)
                               for name in self._names_in_document[document]} for entity in (other, main))
         return len((names & main_names) - {self.names[main], self.names[other]}) >= _SHARED_NAMES
 
     @cached_property
     def _names_in_document(self) -> dict[str, set[str]]:
-        names_in: dict[str, set[str]] = {}
+        names_in: dict[str, set[str]] = defaultdict(set)
         for entity, name in self.names.items():
-            for document in self.documents(self.support(entity)):
-                names_in.setdefault(document, set()).add(name)
+            for document in self._documents_mentioning(entity):
+                names_in[document].add(name)
         return names_in
 
     def has_fact_between(self, first: str, second: str) -> bool:
@@ -299,13 +315,13 @@ class Surroundings:
         labelled = [(name, value) for name, values in self._graph.values(entity).items() for value in values]
         labelled += [(relation, self.names[tail]) for head, relation, tail in self._graph.incident(entity)
                      if head == entity]
-        dates: dict[str, set[str]] = {}
+        dates: dict[str, set[str]] = defaultdict(set)
         for label, value in labelled:
             key = label_key(label)
             for event in (event for event, cues in _CUES_OF_EVENT.items() if any(cue in key for cue in cues)):
                 date = parse_date(value).rstrip("~")  # "~" marks a date as approximate
-                if date[:1].isdigit() and "X" not in date:
-                    dates.setdefault(event, set()).add(date)
+                if date[:1].isdigit() and "X" not in date:  # X stands for an unknown year
+                    dates[event].add(date)
         return dates
 
     def facts(self, entity: str, most: int | None = None) -> list[tuple[str, str]]:
@@ -326,10 +342,8 @@ class Surroundings:
         for entity, other in ((first, second), (second, first)):
             other_name = self.names[other].casefold()
             for values in self._graph.values(entity).values():
-                for value, span_in in values.items():
-                    if other_name in value.casefold():
-                        chunks |= span_in.keys()
+                chunks.update(*(span_in for value, span_in in values.items() if other_name in value.casefold()))
             for edge in self._graph.incident(entity):
                 if any(other_name in self.names[end].casefold() for end in {edge[0], edge[2]} - {entity}):
-                    chunks |= self._graph.support(edge).keys()
+                    chunks.update(self._graph.support(edge))
         return self.documents(chunks)
