@@ -41,8 +41,7 @@ _LATER_CALLS, _LATER_PROMPT, _LATER_COMPLETION = 4.1e-4, 0.70, 0.13
 """What resolution and summaries take for each token of new text if every fact joins the graph (--schema open)."""
 _ADMITTED_SHARE = 0.5
 """The facts that fit a schema, of which `later` takes half: they may be none or nearly all."""
-_SAMPLE = 100
-"""The number of stored chunks that an estimate for reading them again is computed from."""
+_SAMPLE = 100  # the number of stored chunks that an estimate for reading them again is computed from
 _PROPOSAL_TOKENS, _PROPOSED_TOKENS = 900, 170
 """The tokens of the answer that proposes a schema, and of the proposed elements in each extraction prompt, counted with
 two folders of benchmarks/newcomer."""
@@ -92,14 +91,10 @@ class ReadingEstimate(Amount):
 
 def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Address], schema: str, *,
                    reread: bool = False) -> BuildEstimate:
-    """Estimate the calls, tokens and cost of a build; nothing is stored and no call is made.
+    """Estimate the calls, tokens and cost of a build, without storing anything or making a call.
 
-    Args:
-        resources: the settings, and the knowledge base if it exists.
-        name: the knowledge base's name; chunks that it has extracted are not counted.
-        paths: the files and folders that would be read; files that cannot be read are left out.
-        schema: the seed schema, used if the knowledge base has no schema yet.
-        reread: also count the stored chunks that a build with `reread` would extract again.
+    Files that cannot be read and chunks that are extracted already are left out, unless a build with `reread` would
+    extract them again. `schema` is used if the knowledge base has none yet.
 
     Raises:
         NoModelError: `reread` is True, and no model is set.
@@ -239,10 +234,7 @@ def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
 
 
 def reading_fingerprint(resources: Resources, kb: KnowledgeBase) -> str:
-    """Return a fingerprint of the reasoner and the knowledge base's instructions for extraction.
-
-    Extractions with the same fingerprint were made in the same way, so they need not be made again.
-    """
+    """Return a fingerprint of the reasoner and the instructions for extraction: equal ones extract in the same way."""
     return add_instructions(resources.reasoner(kb.layout.name).fingerprint, kb.extraction_instructions.get())
 
 
@@ -252,10 +244,7 @@ def find_outdated_readings(resources: Resources, kb: KnowledgeBase) -> list[str]
 
 
 def pack_calls(sizes: Sequence[tuple[str, int]], most_tokens: int) -> list[list[str]]:
-    """Fill calls with chunks, given as (id, estimated tokens), in their order, and return the chunk ids of each call.
-
-    A chunk with more than `most_tokens`, the limit of a call, gets a call of its own.
-    """
+    """Fill calls with chunks, given as (id, estimated tokens), in their order; one over the limit gets its own call."""
     calls, call_tokens = list[list[str]](), 0
     for chunk, tokens in sizes:
         if not calls or call_tokens + tokens > most_tokens or len(calls[-1]) == MOST_CHUNKS:

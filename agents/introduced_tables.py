@@ -18,8 +18,7 @@ from ..text.titles import UNREAD, in_small_letters, readable_name
 from ..tools.asked_query import ask_tables
 
 _SHOWN, _COLUMNS = 4, 7
-_LEAST_ROWS = 3
-"""How many rows a table has; fewer are lines with a colon more often than not."""
+_LEAST_ROWS = 3  # How many rows a table has; fewer are lines with a colon more often than not
 _LEAST_COLUMNS = 2
 _MOSTLY = 1 / 2
 """The least share of a folder's documents, or of a table's rows, that have a field which is named or asked for."""
@@ -33,8 +32,7 @@ _VALUE = re.compile(r"(?=.*[^\WA-Z\d_])[^\W\d_][\w -]{1,30}")
 _MOST: dict[Language, str] = {"en": "Which {} has the most documents?", "zh": "哪个{}的文档最多？"}
 _HAVE: dict[Language, str] = {"en": 'How many documents have the {} "{}"?', "zh": "有多少文档的{}是{}？"}
 _ROWS: dict[Language, str] = {"en": 'How many rows of {} have the {} "{}"?', "zh": "{1}是{2}的有多少行？"}
-_MOST_TRIED = 12
-"""Questions that are put to the tables, each in milliseconds, until enough have an answer."""
+_MOST_TRIED = 12  # questions that are put to the tables, each in milliseconds, until enough have an answer
 
 
 def describe_tables(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -75,10 +73,8 @@ def _describe_folders(metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[
 
 def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> str:
     """Return a line for a table; "" if its header is one of its rows, or it was written as lines of fields."""
-    own_columns = [column for column in table.columns if column.name != DOCUMENT and column.title != SECTION]
-    titled = [column for column in own_columns if _title_of(column)]
-    has_half_a_header = 0 < 2 * len(titled) < len(own_columns)
-    if not all(map(_has_name, titled)) or has_half_a_header or len(own_columns) < _LEAST_COLUMNS:
+    named = [column for column in table.columns if _title_of(column)]
+    if len(named) < _LEAST_COLUMNS or not all(map(_has_name, named)):
         return ""
     result = index.sql.run(f"SELECT DISTINCT document FROM {quoted(table.name)}", most_cited=1)  # noqa: S608
     is_form_in_each_file = 1 < table.rows / max(result.total, 1) < _LEAST_ROWS
@@ -86,13 +82,11 @@ def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> st
     if is_form_in_each_file or not result.citations or not result.citations[0].quote.startswith("|"):
         return ""
     titles_of = dict(zip(index.document_ids, index.document_titles, strict=True))
-    head = f"{_name_table(table, result, titles_of, is_only=is_only)}: {table.rows:,}"
-    if not titled:
-        return f"{head} rows, no header"
     # The columns that most rows have come first; a field that one row alone has is no column.
-    titled.sort(key=lambda column: column.empty)
-    titles = [column.title for column in titled if table.rows - column.empty > 1]
-    return f"{head} × {_list_columns(titles)}" if len(titles) >= _LEAST_COLUMNS else ""
+    titles = [column.title for column in sorted(named, key=lambda column: column.empty)
+              if table.rows - column.empty > 1]
+    name = _name_table(table, result, titles_of, is_only=is_only)
+    return f"{name}: {table.rows:,} × {_list_columns(titles)}" if len(titles) >= _LEAST_COLUMNS else ""
 
 
 def _has_name(column: ColumnInfo) -> bool:
@@ -127,21 +121,15 @@ def _list_columns(titles: list[str]) -> str:
 
 
 def counting_questions(index: GraphIndex, most: int) -> list[str]:
-    """Return questions that count over tables and that these answer: on frequent values, then on filled cells."""
+    """Return questions on the most frequent values of columns, of those that the tables answer."""
     tables = sorted((table for table in index.sql.tables() if table.kind in {"documents", "records"}),
                     key=lambda table: (table.kind != "documents", -table.rows, table.name))
     columns = [(table, column) for table in tables for column in table.columns
                if _has_name(column) and column.name not in OWN_FIELDS and column.title not in {UNREAD, CREATED}
-               and "_" not in column.title and not is_setting(column.title, "")
-               and table.rows - column.empty >= _LEAST_ROWS]
-    questions = [*filter(None, (_ask_frequent(table, column) for table, column in columns))]
-    for table, column in columns:
-        if column.empty and column.title.islower():
-            rows = "documents" if table.kind == "documents" else "rows"
-            questions.append(f"How many {rows} have {_with_article(column.title)}?")
-    answered = [question for question in questions[:_MOST_TRIED]
-                if (answer := ask_tables(index, question)) is not None and answer.short]
-    return answered[:most]
+               and "_" not in column.title and not is_setting(column.title, "")]
+    questions = filter(None, (_ask_frequent(table, column) for table, column in columns))
+    answers = {question: ask_tables(index, question) for question in islice(questions, _MOST_TRIED)}
+    return [question for question, answer in answers.items() if answer is not None and answer.short][:most]
 
 
 def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
@@ -156,9 +144,3 @@ def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
     if column.kind == "text":
         return _MOST[language].format(column.title)
     return _HAVE[language].format(column.title.removesuffix("s"), value)
-
-
-def _with_article(noun: str) -> str:
-    if noun.endswith("s"):
-        return noun
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

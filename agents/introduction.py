@@ -139,11 +139,7 @@ class Introduction(Frozen):
 
 
 def introduce(resources: Resources, name: str) -> Introduction:
-    """Return an introduction to a knowledge base: what its documents are about, and what can be asked.
-
-    Raises:
-        StoreError: there is no such knowledge base, or it cannot be read.
-    """
+    """Return an introduction to a knowledge base, or raise StoreError if there is none or it cannot be read."""
     with resources.snapshot(name) as snapshot:
         kb, index = snapshot.kb, snapshot.index
         documents = kb.documents.about()

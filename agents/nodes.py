@@ -153,10 +153,7 @@ def served_client() -> str:
 
 
 def is_seen(name: object) -> bool:
-    """Return True if the client that started this run may see a knowledge base; always True without a server.
-
-    Of several, named with commas between, it must see all.
-    """
+    """Return True if the client that started this run may see all of some knowledge bases, as "a,b" names them."""
     _, colon, allowed = _configurable(_USER).partition(":")
     return not colon or set(str(name).split(",")) <= set(allowed.split(","))
 
@@ -164,7 +161,7 @@ def is_seen(name: object) -> bool:
 def resumed_run() -> str:
     """Return the id of the run that this run resumes, whose budget it shares, or "" if none.
 
-    The caller names it as `resumes` in `configurable`. Clients of a server may not, because it is another's budget.
+    The caller names it in `configurable`. Clients of a server may not, because it is another's budget.
     """
     return "" if is_served() else _configurable("resumes")
 

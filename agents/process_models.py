@@ -77,18 +77,14 @@ class ProcessModels(ABC):
 
     @property
     def extractions_at_once(self) -> int:
-        """How many chunks of a build are extracted at once.
+        """How many chunks of a build are extracted at once: few with the rules, as each keeps a core busy.
 
-        With the rules these are few, because each keeps a core busy. With a model it is the whole batch: the client
-        limits how many calls the endpoint gets at once, and the others wait.
+        With a model it is the whole batch: the client limits how many calls the endpoint gets at once, and others wait.
         """
         return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
 
     def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
-        """Return the reasoner that the settings name: a language model if an endpoint is set, else the rules.
-
-        The same arguments return the same reasoner.
-        """
+        """Return the reasoner for these arguments: a language model if an endpoint is set, else the rules."""
         # The rules make no calls, so they have no accounts.
         accounts = (calls or self.accounts(name)) if self.settings.uses_llm else None
         key = accounts, tuple(sorted((models or {}).items()))
@@ -136,10 +132,7 @@ class ProcessModels(ABC):
 
     @contextmanager
     def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
-        """Yield accounts for calls that belong to no knowledge base.
-
-        Responses are cached in a separate ledger in the home folder, so no call is paid twice.
-        """
+        """Yield accounts for calls that belong to no knowledge base, in a ledger of the home folder."""
         self.settings.home.mkdir(parents=True, exist_ok=True)
         with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
             yield Calls(database, None if token_limit is None else Budget(token_limit))

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from ..ingest.folder_files import OnFailure
 
 _Edited = TypeVar("_Edited")
-_RERANKED_PASSAGES = 30
-"""The best passages that a cross-encoder reorders."""
+_RERANKED_PASSAGES = 30  # the best passages that a cross-encoder reorders
 
 
 class Resources(ProcessModels):
@@ -152,7 +151,7 @@ class Resources(ProcessModels):
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
         """Apply a person's decisions on the schema, all or none; return True if the schema changed.
 
-        Entities and tree are not updated, because further decisions usually follow. Call `update_tree` after the last.
+        Entities and tree are left as they are, because further decisions usually follow: call `update_tree` at the end.
         """
         with self.writers.single_step(name) as kb:
             changed = kb.schema_control.decide(decisions, who, support_in(kb, self.settings))
@@ -161,10 +160,7 @@ class Resources(ProcessModels):
             return changed
 
     def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:
-        """Replace the schema of a knowledge base, which is created if needed; return True if the schema changed.
-
-        Entities and tree are not updated (see `decide`).
-        """
+        """Replace the schema of a knowledge base, created if needed, as `decide` does; return True if it changed."""
         if name not in knowledge_bases(self.settings):
             with self.writers.single_step(name, create=True) as kb:
                 kb.schemas.append(schema, (), "seed")

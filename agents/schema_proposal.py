@@ -30,8 +30,7 @@ _EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
 """The most tokens of a chunk's excerpt; the most tokens of a call; the characters of documents that take two calls."""
 SAMPLE = 200
 """Chunks that the excerpts are chosen from."""
-_COMPARED_AT_ONCE = 60
-"""New labels that one call groups: the strongest, as only they can join the schema."""
+_COMPARED_AT_ONCE = 60  # New labels that one call groups: the strongest, as only they can join the schema
 _CORE_TYPES = ("Person", "Organization", "Location", "Event", "Work", "Product", "Concept")
 _CORE_ATTRIBUTES = ("occupation", "alias")
 _CORE_RELATIONS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -41,8 +40,7 @@ _CORE_RELATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "participated_in": {"domain": ("Person", "Organization"), "range": ("Event",)}}
 REVIEWED_AT_ONCE = 20
 """How many candidates a person is shown at once."""
-_SHOWN = 2
-"""Examples of each candidate that the summary quotes; all are in the delta."""
+_SHOWN = 2  # Examples of each candidate that the summary quotes; all are in the delta
 _QUESTION = ("A model proposes these elements for the schema, beside a small core. What you do not mention "
              "stays as proposed.")
 
@@ -60,15 +58,13 @@ def core_schema() -> GraphSchema:
 
 def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, max_tokens: int,
                  on_failure: Callable[[LoadFailure], None]) -> tuple[GraphSchema, int, int]:
-    """Let a model propose a compact schema for the documents in some files and folders.
-
-    `on_failure` is called with each file that cannot be read; `max_tokens` is the most tokens of a chunk.
+    """Let a model propose a compact schema for the documents in some files and folders, cut into chunks.
 
     Returns:
         The schema, and how many documents and excerpts were read for it.
 
     Raises:
-        IngestError: there is nothing to read.
+        IngestError: there is nothing to read; files that cannot be read go to `on_failure`.
         ReasonerError: a call failed for good.
         BudgetExceeded: a call would exceed the budget.
     """
@@ -86,8 +82,7 @@ def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]
     """Choose excerpts of documents for a model to read, and return them by call (one call, two for large inputs).
 
     First come the first chunks of all documents, then the second ones, and so on, until the calls are full; among them
-    in the order of their ids, which are hashes of their content. The order of the documents changes nothing.
-    `characters` is the length of all documents together.
+    the order is that of their ids, hashes of their content. `characters` is the length of all documents together.
     """
     excerpts_by_call: list[list[str]] = [[] for _ in range(2 if characters >= _LARGE else 1)]
     free_tokens = [_CALL_TOKENS] * len(excerpts_by_call)
@@ -111,10 +106,7 @@ async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -
 
 
 def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
-    """Ask the model, with one call, which new labels mean the same, and store its verdicts.
-
-    `support` is how many documents must show a label, with the types of its ends, before it is compared.
-    """
+    """Ask the model which new labels mean the same, and store its verdicts; `support` documents must show a label."""
     schema = kb.schemas.current()
     # An open schema admits every label, so no label waits to join it.
     labels = [] if schema.open else kb.schema_control.find_uncompared(support, _COMPARED_AT_ONCE)
@@ -170,10 +162,10 @@ def _candidate(kind: ElementKind, element: SchemaElement) -> Candidate:
 
 def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
                decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
-    """Interrupt the run and ask a person about candidates, again and again until an answer can be applied.
+    """Interrupt the run and ask a person about candidates, again and again until `decide` can apply the answer.
 
-    `decide` applies decisions and gets the name of the person; it raises DecisionError if it cannot. `question` is what
-    the person is asked; "" asks which candidates may join the schema. `who` is the client that resumes the run.
+    `question` is what the person is asked, "": which candidates may join the schema. `who` is the client that resumes
+    the run.
     """
     error = ""
     while True:

@@ -110,6 +110,12 @@ class Snapshot(Leased):
         """What retrieval reads."""
         return self.retriever.index
 
+    @property
+    def state(self) -> str:
+        """A name for the published state of the whole knowledge base."""
+        runs, epoch = cast("tuple[int, int]", (self.base or self).kb.frozen_at)  # it is frozen
+        return f"{runs}.{epoch}"
+
     def _close(self) -> None:
         self._retriever = None
         self._files.close()
@@ -134,7 +140,7 @@ class JoinedSnapshots:
     def documents(self) -> SourceDocuments:
         """The documents that an answer cites."""
         documents = {name: snapshot.kb.documents for name, snapshot in self.by_name.items()}
-        return JoinedDocuments(documents) if len(documents) > 1 else next(iter(documents.values()))
+        return JoinedDocuments(documents) if len(documents) > 1 else documents[self.payer]
 
 
 class Snapshots:
@@ -172,10 +178,7 @@ class Snapshots:
     def lease_together(self, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
         """Yield the newest snapshots of knowledge bases, named with commas between, or of some of their documents.
 
-        Of several bases, those without a document of the scope are left out.
-
-        Raises:
-            ScopeError: no base has a document of the scope.
+        Of several bases, those without a document of the scope are left out; ScopeError: none has one.
         """
         leased, failures, all_names = dict[str, Snapshot](), list[ScopeError](), split_names(names)
         with ExitStack() as leases:
@@ -201,15 +204,13 @@ class Snapshots:
             self.end_question(",".join(ticket for ticket, (_, end) in self._questions.items() if end < now))
             for snapshot in leased.by_name.values():
                 # The state is in the ticket, so that another process can tell whether it still has the same one.
-                tickets.append(f"{uuid.uuid4().hex} {_state_of(snapshot)}")
+                tickets.append(f"{uuid.uuid4().hex} {snapshot.state}")
                 self._questions[tickets[-1]] = snapshot.__enter__(), now + _QUESTION_SECONDS
         return ",".join(tickets)
 
     @contextmanager
     def resume_question(self, tickets: str, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
-        """Yield the snapshots that a question began with.
-
-        In another process than the one that issued the tickets, and after an hour, they are opened again.
+        """Yield the snapshots that a question began with, opened again in another process, and after an hour.
 
         Raises:
             StateGoneError: a knowledge base has changed since, so that what was found may hold no more.
@@ -222,7 +223,7 @@ class Snapshots:
                     if snapshot:
                         leases.enter_context(snapshot)
                 resumed[name] = snapshot or leases.enter_context(self.lease(name, scope))
-                if _state_of(resumed[name]) != ticket.partition(" ")[2]:
+                if resumed[name].state != ticket.partition(" ")[2]:
                     raise StateGoneError(f"{name!r} has changed since the question was asked, and its state of then is "
                                          "gone: ask the question again")
             yield JoinedSnapshots(resumed)
@@ -303,7 +304,7 @@ class Snapshots:
                     self._retire_snapshots(old_name, old_scope)
         return snapshot
 
-    # Changes by other processes.
+    # Changes, also by other processes.
 
     def follow(self) -> None:
         """Open the newest states of all open knowledge bases now, so the next question need not wait for that."""
@@ -343,9 +344,8 @@ class Snapshots:
     def _retire_snapshots(self, name: str, scope: Scope | None = None) -> None:
         """Retire the snapshot of one scope of a knowledge base; None means all snapshots of the knowledge base."""
         with self._lock:
-            for open_name, open_scope in list(self._open):
-                if open_name == name and scope in {None, open_scope}:
-                    self._open.pop((open_name, open_scope)).retire()
+            for key in [key for key in self._open if key[0] == name and scope in {None, key[1]}]:
+                self._open.pop(key).retire()
 
     def forget(self, name: str) -> None:
         """Retire the snapshots and the ledger of a knowledge base."""
@@ -362,9 +362,3 @@ class Snapshots:
                 leased.retire(now=True)
             for opened in (self._questions, self._open, self._ledgers):
                 opened.clear()
-
-
-def _state_of(snapshot: Snapshot) -> str:
-    """Return a name for the published state of a snapshot's knowledge base."""
-    runs, epoch = cast("tuple[int, int]", (snapshot.base or snapshot).kb.frozen_at)  # it is frozen
-    return f"{runs}.{epoch}"

@@ -17,8 +17,7 @@ from ..graph_store.store_errors import WriterBusyError
 from ..runtime.budgets import charge_calls
 from ..runtime.threads import check_cancelled
 
-_PAUSE = 0.05
-"""Seconds between two tries of whoever waits for a build to let others write."""
+_PAUSE = 0.05  # seconds between two tries of whoever waits for a build to let others write
 _MOST_WAITING_SECONDS = 120.0
 """The most that they wait: a batch takes seconds with the rules, and minutes with a slow model."""
 _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
@@ -29,8 +28,7 @@ _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
 class Writer:
     """A knowledge base that this process writes to. It holds the lock while a run or a step is active.
 
-    A run is a build, or a change of one step. It stays active between its steps, so nobody else writes meanwhile,
-    except where a build gives others their turn.
+    A run is a build, or a change of one step. Nobody else writes between its steps, unless a build gives a turn.
     """
 
     kb: KnowledgeBase

@@ -38,10 +38,7 @@ def exact_match(answer: str, expected: Sequence[str]) -> float:
 
 
 def f1(answer: str, expected: Sequence[str]) -> float:
-    """Return the best F1 (0 to 1) of the answer's tokens against one of the expected answers.
-
-    Tokens are words, and single Chinese or Japanese characters; two empty texts match fully.
-    """
+    """Return the best F1 (0 to 1) of the answer's words, or single Chinese characters, against an expected answer."""
     given, scores = _tokens_of(answer), [0.0]
     for tokens in map(_tokens_of, expected):
         common = sum((Counter(given) & Counter(tokens)).values())

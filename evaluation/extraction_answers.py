@@ -115,7 +115,7 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
                      progress: Callable[[int, int], None] = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
     """Let a reasoner extract triples from each sentence, and return those that a build would admit, by sentence id.
 
-    Attribute values are triples, too. `on_failure` gets a message for each sentence on which the reasoner failed.
+    Values are triples, too. `on_failure` gets a message for each sentence on which the reasoner failed.
     """
     extractions: dict[str, Extraction] = {}
 

@@ -24,8 +24,7 @@ QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 Values = NDArray[np.float64]
 
 _LEAST_RANKED, _RESAMPLES = 100, 2000
-_SEED = 20240917
-"""A fixed seed makes reports reproducible, and lets compared rows share their resamples."""
+_SEED = 20240917  # a fixed seed makes reports reproducible, and lets compared rows share their resamples
 Percent = dict[str, float]
 """A value in % by cut-off ("2", "5", ...)."""
 Interval = dict[str, tuple[float, float]]
@@ -175,11 +174,7 @@ def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:
 
 
 def is_of_gold_passage(gold: GoldPassage, document: str, title: str, text: str) -> bool:
-    """Return True if a text of a document belongs to a gold passage.
-
-    A gold passage with an id is the whole document. Otherwise the titles must be equal, and the text must be in the
-    gold passage's text if it has one.
-    """
+    """Return True if a text is of a gold passage: by its document, or else by title and, if it has one, text."""
     if gold.id:
         return document == gold.id
     return title == gold.title and (not gold.text or text in gold.text)
@@ -262,10 +257,7 @@ def round_2(value: float) -> float:
 
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, ks: Sequence[int],
              progress: Progress = lambda *_: None) -> RetrievalReport:
-    """Measure the recall of gold passages in a knowledge base at the cut-offs `ks`.
-
-    A DatasetError says that the questions are about other documents.
-    """
+    """Measure the recall of gold passages at the cut-offs `ks`; DatasetError: the base has other documents."""
     with resources.snapshot(name) as snapshot:
         chunks = {chunk.id: chunk for chunk in snapshot.index.chunks}
         absent, depth = _count_absent_gold(questions, chunks.values()), max(*ks, _LEAST_RANKED)

@@ -119,10 +119,7 @@ _EDGE = {"kind": "string", "relation": "string", "confidence": "double", "docume
 
 
 def graphml(graph: TreeGraph) -> Iterator[str]:
-    """Write the graph as GraphML, in pieces.
-
-    Characters that XML forbids are replaced with U+FFFD; within JSON text they are escaped instead.
-    """
+    """Write the graph as GraphML, in pieces; characters that XML forbids become U+FFFD, within JSON escapes."""
     yield _HEAD
     for owner, types in (("graph", _GRAPH), ("node", _NODE), ("edge", _EDGE)):
         for name, kind in types.items():

@@ -10,21 +10,20 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ..graph_store.graph.graph_file import KEYWORD_OF, MEMBER_OF, TreeGraph
 from ..text.cleaning import printable, visible
 
 _FOLDER = Path(__file__).parent
 _WEB = _FOLDER.parent / "server" / "web"
-# More than a person looks through; a page of 10 MB opens in seconds, a larger one takes up to minutes.
 _MOST_COMMUNITIES, _MOST_TRIPLES_OF_ALL = 500, 3_000
-# Triples of a keyword and attributes of an entity; other members of a community; quotes of a triple and values of an
-# attribute; characters of a name, which is cut like a value.
-_MOST_TRIPLES, _MOST_MEMBERS, _MOST_SOURCES, _NAME = 20, 60, 2, 200
+"""More than a person looks through; a page of 10 MB opens in seconds, a larger one takes up to minutes."""
+_MOST_TRIPLES, _MOST_MEMBERS, _MOST_SOURCES = 20, 60, 2
+"""Of a keyword (and attributes of an entity), of a community beside its keywords, and of a triple or attribute."""
+_LONGEST_NAME = 200  # characters of a name or value
 
 
 class TreeOutline:
@@ -75,16 +74,16 @@ class TreeOutline:
 
 
 def page(graph: TreeGraph) -> Iterator[str]:
-    """Write the page, in pieces: the numbers, then the tree, largest communities first.
-
-    A community opens to its keywords, their triples with supporting quotes, and the entities' attributes. If a limit
-    leaves items out, the page shows how many.
-    """
+    """Write the page, in pieces: the numbers, then the tree, largest communities first. Limits name the rest."""
     outline = TreeOutline(graph)
     shown = set(outline.communities[:_MOST_COMMUNITIES])
     keywords = sum(len(outline.keywords(community)) for community in shown)
     triples = max(1, min(_MOST_TRIPLES, _MOST_TRIPLES_OF_ALL // max(keywords, 1)))
-    stream = _template().stream(
+    environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined,
+                              trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"cut": _cut, "hash": lambda text: (
+        "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())}
+    stream = environment.get_template("page.html.jinja").stream(
         graph=graph, outline=outline, shown=shown, numbers=list(_number_rows(graph, outline)),
         style=(_WEB / "colours.css").read_text("utf-8") + (_FOLDER / "page.css").read_text("utf-8"),
         script=(_FOLDER / "page.js").read_text("utf-8"),
@@ -93,17 +92,7 @@ def page(graph: TreeGraph) -> Iterator[str]:
     return stream
 
 
-@cache
-def _template() -> Template:
-    environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined,
-                              trim_blocks=True, lstrip_blocks=True)
-    environment.filters["hash"] = lambda text: (
-        "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())
-    environment.filters["cut"] = _cut
-    return environment.get_template("page.html.jinja")
-
-
-def _cut(text: str, most: int = _NAME) -> str:
+def _cut(text: str, most: int = _LONGEST_NAME) -> str:
     return printable(visible(text if len(text) <= most else text[:most - 1] + "…"))
 
 

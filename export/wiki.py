@@ -10,13 +10,12 @@ import unicodedata
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.sql.engine import SqlEngine
@@ -28,14 +27,12 @@ INDEX = "index.md"
 _MOST_PAGES = 1_000
 """Pages of entities; more than this nobody looks through, and Obsidian's graph of them stays readable."""
 _MOST_ROWS, _MOST_FACTS, _MOST_QUOTES = 1_000, 200, 3
-_QUOTE, _LONGEST_NAME = 300, 80
-"""Characters of a quote, and of the name of a file."""
+_QUOTE, _LONGEST_NAME = 300, 80  # characters of a quote, and of the name of a file
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')
 """What Windows, links of Obsidian or addresses do not take in the name of a file."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 _MARKS = re.compile(r"([\\`*_{}\[\]<>|#!$~^=%&@:])")
-_DATE = (2000, 1, 1, 0, 0, 0)
-"""The date of the files in a zip, so that equal wikis are equal files."""
+_DATE = (2000, 1, 1, 0, 0, 0)  # the date of the files in a zip, so that equal wikis are equal files
 
 
 class Page(NamedTuple):
@@ -59,8 +56,14 @@ def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
         incoming = [edge for edge in graph.in_edges(node, data=True) if edge[0] != node]  # a loop is among the outgoing
         return [edge for edge in (*graph.out_edges(node, data=True), *incoming) if edge[2]["kind"] == "triple"]
 
-    pages: Any = _template().make_module({"graph": graph, "paths": paths, "facts_of": facts_of,
-                                          "most": {"quotes": _MOST_QUOTES, "facts": _MOST_FACTS}})
+    environment = Environment(  # Markdown is escaped by `plain`
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        autoescape=False)  # noqa: S701
+    environment.filters |= {"address": quote, "count": format_count, "plain": _plain, "cell": _cell_text,
+                            "cut": lambda text: text if len(text) <= _QUOTE else f"{text[:_QUOTE]}…"}
+    pages: Any = environment.get_template("wiki.md.jinja").make_module({
+        "graph": graph, "paths": paths, "facts_of": facts_of,
+        "most": {"quotes": _MOST_QUOTES, "facts": _MOST_FACTS}})
     for node, path in paths.items():
         yield Page(path, pages.entity(node))
     listed, taken = dict[str, TableInfo](), set[str]()
@@ -76,19 +79,6 @@ def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
     yield Page(INDEX, pages.index(len(mentioned), listed, sorted(by_type.items())))
 
 
-@cache
-def _template() -> Template:
-    environment = Environment(  # Markdown is escaped by `plain`
-        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        autoescape=False)  # noqa: S701
-    environment.filters |= {
-        "address": quote, "count": format_count, "plain": _plain,
-        "cut": lambda text: text if len(text) <= _QUOTE else f"{text[:_QUOTE]}…",
-        "cell": lambda value: (", ".join(map(str, value)) if isinstance(value, list)
-                               else "" if value is None else str(value))}
-    return environment.get_template("wiki.md.jinja")
-
-
 def zipped(pages: Iterable[Page]) -> bytes:
     """Return pages as a zip file."""
     written = io.BytesIO()
@@ -101,10 +91,7 @@ def zipped(pages: Iterable[Page]) -> bytes:
 
 
 def _file_name(name: str, kind: str, taken: set[str]) -> str:
-    """Return a file for a name that is not `taken`, also where capitals are not told apart, and take it.
-
-    A second page of the name has its kind behind it, and then a number.
-    """
+    """Return a file for a name that is not `taken`, whatever the capitals, and take it; a second one has its kind."""
     stem = _safe_name(name)
     with_kind = [f"{stem} ({_safe_name(kind)})"] if kind else []
     candidates = chain([stem], with_kind, (f"{stem} {number}" for number in count(2)))
@@ -125,3 +112,8 @@ def _plain(text: str) -> str:
     """Return text on one line as Markdown that shows it as it stands."""
     return _MARKS.sub(r"\\\1", " ".join(visible(text).split()))
 
+
+def _cell_text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
-from ..subagent.mcp_tools import MAX_BODY, mcp_server
+from ..subagent.mcp_tools import MAX_BODY, McpGate, mcp_server
 from .metrics import count_calls
 from .responses import ERROR_HANDLERS, ERRORS
 from .routes import base_routes, build_routes, chat_routes, decision_routes, graph_routes
@@ -77,10 +77,11 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
 def _mcp_app(service: Service) -> Starlette:
     """Return the app of MCP, whose tools go by a client's rights and shares as other routes do."""
     server = mcp_server(
-        service.resources, decides=True, permits=lambda request, scope: scope in request.state.scopes,
-        sees=lambda request, name: request.state.bases.covers(name),
-        turn=lambda request: service.questions.turn(request.state.client, request),
-        share=lambda request, changes: service.shares.take_thread(request, changes=changes, is_read=True))
+        service.resources, decides=True, gate=McpGate(
+            permits=lambda request, scope: scope in request.state.scopes,
+            sees=lambda request, name: request.state.bases.covers(name),
+            turn=lambda request: service.questions.turn(request.state.client, request),
+            share=lambda request, changes: service.shares.take_thread(request, changes=changes, is_read=True)))
     # `stateless_http`: without sessions, any worker can answer any request. The MCP library's own check of host names
     # is off, because the gate checks host and origin of every request.
     app = server.streamable_http_app(

@@ -32,8 +32,13 @@ class _Source(NamedTuple):
     text: SourceText
 
 
-_Place = tuple[str, int, str]
-"""Where a quote is: the document, the first character, and the document's own words."""
+class _Place(NamedTuple):
+    """Where a quote is: the document, the first character, and the document's own words."""
+
+    document: str
+    title: str
+    start: int
+    words: str
 
 
 class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -58,8 +63,8 @@ class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
         """Call the model, a second time if an answer's quotes do not hold, and return what holds."""
         request, sources = self._prepare_request(request), list(_sources_in(request.messages))
         response = handler(request)
-        if correction := _correction_text(response, sources):
-            response = handler(_sent_back(request, response, correction))
+        if correction := _correction(request, response, sources):
+            response = handler(correction)
         return _check_reply(response, sources)
 
     async def awrap_model_call(self, request: ModelRequest[Any],
@@ -68,8 +73,8 @@ class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
         """Call the model like `wrap_model_call`, for an event loop."""
         request, sources = self._prepare_request(request), list(_sources_in(request.messages))
         response = await handler(request)
-        if correction := _correction_text(response, sources):
-            response = await handler(_sent_back(request, response, correction))
+        if correction := _correction(request, response, sources):
+            response = await handler(correction)
         return _check_reply(response, sources)
 
     def _prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -81,28 +86,24 @@ class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
 
 def _answer_in(response: ModelResponse[Any], sources: Sequence[_Source]) -> AIMessage | None:
     """Return the final answer of a reply; None if the reply calls tools, or if there is nothing to check it against."""
-    if not response.result or not sources:
-        return None
-    last = response.result[-1]
+    last = response.result[-1] if response.result and sources else None
     return last if isinstance(last, AIMessage) and not last.tool_calls else None
 
 
-def _correction_text(response: ModelResponse[Any], sources: Sequence[_Source]) -> str:
-    """Return what to tell the model about an answer whose quotes do not hold; "" if they do."""
+def _correction(request: ModelRequest[Any], response: ModelResponse[Any], sources: Sequence[_Source],
+                ) -> ModelRequest[Any] | None:
+    """Return the request that sends back an answer whose quotes do not hold; None if they do."""
     answer = _answer_in(response, sources)
     quotes = _QUOTE.findall(answer.text) if answer else []
-    if answer and not quotes:
-        return "Your answer quotes nothing: end each statement with the words that support it, in [[ ]]."
     unfounded = "\n".join(f"- {quote[:_LONGEST_QUOTE]}" for quote in quotes if _locate_quote(quote, sources) is None)
-    if not unfounded:
-        return ""
-    return (f"No result contains these words:\n{unfounded}\nCopy words exactly from the results, or leave the "
+    if answer is None or (quotes and not unfounded):
+        return None
+    told = (f"No result contains these words:\n{unfounded}\nCopy words exactly from the results, or leave the "
             "statement out, and write the whole answer again.")
-
-
-def _sent_back(request: ModelRequest[Any], response: ModelResponse[Any], correction: str) -> ModelRequest[Any]:
+    if not quotes:
+        told = "Your answer quotes nothing: end each statement with the words that support it, in [[ ]]."
     draft = cast("list[AnyMessage]", response.result)  # LangChain declares their base class
-    return request.override(messages=[*request.messages, *draft, HumanMessage(correction)])
+    return request.override(messages=[*request.messages, *draft, HumanMessage(told)])
 
 
 def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> ModelResponse[Any]:
@@ -117,31 +118,31 @@ def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> Mo
 
 def _cite_sources(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict[str, Any]]]:
     """Return an answer with marks in the place of its quotes, without lines whose quotes fail, and its citations."""
-    citations: dict[_Place, int] = {}  # each with its number
-    lines, omitted_count = list[str](), 0
+    number_of: dict[_Place, int] = {}
+    lines, left_out = list[str](), 0
     for line in filter(str.strip, text.splitlines()):
         quotes, statement = _QUOTE.findall(line), plain_text(_QUOTE.sub("", line))
-        places = [_locate_quote(quote, sources) for quote in quotes]
-        supporting = [place for place in places if place and is_support(place[2], statement)]
+        places = filter(None, (_locate_quote(quote, sources) for quote in quotes))
+        supporting = dict.fromkeys(place for place in places if is_support(place.words, statement))
         if quotes and not supporting:
-            omitted_count += 1
+            left_out += 1
             continue
-        numbers = [citations.setdefault(place, len(citations) + 1) for place in dict.fromkeys(supporting)]
+        numbers = [number_of.setdefault(place, len(number_of) + 1) for place in supporting]
         lines.append(f"{statement} {''.join(f'[{number}]' for number in numbers)}".rstrip())
-    if omitted_count and citations:
-        lines.append(left_out_note(omitted_count, lines[0]))
-    titles = {source.document: source.title for source in sources}
-    answer = "\n".join(lines) if citations else NOT_FOUND
-    return answer, [{"id": number, "document": document, "start": start, "end": start + len(words), "quote": words,
-                     "metadata": {"title": titles[document]}}
-                    for (document, start, words), number in citations.items()]
+    if not number_of:
+        return NOT_FOUND, []
+    if left_out:
+        lines.append(left_out_note(left_out, lines[0]))
+    return "\n".join(lines), [
+        {"id": number, "document": place.document, "start": place.start, "end": place.start + len(place.words),
+         "quote": place.words, "metadata": {"title": place.title}} for place, number in number_of.items()]
 
 
 def _locate_quote(quote: str, sources: Sequence[_Source]) -> _Place | None:
     """Return the place of a quote, verbatim or else in another case or spacing; None if no source has it."""
     for source in sources if quote.strip() else ():
         if span := source.text.verbatim(quote) or source.text.find(quote):
-            return source.document, source.start + span.start, span.quote
+            return _Place(source.document, source.title, source.start + span.start, span.quote)
     return None
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from hashlib import blake2b
-from typing import Annotated, Any, Self, TypeAlias, cast
+from typing import Annotated, Any, Self, cast
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -32,17 +32,13 @@ from .tool_answers import RetrievedPassage
 
 # Names of functions and message authors that OpenAI-compatible endpoints accept.
 _ACCEPTED_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_STEPS = 10_000  # The graph limits itself; without this, it would inherit the caller's limit, which counts its steps.
-_Ask: TypeAlias = Callable[[AskInput], Awaitable[AskOutput]]
 
 
 def resources_for(settings: Settings | None) -> Resources:
-    """Return the resources for these settings, or this process's resources if None. Opens nothing yet.
-
-    The home folder stays the same when the working folder changes.
-    """
+    """Return the resources for these settings, or this process's resources if None. Opens nothing yet."""
     if settings is None:
         return default_resources()
+    # The home folder stays the same when the working folder changes.
     return Resources(settings.model_copy(update={"home": settings.home.expanduser().absolute()}))
 
 
@@ -138,14 +134,16 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", context: AskContext
     return Subagent(name=name, description=_describe(kb, about), runnable=graph.compile(checkpointer=False, name=name))
 
 
-def _asker(kb: str, context: AskContext | None, resources: Resources) -> _Ask:
+def _asker(kb: str, context: AskContext | None, resources: Resources,
+           ) -> Callable[[AskInput], Awaitable[AskOutput]]:
     """Return a function that asks the retrieval graph, independent of the caller's checkpointer and context."""
-    names, context = check_names(kb), context or AskContext()
-    # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints.
-    graph: Any = build_graph(resources, checkpointer=False).with_config(recursion_limit=_STEPS)
+    names, options = check_names(kb), context or AskContext()
+    # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints. The graph
+    # limits its steps itself; without a limit here it would inherit the caller's, which counts them.
+    graph: Any = build_graph(resources, checkpointer=False).with_config(recursion_limit=10_000)
 
     async def ask(given: AskInput) -> AskOutput:
-        return cast("AskOutput", await graph.ainvoke({**given, "knowledge_base": names}, context=context))
+        return cast("AskOutput", await graph.ainvoke({**given, "knowledge_base": names}, context=options))
 
     return ask
 

@@ -25,8 +25,7 @@ LOCAL = "local"
 """The address of a Ray cluster on this machine that starts and ends with the build."""
 _PROBE_SECONDS = 5.0
 _SHORT_FOLDER = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
-_OBJECT_STORE_BYTES = 500_000_000
-"""Texts, vectors and files in transit; Ray spills more to disk."""
+_OBJECT_STORE_BYTES = 500_000_000  # Texts, vectors and files in transit; Ray spills more to disk
 
 
 class ClusterError(BanyanError):
@@ -45,12 +44,8 @@ class _Membership:
 def join_cluster(address: str) -> Iterator[None]:
     """Join a Ray cluster for the block, or share the one that is joined; leave it when the last open block ends.
 
-    Args:
-        address: `local` (start Ray on this machine), `auto` (the cluster that this machine is a node of), or HOST:PORT
-            (a cluster that this machine is a node of).
-
-    Raises:
-        ClusterError: Ray is not installed, or there is no cluster that can be joined; names the fix.
+    `address` is `local` (start Ray on this machine), `auto` (the cluster that this machine is a node of), or HOST:PORT
+    of such a cluster. A ClusterError names the fix if Ray is not installed or no cluster can be joined.
     """
     if address not in {LOCAL, "auto"}:
         try:  # Ray itself would retry for minutes
@@ -116,13 +111,10 @@ def _join(ray: Any, address: str, leave_steps: ExitStack) -> None:
 
 @contextmanager
 def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
-    """Join a Ray cluster for the block, and yield resources whose builds run on it.
+    """Join a Ray cluster for the block (see `join_cluster`), and yield resources whose builds run on it.
 
-    `ray` is the cluster's address (see `join_cluster`); True starts Ray on this machine, and without a value
-    `resources` themselves are yielded. Knowledge bases that they have open see what the builds write.
-
-    Raises:
-        ClusterError: Ray is not installed, no cluster answers, or its workers do not fit this process.
+    True starts Ray on this machine, and without a value `resources` themselves are yielded. Knowledge bases that they
+    have open see what the builds write. A ClusterError also says that the workers do not fit this process.
     """
     if not ray:
         yield resources

@@ -43,12 +43,9 @@ from ..resources import Resources
 from . import ClusterError
 
 PACKAGE = "banyan-graphrag"
-_TASKS_PER_PROCESSOR = 2
-"""Tasks for each processor at once: while one is computed, the next is in transit."""
-_POLL_SECONDS = 1.0
-"""Seconds between two checks in a thread whether its run was cancelled."""
-_RETRIES = 3
-"""How often Ray repeats a task whose worker was lost: the task may be the cause."""
+_TASKS_PER_PROCESSOR = 2  # Tasks for each processor at once: while one is computed, the next is in transit
+_POLL_SECONDS = 1.0  # seconds between two checks in a thread whether its run was cancelled
+_RETRIES = 3  # How often Ray repeats a task whose worker was lost: the task may be the cause
 _SECRETS = ("database_url", "chroma_token", "llm_api_key", "embedding_api_key", "reranker_api_key")
 _FEWEST_TEXTS, _MOST_TEXTS = 64, 512
 """The fewest texts that are worth sending to a worker, and the most that one gets at once."""
@@ -104,14 +101,9 @@ _TASK: Any = ray.remote(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="S
 
 
 class Workers:
-    """The worker processes of the joined cluster.
+    """The worker processes of the joined cluster, with the settings, but no secrets, and the limits for reading files.
 
-    Args:
-        settings: the workers' settings; they get no secrets.
-        limits: how much of a file they read.
-
-    Raises:
-        ClusterError: no worker can be started, or the workers have another version of Banyan.
+    A ClusterError says that no worker can be started, or that the workers have another version of Banyan.
     """
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
@@ -140,10 +132,7 @@ class Workers:
             raise
 
     def iterate_results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of tasks, as `start` returned them, in order; at most `at_once` are computed at once.
-
-        An item that is not a task is yielded as it is.
-        """
+        """Yield the results of tasks, and items that are none, in order; at most `at_once` are computed at once."""
         pending_tasks = deque[Any]()
         try:
             for task in tasks:

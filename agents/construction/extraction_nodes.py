@@ -29,8 +29,7 @@ from ..resources import Resources, default_resources
 from .inputs import show_progress
 from .state import BuildState, ChunksInput, build_options
 
-_ROWS_AT_ONCE = 10_000
-"""Chunks of numbered rows in a transaction, each of which reads the whole document."""
+_ROWS_AT_ONCE = 10_000  # chunks of numbered rows in a transaction, each of which reads the whole document
 
 
 class _Reading(NamedTuple):

@@ -23,10 +23,8 @@ from ...text.table_rows import DOCUMENT
 from .state import BuildInput
 
 _T = TypeVar("_T")
-_DETAILS = re.compile(r"'[^']*+'|\d++")
-"""What differs between failures of one kind: ids and numbers."""
-_RECORD = ", record "
-"""Between the file and the number of a record, in the source of its document."""
+_DETAILS = re.compile(r"'[^']*+'|\d++")  # What differs between failures of one kind: ids and numbers
+_RECORD = ", record "  # between the file and the number of a record, in the source of its document
 DEFAULT_SCHEMA = "general"
 """The seed if no schema is named and no model can infer one."""
 _DOCUMENTS_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
@@ -124,10 +122,7 @@ class ReadingNotes:
             self._failures.append(failure)
 
     def failure_lines(self, folders: Sequence[Path | Address] = ()) -> list[str]:
-        """Return the failures as lines "PATH: REASON", and how many more of a kind there are.
-
-        Paths are relative to the folder that they are in, like the ids of documents.
-        """
+        """Return the failures as lines "PATH: REASON", relative to their folder, and how many more there are."""
         lines = [f"{failure.path}: {failure.reason}" for failure in self._failures]
         for folder in folders:
             lines = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in lines]
@@ -153,10 +148,7 @@ def require_any(items: Iterator[_T], paths: Sequence[Path | Address], notes: Rea
 
 
 def distinct(given: Sequence[Document], read: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:
-    """Yield the documents that were given as text, then those that were read from files, and note the ids of these.
-
-    A document from a file that has the id of a given one is a failure.
-    """
+    """Yield the documents given as text, then those read from files, and note the ids of these; no id comes twice."""
     yield from given
     given_ids = {document.id for document in given}
     for document in read:
@@ -231,8 +223,7 @@ def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> Fo
 def find_gone(stored: Documents, notes: ReadingNotes) -> list[str]:
     """Return the ids of stored documents that a file, which was read without failure, does not give any more.
 
-    The document was a record that is gone, or the file is now one table instead of records, or empty. The same file
-    read below another folder gives another document, and deletes none.
+    The file may have lost a record, be one table now, or be empty. Read below another folder it gives other documents.
     """
     gone = list[str]()
     if not notes.ids_by_place and not notes.emptied_places:

@@ -35,8 +35,7 @@ from . import inputs
 from .extraction_nodes import BuildNodes, write_numbered_rows
 from .state import BuildContext, BuildState, ChunksInput, build_options, new_run, report_of
 
-_MOST_NAMED = 100
-"""The most documents that left their files and are named one by one."""
+_MOST_NAMED = 100  # the most documents that left their files and are named one by one
 
 
 class ConstructionNodes(BuildNodes):
@@ -97,10 +96,7 @@ class ConstructionNodes(BuildNodes):
 
     def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: inputs.ReadingNotes,
                       ) -> tuple[Iterator[Document], Iterator[RecordedPassage]]:
-        """Return iterators over the documents and over the recorded passages of the input.
-
-        The first of them is read at once, so that a wrong path is refused before the knowledge base is created.
-        """
+        """Return iterators over the documents and the recorded passages of the input; the first is read at once."""
         resources, recorded = self._resources, state.get("recorded")
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
@@ -216,8 +212,8 @@ class ConstructionNodes(BuildNodes):
                            ) -> Calls:
         """Choose the chunks to extract after those of the batch `before`, and group them by call.
 
-        A model gets one chunk a call, or several small ones if `extract_tokens` is set. The rules get several chunks at
-        once, only because that is faster. If the endpoint answers in batches, all chunks are chosen.
+        A model gets one chunk a call, or several small ones if `extract_tokens` is set; the rules several, to be
+        faster. If the endpoint answers in batches, all chunks are chosen.
         """
         settings = self._resources.settings
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
@@ -299,11 +295,7 @@ class ConstructionNodes(BuildNodes):
             return self._next_batch(kb, state)
 
     def write(self, state: ChunksInput) -> Command[Literal["index"]]:
-        """Check the extractions of a batch against the schema, write the admitted facts, and embed them.
-
-        One transaction writes the facts, the rejections, the candidates for the schema and the status of the chunks
-        (`SchemaControl.write`).
-        """
+        """Check the extractions of a batch against the schema, write what fits in one transaction, and embed it."""
         name, run = state["knowledge_base"], state["run"]
         with self._charge_to_run(state), self._resources.writers.step(name, run) as kb:
             chunks = kb.documents.in_service(state["chunks"])  # some may have been deleted between the batches
@@ -315,7 +307,6 @@ class ConstructionNodes(BuildNodes):
     def index(self, state: BuildState) -> BuildState:
         """Compute the derived state from the stored rows (`graph_store/derive.py`), and return the build's report.
 
-        The derived state is: merged entities, vectors, communities and their reports, `graph.json`, the search index.
         If the build stopped early, only the graph and its vectors are brought up to date.
         """
         name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
@@ -347,10 +338,7 @@ class ConstructionNodes(BuildNodes):
 
 
 def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, is_inferred: bool) -> None:
-    """Put the schema that the input names in force, or the default seed; check it if the base has a schema.
-
-    One that is inferred is left to `fit_schema`, which follows once the documents are stored.
-    """
+    """Put the named schema or the default in force, unless one is to be inferred; check it if there is one."""
     if kb.schemas.version():
         if requested is not None and requested != kb.schemas.first():
             raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave "

@@ -24,8 +24,7 @@ from ...text.languages import phrase_language
 
 _SOURCES = re.compile(r"\n\n(?:Sources:|来源：) *+\n(?=\[\d++\] )")
 _LINE_END = re.compile(r"(?<=[^\n])\n(?=[^\n])")
-_LINE_BREAK = "  \n"
-"""Markdown joins lines that end otherwise."""
+_LINE_BREAK = "  \n"  # Markdown joins lines that end otherwise
 WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
 """For streams of text, in which nothing can be replaced."""
 _ADDRESS = re.compile(r"https?://\S++")
@@ -34,8 +33,7 @@ _ADDRESS_FIELDS = ("url", "source_url", "link")
 # A model's own marks are passage numbers or invented: an answer's marks are set by `citing`.
 _INVENTED = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
 _BRACKETS = dict.fromkeys(map(ord, "[]［］【】"))
-_NESTED = 8
-"""How many levels of nested marks are removed; if there are more, all brackets are removed."""
+_NESTED = 8  # How many levels of nested marks are removed; if there are more, all brackets are removed
 # Where an answer is shown as Markdown, an image would be fetched as soon as it is shown, words and all in its address.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"\](?=[(\[:])")
@@ -54,19 +52,12 @@ def _load_phrases() -> dict[str, dict[str, str]]:
 
 
 def source_text(text: str) -> str:
-    """Return a document's words on one line, with HTML tags and Markdown links made harmless.
-
-    A viewer that renders them fetches nothing. Besides white space and invisible characters, only the `<` of tags and
-    the `]` of links are changed.
-    """
+    """Return a document's words on a line, with HTML tags and Markdown links made harmless for viewers."""
     return _LINK.sub("] ", _TAG.sub("‹", " ".join(UNSEEN.sub("", text).split())))
 
 
 def plain_text(text: str) -> str:
-    """Return a model's words as `source_text` does, and without anything that looks like a citation mark.
-
-    Only `citing` sets citation marks; those that a model writes are invented.
-    """
+    """Return a model's words as `source_text` does, without citation marks, which only `citing` sets."""
     plain = MEANT.sub(r" (\g<meant>)", " ".join(UNSEEN.sub("", text).split()))  # "yesterday [2024-03-04]"
     for _ in range(_NESTED):  # removing "[1]" from "[[1]2]" leaves another mark, "[2]"
         plain = _INVENTED.sub("", plain)
@@ -86,10 +77,9 @@ def without_marks(answer: str) -> str:
 
 def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: str | None = None,
                    message_id: str | None = None) -> AIMessage:
-    """Return an answer as a message with two text blocks, the answer and the list of its sources.
+    """Return an answer as a message: the answer, with an annotation (`Citation` data) for each mark, and its sources.
 
-    The marks at the ends of the answer's lines, such as [1], are annotated by `citations` (`Citation` data). Without
-    any, the content is the answer alone. `name` is the message's author, such as a subagent.
+    Without citations, the content is the answer alone. `name` is the message's author, such as a subagent.
     """
     if not citations:
         return AIMessage(_in_markdown(answer), name=name, id=message_id)
@@ -100,10 +90,7 @@ def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: st
 
 def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]], message_id: str, *,
                  is_last: bool = False) -> AIMessageChunk:
-    """Return the part of an answer's message that follows the text which was shown; the last has the sources, too.
-
-    Chunks are joined by the indices of their blocks, to the content of `answer_message`.
-    """
+    """Return the part of an answer's message that follows the text which was shown; the last has the sources, too."""
     start = len(_in_markdown(shown))
     notes = [note for note in _make_annotations(answer, citations) if note["start_index"] >= start]
     blocks: list[dict[str, Any]] = [
@@ -114,11 +101,9 @@ def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]]
 
 
 def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
-    """Return the list of sources to append to an answer, with a heading in the answer's language; "" without sources.
+    """Return the list of sources to append to an answer, with a heading in its language; "" without sources.
 
-    Each line has the number, the document and whether it is superseded, the page of a printed work, the characters, the
-    quoted words, and what their relative dates mean. The words are escaped as in JSON, so they cannot be mistaken for
-    anything else.
+    The quoted words are escaped as in JSON, so they cannot be mistaken for anything else.
     """
     if not citations:
         return ""

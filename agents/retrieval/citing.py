@@ -26,15 +26,13 @@ _MAX_NAMED_PLACES, _MAX_UNNAMED_PLACES = 12, 3
 """How many places of one fact a claim cites: those of the members that it names, or else the first ones."""
 _INFERRED_SHARE = 0.5
 """Models gave .3 to .45 to inferred answers, of which four in five were right (benchmarks/README.md)."""
-_METADATA_LENGTH = 1000
-"""Characters at the beginning of a document in which its metadata is looked for."""
+_METADATA_LENGTH = 1000  # characters at the beginning of a document in which its metadata is looked for
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[\W_]+")
 _IS_BEHIND = re.compile(r"^superseded|trusted less")
 _SAYS_BEHIND = re.compile(r"supersed|replac|trusted less|取代|代替|废止|失效")
 _THOUSANDS = re.compile(r"(?<=\d)[,.\u00a0\u202f'’ ](?=\d{3}(?!\d))")
-_ROOT_LENGTH = 6
-"""Letters at the beginning of a word by which two forms of it are compared."""
+_ROOT_LENGTH = 6  # letters at the beginning of a word by which two forms of it are compared
 _MAX_BARE_NUMBER = 20
 _BARE_WORDS = frozenset({"yes", "no", "none", "both", "neither", "true", "false", "one", "two", "three", "four", "five",
                          "six", "seven", "eight", "nine", "ten", "是", "是的", "不是", "不", "没有", "否", "对"})
@@ -116,8 +114,8 @@ def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequ
 def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
     """Return True if the draft is confident enough to show those of its claims that have sound quotes.
 
-    An inferred answer needs only `_INFERRED_SHARE` of the confidence: it names the link that is not stated, so its
-    reader can judge it. In mode "open", every draft that answers is shown.
+    An inferred answer needs less confidence: it names the link that is not stated, so its reader can judge it. In mode
+    "open", every draft that answers is shown.
     """
     required = abstain_below * (_INFERRED_SHARE if any(map(is_inferred, draft.claims)) else 1)
     return draft.answerable and (mode == "open" or draft.confidence >= required)
@@ -289,10 +287,7 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
 
 
 def follows(short: str, support: Iterable[str]) -> bool:
-    """Return True if every content word and number of a short answer occurs in the claims and quotes that support it.
-
-    Words that only affirm or count ("yes", "three") need not occur.
-    """
+    """Return True if what supports a short answer has its content words and numbers, except "yes" and counts."""
     parts = _words_and_numbers(short)
     allowed = set().union(*map(_content_stems, [*support, *filter(_is_bare, parts)]))
     return bool(parts) and _content_stems(short) <= allowed

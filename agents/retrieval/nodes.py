@@ -32,8 +32,7 @@ from .state import MAX_QUESTION, AskContext, AskState, LookupInput, caps_of
 Next = Command[Tool | Literal["reflect", "answer"]]
 """The state after a judgement, and where it leads."""
 _UNANSWERED = DraftAnswer(answerable=False, confidence=0.0)
-_ALWAYS = 2.0
-"""As `abstain_below`: no draft is so confident, so its quotes are shown as the closest ones."""
+_ALWAYS = 2.0  # As `abstain_below`: no draft is so confident, so its quotes are shown as the closest ones
 
 
 class RetrievalNodes:

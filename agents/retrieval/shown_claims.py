@@ -24,9 +24,8 @@ from .citing import cite_claim, is_shown, with_unstated_number
 class ShownClaims:
     """The claims of one answer that were shown so far; for the arguments see `citing.cite`.
 
-    Each is written to the graph's custom stream as `{"step": "claim", "found": [line], "citations": [...]}`, with the
-    citations that no line before it has; `{"step": "withdrawn", "found": []}` takes all of them back. Each is also a
-    chunk of the answer's message, in the stream of messages.
+    The custom stream gets `{"step": "claim", "found": [line], "citations": [...]}` for each, with its new citations,
+    and `{"step": "withdrawn", "found": []}` if all are taken back. The stream of messages gets chunks of the answer.
     """
 
     def __init__(self, items: Sequence[Passage], documents: SourceDocuments, mode: Mode, question: str) -> None:
@@ -57,10 +56,9 @@ class ShownClaims:
                 self.text = answer
 
     def confirm_claims(self, draft: DraftAnswer | None, abstain_below: float) -> tuple[str, str]:
-        """Withdraw the claims unless the complete reply begins with them and is confident enough to be shown.
+        """Withdraw the claims unless the reply, None without an answer, begins with them and is confident enough.
 
-        `draft` is None if the reply has no answer; for `abstain_below` see `citing.cite`. Returns what stays shown, as
-        `AskState.shown` has it.
+        Return what stays shown, as `AskState.shown` has it.
         """
         if (draft is None or draft.claims[:len(self._claims)] != self._claims
                 or not is_shown(draft, self._mode, abstain_below)):
@@ -83,10 +81,7 @@ def withdraw_message(message_id: str) -> None:
 @contextmanager
 def showing_claims(items: Sequence[Passage], documents: SourceDocuments, mode: Mode, question: str = "",
                    ) -> Iterator[ShownClaims]:
-    """Show the claims that a model writes within the block, each as soon as it is written.
-
-    If the block raises an error, the claims are withdrawn.
-    """
+    """Show the claims that a model writes within the block, and withdraw them if the block raises an error."""
     shown = ShownClaims(items, documents, mode, question)
     try:
         with claims_to(shown.show):

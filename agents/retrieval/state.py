@@ -183,8 +183,8 @@ class Caps(NamedTuple):
 def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
     """Return the context's caps; where it sets none, the settings' cap applies.
 
-    A client of a server (`served`) may only lower the settings' caps: the operator decides what a question may cost.
-    With the agent off, the only round is the one that `decompose` asks for; with both off, there is none.
+    A client of a server (`served`) may only lower them: the operator decides what a question may cost. With the agent
+    off, the only round is the one that `decompose` asks for.
     """
     def cap(name: str, requested: int | None, configured: int) -> int:
         if requested is not None and requested < 1:

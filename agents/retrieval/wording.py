@@ -23,22 +23,17 @@ _WORD = re.compile(r"[^\W\d_]{5,40}")
 _LONG_WORD = 8
 """From this number of letters, two may be wrong. In a shorter word, a second difference makes another word."""
 _MAX_WORDS = 20
-_LONGEST_QUESTION = 300
-"""Characters of a question in which names are looked for."""
+_LONGEST_QUESTION = 300  # characters of a question in which names are looked for
 _NEAR_NAMES = 3
 _FOUND_SHARE = 0.5
 """Of the confidence below which an answer abstains, what passages alone need: their reader can judge them."""
 
 
 def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
-    """Return the conversation before a question and the question itself.
+    """Return the turns before a question as (role, text), oldest first, and the question itself.
 
-    Returns:
-        The earlier turns as (role, text), oldest first: the newest that have `MAX_EARLIER` characters together. Then
-        the question: the last message if a person wrote it, else the input's `question`.
-
-    Raises:
-        QuestionError: the question is missing, not a text, or too long.
+    The turns are the newest that have `MAX_EARLIER` characters together. The question is the last message if a person
+    wrote it, else the input's `question`; a QuestionError says that it is missing, not a text, or too long.
     """
     messages = list(state.get("messages") or ())
     question = state.get("question") or ""

@@ -282,12 +282,12 @@ def key(
 def mcp(kb: str = "", *, read_only: bool = False, decisions: bool = False) -> None:
     """Serve search, ask, documents and schema to an agent over MCP, on standard input and output."""
     # Imported here, because they take seconds, which `serve` with several workers and `key` save.
-    from ...subagent.mcp_tools import mcp_server  # noqa: PLC0415
+    from ...subagent.mcp_tools import McpGate, mcp_server  # noqa: PLC0415
     from ..session import open_resources  # noqa: PLC0415
 
     with open_resources() as resources:
         server = mcp_server(resources, knowledge_base=kb, writes=not read_only, decides=decisions and not read_only,
-                            sees=lambda _, name: not kb or name == kb)
+                            gate=McpGate(sees=lambda _, name: not kb or name == kb))
         # A thread that waits for standard input cannot be stopped, so Ctrl-C is to end the process at once, as SIGTERM
         # does. That is safe, because the ledger survives any kill.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
