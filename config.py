@@ -6,7 +6,6 @@ from the current folder, because somebody else may have written the files there.
 
 import os
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -24,12 +23,10 @@ from pydantic_settings import (
 from .schemas import services
 from .schemas.errors import BanyanError
 
-AUTO_EMBEDDING_MODEL = "auto"
-"""Chooses one of the two bundled models for each knowledge base by the language of its documents."""
+AUTO_EMBEDDING_MODEL = "auto"  # one of the two bundled models for each knowledge base, by its documents' language
 DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
 MULTILINGUAL_EMBEDDING_MODEL = "multilingual-e5-small"
-OPENAI = "openai:"
-"""The prefix of the names of OpenAI's own models if no endpoint is set."""
+OPENAI = "openai:"  # the prefix of the names of OpenAI's own models if no endpoint is set
 
 LlmStep = Literal["schema", "extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
 """The steps that ask a model: the first four of a build, the others of a question."""
@@ -38,23 +35,22 @@ AskStep = Literal["condense", "decompose", "reflect", "answer"]
 """The steps of a question, for which each question may choose another model. The models of a build's steps are set only
 by the settings: a knowledge base records which model its facts come from, and a change would repeat paid calls."""
 ENV_FILE = "BANYAN_ENV_FILE"
-_DEFAULT_ENV_FILE = Path(".env")
-"""Stands for the file that `_env_file` finds; a program may pass another one to `Settings`."""
+_DEFAULT_ENV_FILE = Path(".env")  # stands for the file that `_env_file` finds; a program may pass another one
+# More chunks than the usual number of calls at once, so none is idle; few enough to show progress and keep in memory.
 _BATCH_CHUNKS = 64
-"""More than the usual number of calls at once, so none is idle; few enough to show progress and keep in memory."""
 _DESCRIPTIONS = tomllib.loads((Path(__file__).parent / "settings.toml").read_text("utf-8"))
+# Secrets, and the address that each is sent to.
 _SECRETS = {"llm_api_key": "llm_base_url", "embedding_api_key": "embedding_base_url",
             "reranker_api_key": "reranker_base_url", "chroma_token": "chroma_url"}
-"""Secrets, and the address that each is sent to."""
+
+
+class SettingsError(BanyanError):
+    """Settings that cannot be used together."""
 
 
 def default_home() -> Path:
     """Return the folder of the user's knowledge bases, unless BANYAN_HOME names another one."""
     return user_data_path("banyan", appauthor=False)
-
-
-class SettingsError(BanyanError):
-    """Settings that cannot be used together."""
 
 
 class Settings(BaseSettings):
@@ -64,11 +60,8 @@ class Settings(BaseSettings):
                                       hide_input_in_errors=True)  # there may be a secret in it
 
     home: Path = Field(default_factory=default_home)
-
     kb: str = ""
-
     database_url: services.DatabaseUrl = SecretStr("")
-
     chroma_url: services.ChromaUrl = ""
     chroma_token: services.HeaderToken = SecretStr("")
     chroma_token_header: services.HeaderName = "Authorization"  # noqa: S105  (a header's name)
@@ -108,7 +101,6 @@ class Settings(BaseSettings):
     embedding_batch: int = Field(32, ge=1)
 
     spacy_pipelines: str = ""
-
     chunk_tokens: int = Field(400, ge=32)
     chunk_overlap: int = Field(60, ge=0)
     extract_tokens: int = Field(1200, ge=0)
@@ -122,7 +114,6 @@ class Settings(BaseSettings):
     schema_confidence: float = Field(0.8, ge=0, le=1)
     schema_support: int | None = Field(None, ge=1)
     schema_growth: int = Field(40, ge=0)
-
     resolve: bool = True
 
     server_keys: Path | None = None
@@ -158,8 +149,8 @@ class Settings(BaseSettings):
         return efforts.strip()
 
     @model_validator(mode="after")
-    def _resolve_endpoint(self) -> Self:
-        """Put the endpoint that `llm_model` names into the settings of the endpoint."""
+    def _check_together(self) -> Self:
+        """Take address, key and model from the endpoint that `llm_model` names; refuse settings that lack another."""
         if endpoint := self.llm_endpoints.get(self.llm_model):
             self.llm_base_url, self.llm_api_key = endpoint.base_url, endpoint.api_key
             self.llm_model = endpoint.model
@@ -167,10 +158,6 @@ class Settings(BaseSettings):
         if named and not self.uses_llm:
             raise ValueError(f"BANYAN_LLM_MODEL_{named[0].upper()} names an endpoint, and the other steps have none: "
                              "set BANYAN_LLM_MODEL to the name of one, or BANYAN_LLM_BASE_URL")
-        return self
-
-    @model_validator(mode="after")
-    def _check_oidc(self) -> Self:
         if self.oidc_issuer and not self.oidc_audience:
             raise ValueError("set BANYAN_OIDC_AUDIENCE, too: without it, tokens for other servers would count here")
         return self
@@ -194,11 +181,7 @@ class Settings(BaseSettings):
         env_settings: PydanticBaseSettingsSource, dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return one source with the settings of all sources: arguments go before the environment, then the `.env`.
-
-        Raises:
-            SettingsError: a secret and the address that it is sent to come from different sources.
-        """
+        """Return one source with the settings of all sources: arguments go before the environment, then the `.env`."""
         arguments, environment = init_settings(), env_settings()
         assert isinstance(dotenv_settings, DotEnvSettingsSource)  # noqa: S101  (as pydantic-settings makes it)
         if dotenv_settings.env_file == _DEFAULT_ENV_FILE:
@@ -224,8 +207,7 @@ class Settings(BaseSettings):
     def batch_size(self) -> int:
         """The number of chunks in a batch of a build.
 
-        With a model there are at least two for each call at once, because the end of a batch waits for its last answer
-        while other calls could run.
+        With a model, at least two for each call at once: the end of a batch waits for its last answer.
         """
         return self.batch_chunks or max(_BATCH_CHUNKS, 2 * self.llm_concurrency if self.uses_llm else 0)
 
@@ -257,13 +239,11 @@ def _env_file(home: Path) -> Path | None:
     return home / ".env" if home.is_absolute() else None
 
 
-def _check_secrets(sources: Mapping[str, Mapping[str, Any]]) -> None:
+def _check_secrets(sources: dict[str, dict[str, Any]]) -> None:
     """Raise SettingsError if a secret and the address that it is sent to come from different sources."""
-    def find_source(name: str) -> str:
-        return next((source for source, values in sources.items() if name in values), "")
-
+    source_of = {name: source for source, values in reversed(sources.items()) for name in values}
     for secret, address in _SECRETS.items():
-        secret_source, address_source = find_source(secret), find_source(address)
+        secret_source, address_source = source_of.get(secret), source_of.get(address)
         if not secret_source or not address_source or secret_source == address_source:
             continue
         if sources[address_source][address]:  # an empty address is sent nothing

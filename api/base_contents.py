@@ -51,14 +51,14 @@ class BaseContents:
 
     def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
               where: Where = None) -> list[Fact]:
-        """Return the facts with their sources.
+        """Return the facts with their sources: all, or those that fit what is given.
 
         Args:
-            entity: the id or name of an entity that is subject or object; empty means all.
-            relation: a relation type; empty means all.
+            entity: the id or name of an entity that is subject or object.
+            relation: a relation type.
             at: a date, such as "2020" or "15 March 2020", on which the facts hold; planned and replaced ones do not.
-            documents: only facts that these documents state; given as in `ask`.
-            where: only facts from documents with this metadata; given as in `ask`.
+            documents: documents that state them; as in `ask`.
+            where: metadata of such documents; as in `ask`.
 
         Raises:
             ValueError: `at` is no date with a year.
@@ -75,7 +75,7 @@ class BaseContents:
                     ) -> list[Community]:
         """Return the communities of the knowledge tree, largest first: of a level (0: the finest), or of all (None).
 
-        Those of some `documents` alone are made for the call; both limits are given as in `ask`.
+        Those of some `documents` alone are made for the call; as in `ask`.
         """
         with self._snapshot(documents, where) as snapshot:
             communities = snapshot.kb.communities.all(level=level)
@@ -133,9 +133,7 @@ class ManualEdits:
     """
 
     def __init__(self, name: str, resources: Resources) -> None:
-        """Prepare changes of the named knowledge base."""
-        self._name = name
-        self._resources = resources
+        self._name, self._resources = name, resources
 
     def merge(self, first: str, second: str, *, why: str = "", who: str = "") -> None:
         """Merge two entities into one; `split` undoes it."""

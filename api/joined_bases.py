@@ -70,14 +70,8 @@ class JoinedBases:
     """
 
     def __init__(self, name: str, resources: Resources, *, owned: bool = False) -> None:
-        """Set the name, or names with commas between; nothing is opened yet. `owned`: `close` closes the resources.
-
-        Raises:
-            KnowledgeBaseNameError: this cannot be a name.
-        """
-        self.name = check_names(name)
-        self.resources = resources
-        self._owned = owned
+        """Set the name, or names with commas between; nothing is opened yet. `owned`: `close` closes the resources."""
+        self.name, self.resources, self._owned = check_names(name), resources, owned
 
     def __repr__(self) -> str:
         names = split_names(self.name)
@@ -97,11 +91,7 @@ class JoinedBases:
     # Questions.
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
-        """Answer a question from the documents, or report that they do not answer it.
-
-        Args:
-            question: the question.
-            options: see `AskOptions`.
+        """Answer a question from the documents, or report that they do not answer it; `AskOptions` has the options.
 
         Raises:
             UnknownKnowledgeBaseError: no documents were added yet.
@@ -143,6 +133,7 @@ class JoinedBases:
     def _graph_arguments(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                          instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
                          context: AskContext | None = None) -> dict[str, Any]:
+        """Return the arguments of a run of the retrieval graph, which has a trace."""
         context = _with_scope(context or AskContext(mode=mode, instructions=instructions), documents, where)
         messages: list[AnyMessage] = []
         for asked, answered in history:
@@ -158,14 +149,9 @@ class JoinedBases:
 
     def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
                context: AskContext | None = None) -> list[RetrievedPassage]:
-        """Return the `k` most relevant passages for a query, best first, without calling a model.
+        """Return the `k` most relevant passages for a question or keywords, best first, without calling a model.
 
-        Args:
-            query: a question, or keywords.
-            k: the maximum number of passages.
-            documents: the documents to search; given as in `ask`.
-            where: metadata of the documents to search; given as in `ask`.
-            context: options of a question, of which only the switches have an effect.
+        `documents` and `where` limit the search as in `ask`; of `context`, only the switches have an effect.
         """
         context = _with_scope(context or AskContext(), documents, where)
         return search(self.resources, self.name, query, k, context)
@@ -187,8 +173,8 @@ class JoinedBases:
 
         Args:
             query: one SELECT in DuckDB's SQL; `tables` lists what it can read.
-            documents: only rows of these documents; given as in `ask`, like `where`.
-            where: only rows of documents with this metadata.
+            documents: only rows of these documents; as in `ask`.
+            where: only rows of documents with this metadata; as in `ask`.
             limit: the most rows to return; `total` counts all.
             seconds: the time after which the query is stopped.
 

@@ -17,7 +17,7 @@ _LOG = logging.getLogger("banyan")
 Progress: TypeAlias = Callable[[dict[str, Any]], None]
 """Called at each step of a build with {"step", "done", "total", "file"}; the total is None while unknown, and
 the file is the one that is being read."""
-_NAMES = {"read": "reading", "batch": "in batches", "extract": "extracting", "write": "writing", "index": "indexing"}
+_LABELS = {"read": "reading", "batch": "in batches", "extract": "extracting", "write": "writing", "index": "indexing"}
 
 
 def _make_bars(console: Console) -> Bars:
@@ -33,10 +33,9 @@ def build_progress(console: Console) -> Iterator[Progress]:
     tasks: dict[str, TaskID] = {}
     with _make_bars(console) as progress:
         def show(event: dict[str, Any]) -> None:
-            """Update the bar of an event's step, which the step's first event creates."""
             step = event["step"]
             if step not in tasks:
-                tasks[step] = progress.add_task(_NAMES[step], total=None, file="")
+                tasks[step] = progress.add_task(_LABELS[step], total=None, file="")
             progress.update(tasks[step], completed=event["done"], total=event["total"],
                             file=visible(event["file"]).replace("\n", " "))
 
@@ -53,10 +52,7 @@ def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield the function to call at each step of a build.
-
-    It is `progress` itself; or shows bars for True, or for None if standard error is a terminal; or does nothing.
-    """
+    """Yield the function to call at each step: `progress`; or bars for True, and for None on a terminal; or nothing."""
     if callable(progress):
         yield progress
     elif progress or (progress is None and sys.stderr.isatty()):

@@ -32,9 +32,7 @@ from .progress import Progress, log_failures, show_progress
 Source: TypeAlias = "str | os.PathLike[str] | Document | Mapping[str, Any] | Any"
 """A path, a text, a Banyan or LangChain document, {"id", "title", "text", "metadata"}, or a data frame."""
 
-_LONGEST_NAME = 255
-_LONGEST_PATH = 4096
-"""The longest file name and path in bytes on common systems; a longer text is not a path."""
+_LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes of a file's name and path on common systems
 
 
 class AddOptions(TypedDict, total=False):
@@ -82,8 +80,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
             options: see `AddOptions`.
 
         Returns:
-            A report with the keys of `banyan build --json`. Failures are in `files_failed`, `chunks_failed` and
-            `stopped`, and are logged as warnings.
+            The report of `banyan build --json`. Its `files_failed`, `chunks_failed` and `stopped` are also logged.
 
         Raises:
             BanyanError: the documents cannot be added; nothing was changed.
@@ -93,10 +90,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
                    reread: bool = False, batch: bool = False, context: BuildContext | None = None,
                    progress: Progress | bool | None = None, ray: str | bool = False) -> BuildReport:
-        """Add documents like `add`, for an event loop.
-
-        If the task is cancelled, the build stops after its current step, and can be resumed.
-        """
+        """Add documents like `add`, for an event loop; a cancelled build ends after its step, and can be resumed."""
         paths, documents = read_sources(sources, id, title)
         build_input: BuildInput = {"knowledge_base": self.name, "paths": paths, "documents": documents,
                                    "schema": os.fspath(schema)}
@@ -132,11 +126,12 @@ class KnowledgeBase(JoinedBases, BaseContents):
         local_folder, is_new = Path(folder).expanduser(), self.name not in knowledge_bases(self.resources.settings)
         with nullcontext() if is_new else self._snapshot() as snapshot:
             changes = compare_folder(snapshot.kb.documents if snapshot else None, local_folder, self.resources.limits)
+        if dry_run:
+            return changes, None
         report = None
-        if not dry_run and (changes.new or changes.known):
+        if changes.new or changes.known:
             report = self.add(local_folder, context=context, progress=progress)
-        if not dry_run and changes.gone:
-            # Reading the files again has deleted what they do not give any more.
+        if changes.gone:  # some may be: reading the files again has deleted what they do not give any more
             self.resources.delete_documents(self.name, changes.gone, missing_ok=True)
         return changes, report
 
@@ -158,10 +153,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
 
     @property
     def extraction_instructions(self) -> str:
-        """What a model is to heed when it extracts, and a glossary; set it to change it, "" removes it.
-
-        They are part of every extraction call. Documents already read stay as they are until `add(reread=True)`.
-        """
+        """What a model is to heed in each extraction; documents already read stay until `add(reread=True)`."""
         with self._snapshot() as snapshot:
             return snapshot.kb.extraction_instructions.get()
 
@@ -175,18 +167,15 @@ def open_base(name: str, *, resources: Resources | None = None, **settings: Any)
 @overload
 def open_base(name: Sequence[str], *, resources: Resources | None = None, **settings: Any) -> JoinedBases: ...
 def open_base(name: str | Sequence[str], *, resources: Resources | None = None, **settings: Any) -> JoinedBases:
-    """Open a knowledge base by name, or several to ask, search and query them as one.
+    """Open a knowledge base by name, or several to ask, search and query them as one; a `with` block closes it.
 
     A new one is created when you add the first document.
 
     Args:
         name: the knowledge base's name: letters, digits, `-` and `_`; or a list of names.
         resources: resources that your own code has opened, for example with your own embedding model.
-        settings: any setting of `banyan.Settings` by its name, instead of the environment's: `home`, `llm_base_url`,
-            `llm_model`, `embedding_model` and so on. Without any, the process's shared resources are used.
-
-    Returns:
-        The knowledge base; a `with` block closes it at the end.
+        settings: any setting of `banyan.Settings` by its name, such as `home` or `llm_model`, instead of the
+            environment's. Without any, the process's shared resources are used.
 
     Raises:
         KnowledgeBaseNameError: `name` cannot be a knowledge base's name.
@@ -230,29 +219,23 @@ def _resources(settings: dict[str, Any]) -> Resources:
 def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> tuple[list[str], list[GivenDocument]]:
     """Sort sources into paths and addresses to read, and documents that were given as text.
 
-    Args:
-        sources: see `KnowledgeBase.add`.
-        name: the id of a single text or data frame.
-        title: the title of that document.
-
     Raises:
-        IngestError: a source has an unsupported type, or `name` or `title` do not apply to it.
+        IngestError: a source has an unsupported type, or `name` or `title`, which are a single document's, do not
+            apply to it.
     """
-    paths: list[str] = []
-    documents: list[GivenDocument] = []
-    items = list(sources)
-    if (name or title) and len(items) != 1:
-        raise IngestError(f"`id` and `title` are for a single document, but {len(items)} were given: add them one by "
+    paths, documents, given = list[str](), list[GivenDocument](), list(sources)
+    if (name or title) and len(given) != 1:
+        raise IngestError(f"`id` and `title` are for a single document, but {len(given)} were given: add them one by "
                           "one, or as documents with their own ids and titles")
-    for item in items:
-        if isinstance(item, os.PathLike) or (isinstance(item, str) and (is_address(item) or _is_path(item))):
+    for source in given:
+        if isinstance(source, os.PathLike) or (isinstance(source, str) and (is_address(source) or _is_path(source))):
             if name or title:
-                raise IngestError(f"{os.fspath(item)} is a path or an address: its documents have their own ids and "
+                raise IngestError(f"{os.fspath(source)} is a path or an address: its documents have their own ids and "
                                   "titles; leave `id` and `title` out")
-            is_url = isinstance(item, str) and is_address(item)  # an address stays as it is
-            paths.append(str(item) if is_url else str(Path(item).expanduser()))
+            is_url = isinstance(source, str) and is_address(source)  # an address stays as it is
+            paths.append(str(source) if is_url else str(Path(source).expanduser()))
         else:
-            documents.extend(_to_documents(item, name, title))
+            documents.extend(_to_documents(source, name, title))
     return paths, documents
 
 
@@ -267,35 +250,26 @@ def _is_path(text: str) -> bool:
     return has_suffix or has_folder or os.path.exists(os.path.expanduser(text))  # noqa: PTH110, PTH111  (never raise)
 
 
-def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
-    """Return a source that is no path as documents; `name` and `title` go before its own id and title, unless empty."""
-    if isinstance(item, str):
-        return [_make_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
-    if isinstance(item, Document):
-        return [_make_document(name or item.id, title or item.title, item.text, item.metadata, item.tables)]
-    if isinstance(item, Mapping):  # its keys are not checked here, because the build checks them
-        own = {"id": name} if name else {}
-        return [cast("GivenDocument", {**item, **own, **({"title": title} if title else {})})]
-    if hasattr(item, "page_content"):  # LangChain's Document
-        loaded, metadata = cast("Any", item), dict(cast("Any", item).metadata)
-        own_id = loaded.id or metadata.pop("source", "") or f"text-{content_id('text', loaded.page_content)[:12]}"
+def _to_documents(source: Source, name: str, title: str) -> list[GivenDocument]:
+    """Return a source that is no path as documents; `name` and `title` go before its own, unless empty."""
+    if isinstance(source, str):
+        return [_make_document(name, title, source)]
+    if isinstance(source, Document):
+        return [_make_document(name or source.id, title or source.title, source.text, source.metadata, source.tables)]
+    if isinstance(source, Mapping):  # its keys are not checked here, because the build checks them
+        own = {key: value for key, value in (("id", name), ("title", title)) if value}
+        return [cast("GivenDocument", {**source, **own})]
+    if hasattr(source, "page_content"):  # LangChain's Document
+        loaded, metadata = cast("Any", source), dict(cast("Any", source).metadata)
+        own_id = loaded.id or metadata.pop("source", "")
         own_title = str(metadata.pop("title", ""))
         return [_make_document(name or str(own_id), title or own_title, loaded.page_content, metadata)]
-    if hasattr(item, "columns") and (hasattr(item, "itertuples") or hasattr(item, "iter_rows")):
-        return _from_frame(item, name or "table", title)
-    raise IngestError(f"{type(item).__name__} cannot be added: give a path, a text, a Document, {{\"id\", \"text\"}}, "
-                      "or a data frame")
-
-
-def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None,
-                   tables: Sequence[SourceTable] = ()) -> GivenDocument:
-    parts = {"title": title, "metadata": dict(metadata or {}), "tables": [table.model_dump() for table in tables]}
-    return cast("GivenDocument", {"id": name, "text": text, **{key: part for key, part in parts.items() if part}})
-
-
-def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
-    """Return the rows of a data frame (pandas or polars) as documents if it has a column `text`, else as one table."""
-    columns = [str(column) for column in frame.columns]
+    frame: Any = source
+    if not (hasattr(frame, "columns") and (hasattr(frame, "itertuples") or hasattr(frame, "iter_rows"))):
+        raise IngestError(f"{type(source).__name__} cannot be added: give a path, a text, a Document, "
+                          "{\"id\", \"text\"}, or a data frame")
+    # A data frame of pandas or polars: its rows are documents if it has a column `text`, else it is one table.
+    name, columns = name or "table", [str(column) for column in frame.columns]
     values = frame.itertuples(index=False, name=None) if hasattr(frame, "itertuples") else frame.iter_rows()
     rows = [[_cell_text(value) for value in row] for row in values]
     if "text" not in columns:
@@ -307,6 +281,14 @@ def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
     return [_make_document(record.pop("id", "") or f"{name}#{number}", record.pop("title", "") or title,
                            record.pop("text"), {field: value for field, value in record.items() if value})
             for number, record in enumerate(records)]
+
+
+def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None,
+                   tables: Sequence[SourceTable] = ()) -> GivenDocument:
+    """Return a document for the build without its empty fields; one without a name is named after its text."""
+    fields = {"title": title, "metadata": dict(metadata or {}), "tables": [table.model_dump() for table in tables]}
+    return cast("GivenDocument", {"id": name or f"text-{content_id('text', text)[:12]}", "text": text,
+                                  **{key: value for key, value in fields.items() if value}})
 
 
 def _cell_text(value: Any) -> str:

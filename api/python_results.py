@@ -24,10 +24,8 @@ from ..schemas.naming import triple_id
 from ..schemas.records import SqlResult
 from ..schemas.retrieval import Grade
 
-MOST_ROWS = 1000
-SQL_SECONDS = 10.0
-_FORMULA_STARTS = tuple("=+-@\t\r")
-"""Characters at the beginning of a cell that a spreadsheet would run as a formula."""
+MOST_ROWS, SQL_SECONDS = 1000, 10.0
+_FORMULA_STARTS = tuple("=+-@\t\r")  # a spreadsheet would run a cell that begins with one as a formula
 
 
 class Source(Span):
@@ -112,12 +110,9 @@ class Step(Frozen):
 
 
 def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput) -> Answer:
-    """Return the output of the retrieval graph as an answer, with the facts of the graph that its citations state.
-
-    The snapshots' lease is entered only if the answer is not an abstention.
-    """
+    """Return the output of the retrieval graph as an answer, with the facts of the graph that its citations state."""
     citations, facts = tuple(Citation(**cited) for cited in output["citations"]), list[Fact]()
-    if not output["abstained"]:
+    if not output["abstained"]:  # else no graph has to be opened
         with lease as snapshots:
             for base, retriever in snapshots.retrievers.items():
                 facts += _facts_of_base(base, retriever.index, citations)
@@ -215,11 +210,7 @@ class SqlRows(SqlResult):
         return len(self.rows)
 
     def df(self) -> Any:
-        """Return the rows as a data frame; pandas has to be installed.
-
-        Raises:
-            BanyanError: pandas is not installed.
-        """
+        """Return the rows as a data frame; BanyanError: pandas is not installed."""
         try:
             pandas = import_module("pandas")  # optional, and slow to import
         except ImportError as error:
@@ -227,14 +218,9 @@ class SqlRows(SqlResult):
         return pandas.DataFrame(list(self.rows), columns=list(self.columns))
 
     def to_csv(self) -> str:
-        """Return the rows as CSV with a line of headers.
-
-        A text that a spreadsheet would run as a formula gets an apostrophe before it.
-        """
+        """Return the rows as CSV with a line of headers; cells that look like formulas get an apostrophe."""
         written = io.StringIO()
-        writer = csv.writer(written, lineterminator="\n")
-        writer.writerow(map(_csv_cell, self.columns))
-        writer.writerows(map(_csv_cell, row) for row in self.rows)
+        csv.writer(written, lineterminator="\n").writerows(map(_csv_cell, row) for row in (self.columns, *self.rows))
         return written.getvalue()
 
 
