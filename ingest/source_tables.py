@@ -4,7 +4,7 @@ Cells cannot be read back from the text, which readers go on changing: marks sta
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -63,17 +63,11 @@ def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: in
 
     Rows that sum up others are no records; `key` is the column that names the rows, if one does.
     """
-    collected = _COLLECTED.get()
-    if collected is None:
-        return {}
-    records: dict[int, Sequence[str]] = {}
+    collected, records = _COLLECTED.get(), dict[int, Sequence[str]]()
     for is_line, group in groupby(enumerate(rows), lambda row: isinstance(row[1], TableLine)):
-        if not is_line:
-            cells_of = {at: cells for at, cells in group if not isinstance(cells, TableLine)}
-            are_records = _are_records(list(cells_of.values()), key)
-            records |= {at: cells for (at, cells), is_record in zip(cells_of.items(), are_records, strict=True)
-                        if is_record}
-    if not records:
+        if collected is not None and not is_line:
+            records |= _records_of({at: cells for at, cells in group if not isinstance(cells, TableLine)}, key)
+    if collected is None or not records:
         return {}
     width = max(len(header), *map(len, records.values()))
     names = [" ".join(name.split()) for name in header]
@@ -83,20 +77,23 @@ def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: in
     return {at: f"{_BEGIN}{len(collected) - 1}.{number}{_BEGUN}" for number, at in enumerate(records)}
 
 
-def _are_records(rows: Sequence[Sequence[str]], key: int | None) -> list[bool]:
-    """Return for each of some rows without a line between them False if it sums up other rows."""
-    labels: list[str] = []  # of rows that may sum up others, else ""
-    for cells in rows:
+def _records_of(rows: Mapping[int, Sequence[str]], key: int | None) -> dict[int, Sequence[str]]:
+    """Return some rows, given by their indexes and without a line between them, except those that sum up others."""
+    totals: dict[int, str] = {}  # the names of rows that may sum up others, else ""
+    for at, cells in rows.items():
         name = cells[key] if key is not None and key < len(cells) else ""
         folded = [label_key(text) for text in (name, next(filter(None, cells), "")) if len(text) <= _LONGEST_LABEL]
-        labels.append(next((label for label in folded if label in TOTALS), ""))
-    kinds = {label for label, below in pairwise(labels) if label == below}
-    last = max((at for at, label in enumerate(labels) if not label), default=-1)
-    are_records: list[bool] = []
-    for at, (cells, label) in enumerate(zip(rows, labels, strict=True)):
+        totals[at] = next((label for label in folded if label in TOTALS), "")
+    kinds = {label for label, below in pairwise(totals.values()) if label == below}  # as of eclipses, which are total
+    last = max((at for at, label in totals.items() if not label), default=-1)
+    records: dict[int, Sequence[str]] = {}
+    for at, cells in rows.items():
+        label = totals[at]
         words = [cell for cell in cells if any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell))]
-        are_records.append(not label or label in kinds or (at < last and (label in _MEANS or len(words) > 1)))
-    return are_records
+        # Before other rows, a row that has further words than a name does not sum up, and a mean is one of the values.
+        if not label or label in kinds or (at < last and (label in _MEANS or len(words) > 1)):
+            records[at] = cells
+    return records
 
 
 def mark_row(lines: Iterable[str], mark: str | None) -> str:

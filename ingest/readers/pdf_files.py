@@ -17,10 +17,9 @@ from ..metadata import CREATED
 from ..reading import Content, Limits, UnreadableError, list_counts
 from ..source_tables import change_collected
 from .archives import PASSWORD
-from .open_tables import CAPTION
+from .page_tables import CAPTION, FoundTable
 from .pdf_pages import DrawnPage, TextLine, flow_lines, line_text, mask_numbers, read_page
 from .pdf_tables import LARGER, Layout, is_heading, lay_out, line_style, lines_of, usual_font, write_tables
-from .ruled_tables import FoundTable
 
 # What programs store instead of a title: a file's name, nothing, or the codes of a journal and an archive.
 _NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?|(?:doi|pii|arxiv)\b.*|\S*\d\S*|"

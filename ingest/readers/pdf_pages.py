@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from ctypes import addressof, c_double, c_float, c_int, create_string_buffer
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -79,7 +80,8 @@ class DrawnPage(NamedTuple):
     unknown: int  # letters whose font does not tell what they are
 
 
-class _Letter(NamedTuple):
+@dataclass(slots=True)
+class _Letter:
     text: str
     box: Box  # from the baseline's ascent to its descent
     baseline: float
@@ -114,10 +116,9 @@ class _ShownPage:
         degrees = page.get_rotation()
         self.height = top - bottom if degrees in {0, 180} else right - left
         self._radians = math.radians(degrees)
-        self._matrix = pypdfium2.PdfMatrix(*{
-            0: (1, 0, 0, -1, -left, top), 90: (0, 1, 1, 0, -bottom, -left), 180: (-1, 0, 0, 1, right, -bottom),
-            270: (0, -1, -1, 0, top, right)}[degrees])
-        self.point = self._matrix.on_point
+        matrix = {0: (1, 0, 0, -1, -left, top), 90: (0, 1, 1, 0, -bottom, -left), 180: (-1, 0, 0, 1, right, -bottom),
+                  270: (0, -1, -1, 0, top, right)}[degrees]
+        self.point = pypdfium2.PdfMatrix(*matrix).on_point
 
     def box(self, left: float, bottom: float, right: float, top: float) -> Box:
         """Return the place of a rectangle."""
@@ -165,34 +166,27 @@ def _read_letters(text: pypdfium2.PdfTextPage, shown: _ShownPage) -> Iterator[_L
 
 
 def _join_accents(letters: list[_Letter]) -> Iterator[_Letter]:
-    """Yield letters with the accents that are drawn over them."""
-    taken = set[int]()  # the accents that have a letter
+    """Yield letters, each with the accent that is drawn over or under it."""
     for at, accent in enumerate(letters):
-        base_at = _find_base(letters, at) if accent.text in _ACCENTS else None
-        if base_at is not None:
-            base = letters[base_at]
-            written = unicodedata.normalize("NFC", base.text.replace("ı", "i") + _ACCENTS[accent.text])
-            if len(written) == 1:
-                letters[base_at] = base._replace(text=written)
-                taken.add(at)
-    right = -math.inf  # of the letter before
-    for at, letter in enumerate(letters):
-        if at not in taken:
-            is_apart = letter.box.x0 - right > _SPACE * letter.size
-            yield letter._replace(follows_space=is_apart) if at - 1 in taken else letter
-            right = letter.box.x1
-
-
-def _find_base(letters: Sequence[_Letter], at: int) -> int | None:
-    """Return the place of the letter below or above the accent at a place; None if there is none."""
-    accent, base_at, widest = letters[at], None, 0.0
-    for near in range(max(0, at - _NEAREST), min(len(letters), at + _NEAREST + 1)):
-        letter = letters[near]
-        if letter.text.isalpha() and abs(letter.baseline - accent.baseline) < accent.size / 2:
+        if accent.text not in _ACCENTS:
+            continue
+        base, widest = accent, 0.0  # the letter that the accent shares most of its width with
+        for letter in letters[max(0, at - _NEAREST):at + _NEAREST + 1]:
             shared = min(letter.box.x1, accent.box.x1) - max(letter.box.x0, accent.box.x0)
-            if shared > widest:
-                base_at, widest = near, shared
-    return base_at
+            is_level = abs(letter.baseline - accent.baseline) < accent.size / 2
+            if letter.text.isalpha() and is_level and shared > widest:
+                base, widest = letter, shared
+        written = unicodedata.normalize("NFC", base.text.replace("ı", "i") + _ACCENTS[accent.text])
+        if base is not accent and len(written) == 1:
+            base.text, accent.text = written, ""
+    right, follows_accent = -math.inf, False  # of the letter before
+    for letter in letters:
+        if letter.text:
+            if follows_accent:
+                letter.follows_space = letter.box.x0 - right > _SPACE * letter.size
+            right = letter.box.x1
+            yield letter
+        follows_accent = not letter.text
 
 
 def _join_letters(letters: Iterable[_Letter]) -> list[PageWord]:

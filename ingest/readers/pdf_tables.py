@@ -9,9 +9,8 @@ from typing import NamedTuple
 from ..grids import header_depth, is_single, read_grid, row_contents
 from ..source_tables import TableLine
 from ..table_lines import has_header, names_values, table_lines
-from .open_tables import CAPTION, caption_below, find_caption, find_open
+from .page_tables import CAPTION, NEAR, FoundTable, caption_below, find_caption, find_open, find_ruled
 from .pdf_pages import DrawnPage, TextLine, flow_lines, line_text, mask_numbers
-from .ruled_tables import NEAR, FoundTable, find_ruled
 
 _PAGE_BREAK = "\f"
 _FIGURE = re.compile(r"fig(?:ure|\.)|abb\.|图", re.IGNORECASE)
@@ -24,17 +23,6 @@ _LINES_ABOVE = 2.5  # the largest distance between a table and its name as a mul
 
 
 Layout = list[list[TextLine] | FoundTable]  # the blocks of a page in reading order: a table, or lines of text
-
-
-def _tables_of(layout: Layout) -> list[FoundTable]:
-    """Return the tables of a page from top to bottom."""
-    tables = [block for block in layout if isinstance(block, FoundTable)]
-    return sorted(tables, key=lambda table: (table.box.top, table.box.x0))
-
-
-def lines_of(layout: Layout) -> list[TextLine]:
-    """Return the lines of a page outside its tables."""
-    return [line for block in layout if not isinstance(block, FoundTable) for line in block]
 
 
 class _Part(NamedTuple):
@@ -70,12 +58,22 @@ def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundT
     outside = [word for word in page.words if word.number not in inside]
     captions = [(find_caption(outside, table.box)[0], caption_below(outside, table.box)) for table in tables]
     first = min(range(len(tables)), key=lambda at: tables[at].box.top, default=None)
-    if first is None or captions[first][0] or not captions[first][1]:
-        return [table._replace(caption=above or below) for table, (above, below) in zip(tables, captions, strict=True)]
-    # The first table has its caption below it, so a caption above another one may be that of the table before.
+    # If the first table has its caption below it, a caption above another one may be that of the table before.
+    are_below = first is not None and not captions[first][0] and bool(captions[first][1])
     all_below = {below for _, below in captions}
-    return [table._replace(caption=below if below or above in all_below else above)
+    return [table._replace(caption=below if are_below and (below or above in all_below) else above or below)
             for table, (above, below) in zip(tables, captions, strict=True)]
+
+
+def lines_of(layout: Layout) -> list[TextLine]:
+    """Return the lines of a page outside its tables."""
+    return [line for block in layout if not isinstance(block, FoundTable) for line in block]
+
+
+def _tables_of(layout: Layout) -> list[FoundTable]:
+    """Return the tables of a page from top to bottom."""
+    tables = [block for block in layout if isinstance(block, FoundTable)]
+    return sorted(tables, key=lambda table: (table.box.top, table.box.x0))
 
 
 def write_tables(layouts: Sequence[Layout], title: str, usual: tuple[str, float]) -> dict[int, str]:

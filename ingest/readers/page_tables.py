@@ -1,0 +1,400 @@
+"""Find the tables of a PDF page: those with lines around their cells, and those with lines above and below alone."""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice, pairwise
+from typing import NamedTuple
+
+import networkx
+
+from ...text.cleaning import CELL_BREAK
+from ..grids import GridCell, GridRow, header_depth, is_single
+from ..table_lines import is_value
+from .pdf_pages import CJK_LETTER, Box, DrawnPage, PageWord, TextLine, line_text, parts_of, rows_of
+
+NEAR = 3.0  # the largest distance in points between ends of lines that meet, or columns of a table on two pages
+_MOST_CROSSINGS = 2_000  # of vertical and horizontal lines; a drawing has more, and finding its cells takes long
+_STANDS_OUT = 2.0  # the most points by which a word may extend over the edge of its cell
+_MOST_HOLES = 0.2  # the largest share of a table's places that may lack their lines
+_LONGEST_CELL, _LONGEST_LINE = 1_000, 120  # characters of a cell between lines, and of a line of a cell without them
+_LONGEST_NAME, _LONG_NAMES = 100, 0.25  # with more longer cells in its first column, a grid frames paragraphs
+_REGULAR = 0.7  # the smallest share of rows with a separate cell in each column; a form has fewer
+_FILLED, _FILLED_OPEN = 0.5, 0.4  # the smallest shares of cells with text; a form to be filled in has fewer
+_LABELS = 0.3  # the largest share of labels ("Name:") in a column after the first; a form has more
+_LABEL = re.compile(r"[^:：]{1,40}(?::(?=\s|\Z)|：)")
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])-\Z")
+CAPTION = re.compile(r"(?i:table|tab\.|tabelle|tableau|tabla|tabela|表)\s*[A-Z]{0,2}\d[\d.\-]*\s*(?:[:.：、—–|-]\s*|$|"
+                     r"(?=[A-Z(\u4e00-\u9fff]))")
+_LONGEST_CAPTION = 300
+_MOST_LINES = 500  # the most horizontal lines of a page that is no drawing
+_NARROWEST = 60.0  # points; shorter lines underline words and divide fractions
+_WIDE = 1.2  # the widest space between words of a justified caption as a share of the font size
+_MOST_COLUMNS, _FEWEST_ROWS = 25, 2
+_LINES_ABOVE, _FURTHEST = 8, 120.0  # lines of a caption and a header above a table, and their height in points
+_CLOSE = 2.5  # the largest distance of a caption from its table as a multiple of its font size
+_CROSSING = 0.08  # the share of rows whose words may stand in the space between two columns
+_MOSTLY, _VALUES = 0.7, 0.3  # the least shares of filled cells, and of numbers among them, in a table without a caption
+_WHOLE_LINE, _FEW_PARTS = 0.85, 3  # the smallest share of a table's width that a line of prose fills, in few parts
+
+
+class FoundTable(NamedTuple):
+    """A table on a page."""
+
+    box: Box
+    edges: tuple[float, ...]  # the left edge of each column and the right edge of the last one
+    grid: list[list[GridCell]]
+    words: frozenset[int]  # the numbers of its words
+    caption: str = ""  # the words above it that begin with its number
+
+
+def _cell_text(words: Iterable[PageWord]) -> str:
+    """Return the words of a cell in one line, without spaces between Chinese at line ends."""
+    text = ""
+    for line in rows_of(words):
+        words_of_line = line_text(line)
+        if _HYPHENATED.search(text):
+            text = text[:-1] + CELL_BREAK
+        elif text and not (CJK_LETTER.match(text[-1]) and CJK_LETTER.match(words_of_line)):
+            text += " "
+        text += words_of_line
+    return text
+
+
+def _split_cells(lines: Iterable[TextLine], edges: Sequence[float]) -> list[GridCell]:
+    """Return a row's cells; the words of a part that is wider than its column are in the columns where they stand."""
+    words: list[list[PageWord]] = [[] for _ in edges[1:]]
+    inner = edges[1:-1]
+    for part in (part for line in lines for part in parts_of(line)):
+        first = bisect_right(inner, part[0].box.x0 + NEAR)
+        is_wide = bisect_right(inner, part[-1].box.x1 - NEAR) > first
+        for word in part:
+            words[bisect_right(inner, word.center[0]) if is_wide else first].append(word)
+    return [GridCell(_cell_text(words_of_cell)) for words_of_cell in words]
+
+
+# --- lines around the cells
+
+def find_ruled(page: DrawnPage) -> list[FoundTable]:
+    """Return the tables of a page whose cells have lines around them, from top to bottom."""
+    # `_join_lines` joins horizontal lines, so vertical ones are given with x and y exchanged.
+    columns = _join_lines([Box(line.top, line.x0, line.bottom, line.x1) for line in page.lines])
+    ends: dict[int, list[Box]] = {}  # where vertical lines end together, a page may divide a row
+    for column in columns:
+        for end in (column.x0, column.x1):
+            ends.setdefault(round(end), []).append(column)
+    breaks = [Box(lines[0].top, end, lines[-1].top, end) for end, lines in ends.items() if len(lines) > 1]
+    rows = _join_lines([*page.lines, *breaks])
+    if not 0 < len(rows) * len(columns) <= _MOST_CROSSINGS:
+        return []
+    # Cells of one table have corners in common.
+    meetings = networkx.Graph((cell, (x, y)) for cell in _find_cells(rows, columns) for x in (cell.x0, cell.x1)
+                              for y in (cell.top, cell.bottom))
+    groups = ([node for node in group if isinstance(node, Box)] for group in networkx.connected_components(meetings))
+    tables = [_fill_cells(sorted(cells, key=lambda cell: (cell.top, cell.x0)), page.words) for cells in groups]
+    return [table for table in tables if table is not None and _is_data(table.grid)]
+
+
+def _join_lines(lines: Iterable[Box]) -> list[Box]:
+    """Return the horizontal lines; pieces at one height that meet are one line."""
+    level: list[Box] = []
+    for line in sorted(lines, key=lambda line: line.top):
+        if line.bottom == line.top and line.x1 - line.x0 >= 1:
+            height = level[-1].top if level and line.top - level[-1].top <= NEAR else line.top
+            level.append(Box(line.x0, height, line.x1, height))
+    joined: list[Box] = []
+    for line in sorted(level, key=lambda line: (line.top, line.x0)):
+        if joined and joined[-1].top == line.top and line.x0 <= joined[-1].x1 + NEAR:
+            joined[-1] = joined[-1]._replace(x1=max(joined[-1].x1, line.x1))
+        else:
+            joined.append(line)
+    return joined
+
+
+def _find_cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
+    """Yield the smallest rectangles with lines on all sides; `columns` are vertical lines with x and y exchanged."""
+    def crosses(row: Box, column: Box) -> bool:
+        return (row.x0 - NEAR <= column.top <= row.x1 + NEAR) and (column.x0 - NEAR <= row.top <= column.x1 + NEAR)
+
+    for top in rows:
+        lefts = [column for column in columns if crosses(top, column)]
+        for at, left in enumerate(lefts):
+            # The smallest rectangle ends at the first line below that has a corner with a line to the right.
+            cells = (Box(left.top, top.top, right.top, bottom.top)
+                     for bottom in rows if bottom.top > top.top and crosses(bottom, left)
+                     for right in lefts[at + 1:] if crosses(bottom, right))
+            yield from islice(cells, 1)
+
+
+def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable | None:
+    """Return the table with its words in its cells; None if words cross its lines or too many cells are missing."""
+    lefts = sorted({edge for cell in boxes for edge in (cell.x0, cell.x1)})
+    tops = sorted({edge for cell in boxes for edge in (cell.top, cell.bottom)})
+    number_at = {(row, column): number for number, cell in enumerate(boxes)  # of the cell, by the places of the grid
+                 for row in range(tops.index(cell.top), tops.index(cell.bottom))
+                 for column in range(lefts.index(cell.x0), lefts.index(cell.x1))}
+    height, width = range(len(tops) - 1), range(len(lefts) - 1)
+    words_of = _words_of_cells(boxes, number_at, lefts, tops, words)
+    if words_of is None or len(number_at) < (1 - _MOST_HOLES) * len(height) * len(width):
+        return None
+    cells = [GridCell(_cell_text(words_of.get(number, ()))) for number in range(len(boxes))]
+    grid = [[cells[number_at[row, column]] if (row, column) in number_at else GridCell("") for column in width]
+            for row in height]
+    for number, words_of_cell in words_of.items():
+        row, lines = tops.index(boxes[number].top), rows_of(words_of_cell)
+        if is_single(grid[row]) and any(len(parts_of(line)) > 1 for line in lines):  # no lines between its cells
+            grid[row] = _split_cells(lines, lefts)
+    fonts = [[frozenset(word.font for word in words_of.get(number_at.get((row, column), -1), ())) for column in width]
+             for row in height]
+    _mark_headers(grid, fonts)
+    return FoundTable(Box(lefts[0], tops[0], lefts[-1], tops[-1]), tuple(lefts), grid,
+                      frozenset(word.number for words in words_of.values() for word in words))
+
+
+def _words_of_cells(boxes: Sequence[Box], number_at: Mapping[tuple[int, int], int], lefts: Sequence[float],
+                    tops: Sequence[float], words: Sequence[PageWord]) -> dict[int, list[PageWord]] | None:
+    """Return the words in each cell by its number; None if a word stands between cells, over an edge or turned."""
+    words_of: dict[int, list[PageWord]] = {}
+    for word in words:
+        x, y = word.center
+        if not (lefts[0] <= x < lefts[-1] and tops[0] <= y < tops[-1]):
+            continue
+        number = number_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
+        if number is None or not word.upright or word.box.x0 < boxes[number].x0 - _STANDS_OUT or (
+                word.box.x1 > boxes[number].x1 + _STANDS_OUT):
+            return None
+        words_of.setdefault(number, []).append(word)
+    return words_of
+
+
+def _mark_headers(grid: Sequence[GridRow], fonts: Sequence[Sequence[frozenset[str]]]) -> None:
+    """Mark the first row of a grid, or the first of two columns, as headers if its fonts are in no other cells."""
+    top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)  # captions may be above it
+    fonts_of_row, fonts_below = frozenset().union(*fonts[top]), frozenset().union(*(
+        fonts_of_cell for row in fonts[top + 1:] for fonts_of_cell in row))
+    headers: Sequence[GridCell] = []
+    if fonts_below and fonts_below.isdisjoint(fonts_of_row) and all(grid[top][1:]):
+        headers = grid[top]
+    elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
+        label_fonts, value_fonts = (frozenset().union(*column) for column in zip(*fonts, strict=True))
+        if value_fonts and label_fonts.isdisjoint(value_fonts):
+            headers = [row[0] for row in grid if not is_single(row)]
+    for cell in headers:
+        cell.is_header = True
+
+
+def _is_data(grid: Sequence[GridRow]) -> bool:
+    """Return True if a grid is a table of data, rather than a form, a frame or the layout of a page."""
+    body = [row for row in grid if not is_single(row)]
+    depth = header_depth(body) if body else 0
+    rows = body[depth:]
+    if not rows or len(grid) < 2 or max(len(cell) for row in grid for cell in row) > _LONGEST_CELL:  # noqa: PLR2004
+        return False
+    has_paragraphs = sum(len(row[0]) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
+    is_continued = not body[0][0]  # the first row is the end of one on the page before
+    has_empty_header = depth > 0 and not is_continued and sum(map(bool, body[depth - 1])) < _FILLED * len(body[0])
+    regular_rows = sum(not any(left is right for left, right in pairwise(row)) for row in rows)
+    if has_paragraphs or has_empty_header or regular_rows < _REGULAR * len(rows):
+        return False
+    columns = [list(filter(None, column)) for column in zip(*rows, strict=True)]
+    is_filled = sum(map(bool, columns)) > 1 and sum(map(len, columns)) >= _FILLED * len(rows) * len(columns)
+    has_labels = any(sum(bool(_LABEL.match(text)) for text in column) > _LABELS * len(column) for column in columns[1:])
+    return is_filled and not has_labels
+
+
+# --- lines above and below a table, and none between its columns
+
+def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
+    """Return the tables between horizontal lines of equal ends, from top to bottom; none inside `taken`."""
+    found: list[FoundTable] = []
+    words = [word for word in page.words if word.upright]
+    lines = _join_lines(page.lines)
+    for rules in _group_rules(lines, words) if len(lines) <= _MOST_LINES else ():
+        caption, top = find_caption(words, rules[0])
+        box = Box(rules[0].x0, top, rules[0].x1, rules[-1].top)
+        if any(box.x0 < other.x1 and other.x0 < box.x1 and box.top < other.bottom and other.top < box.bottom
+               for other in [*taken, *(table.box for table in found)]):
+            continue
+        heights = [rule.top for rule in rules]
+        if top < heights[0] - NEAR:  # the names of the columns stand above the first line
+            heights.insert(0, top)
+        inside = [word for word in words if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
+                  and box.top <= word.center[1] <= box.bottom]
+        table = _read_table(box, heights, inside)
+        if table is not None and (caption or caption_below(words, box) or (
+                len(heights) > 2 and _has_numbers(table))):  # noqa: PLR2004 - a line below the header, too
+            found.append(table)
+    return found
+
+
+def _group_rules(lines: Sequence[Box], words: Sequence[PageWord]) -> Iterator[Sequence[Box]]:
+    """Yield the lines of each table, which begin and end at the same places, from top to bottom."""
+    groups: list[list[Box]] = []
+    for line in lines:
+        if line.x1 - line.x0 < _NARROWEST:
+            continue
+        if group := next((group for group in groups if abs(group[0].x0 - line.x0) <= NEAR
+                          and abs(group[0].x1 - line.x1) <= NEAR), None):
+            group.append(line)
+        else:
+            groups.append([line])
+    for group in groups:
+        # A line that has a caption right above it begins another table.
+        starts = [at for at, line in enumerate(group) if at == 0 or find_caption(
+            [word for word in words if word.center[1] > group[at - 1].top], line)[0]]
+        yield from (group[start:end] for start, end in pairwise([*starts, len(group)]) if end - start > 1)
+
+
+def _has_numbers(table: FoundTable) -> bool:
+    """Return True if most cells have text, many of them numbers and none a sentence."""
+    cells = [cell for row in table.grid[1:] for cell in row[1:]]
+    texts = list(filter(None, cells))
+    return (len(texts) >= _MOSTLY * len(cells) and sum(map(is_value, texts)) >= _VALUES * len(texts)
+            and max(map(len, texts), default=0) <= _LONGEST_LINE / 2)
+
+
+def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
+    """Return the caption above a table that begins with its number, or "", and where the table begins."""
+    above = _lines_beside(words, box, box.top - _FURTHEST, box.top)
+    rows: list[TextLine] = []
+    top = box.top
+    while above and len(rows) < _LINES_ABOVE and top - above[-1][0].box.bottom <= _CLOSE * above[-1][0].size:
+        rows.insert(0, above.pop())
+        top = rows[0][0].box.top
+        if CAPTION.match(line_text(rows[0])):
+            lines = next((at for at, row in enumerate(rows) if at and len(parts_of(row, _WIDE)) > 1), len(rows))
+            header = rows[lines:]
+            text = _cell_text(word for row in rows[:lines] for word in row)[:_LONGEST_CAPTION]
+            return text, header[0][0].box.top if header else box.top
+    return "", box.top
+
+
+def caption_below(words: Iterable[PageWord], box: Box) -> str:
+    """Return the caption right below a table that begins with its number, or ""."""
+    rows = _lines_beside(words, box, box.bottom, box.bottom + _FURTHEST)
+    if not rows or rows[0][0].box.top - box.bottom > _CLOSE * rows[0][0].size or not CAPTION.match(line_text(rows[0])):
+        return ""
+    last = next((at for at, (row, below) in enumerate(pairwise(rows), 1)
+                 if below[0].box.top - row[0].box.bottom > row[0].size / 2), len(rows))
+    return _cell_text(word for row in rows[:last] for word in row)[:_LONGEST_CAPTION]
+
+
+def _lines_beside(words: Iterable[PageWord], box: Box, top: float, bottom: float) -> list[TextLine]:
+    """Return the lines between two heights above or below a table, whole even if they are wider than it."""
+    lines: list[TextLine] = []
+    for row in rows_of(word for word in words if top < word.center[1] <= bottom):
+        parts = [part for part in parts_of(row, _WIDE)
+                 if part[0].box.x0 <= box.x1 + NEAR and part[-1].box.x1 >= box.x0 - NEAR]
+        lines += [[word for part in parts for word in part]] if parts else []
+    return lines
+
+
+def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundTable | None:
+    """Return the table of some words; None if they do not stand in columns. `rules` are the heights of its lines."""
+    rows = rows_of(words)
+    bands = [bisect_right(rules, row[0].center[1]) for row in rows]  # the number of lines above each row
+    rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]  # of double lines one
+    columns = _find_columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
+    if not 1 < len(columns) <= _MOST_COLUMNS:
+        return None
+    edges = (box.x0, *((left[1] + right[0]) / 2 for left, right in pairwise(columns)), box.x1)
+    header_end = _header_end(rows, rules, columns)
+    header = [row for row in rows if row[0].center[1] <= header_end]
+    body = rows[len(header):]
+    if len(body) < _FEWEST_ROWS:
+        return None
+    grid = [_header_cells(row, columns, is_last=row is header[-1]) for row in header]
+    grid += _join_rows([[_split_cells([row], edges) for row in band]
+                        for _, band in groupby(body, lambda row: bisect_right(rules, row[0].center[1]))],
+                       are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
+    texts = [cell for row in grid for cell in row]
+    is_filled = sum(map(bool, texts)) >= _FILLED_OPEN * len(grid) * len(columns)
+    widths = [[part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)] for row in body]
+    # Lines of paragraphs reach from one side of their columns to the other.
+    whole = sum(sum(line) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(line) <= _FEW_PARTS for line in widths)
+    if not is_filled or max(map(len, texts)) > _LONGEST_LINE or whole > len(body) / 2:
+        return None
+    return FoundTable(box, edges, grid, frozenset(word.number for word in words))
+
+
+def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float]]:
+    """Return where columns begin and end: nearly all rows, given as their parts, have a space between two of them."""
+    ends = sorted((place, change) for row in rows for part in row
+                  for place, change in ((part[0].box.x0, 1), (part[-1].box.x1, -1)))
+    columns: list[tuple[float, float]] = []
+    most, depth, begin = int(_CROSSING * len(rows)), 0, 0.0  # `depth` rows have a word at the current place
+    for place, change in ends:
+        if change > 0 and depth == most:
+            begin = place
+        depth += change
+        if change < 0 and depth == most:
+            columns.append((begin, place))
+    middles = [[(part[0].box.x0 + part[-1].box.x1) / 2 for part in row] for row in rows]
+    joined = columns[:1]
+    for column in columns[1:]:
+        in_both = sum(all(any(begin <= middle <= end for middle in row) for begin, end in (joined[-1], column))
+                      for row in middles)
+        if in_both <= most:  # one column, in which some rows are indented
+            joined[-1] = joined[-1][0], column[1]
+        else:
+            joined.append(column)
+    return joined
+
+
+def _header_end(rows: Sequence[TextLine], rules: Sequence[float], columns: Sequence[tuple[float, float]]) -> float:
+    """Return where the header ends: at the first rule inside the table above which half of the columns have a name."""
+    if len(rules) <= 2:  # noqa: PLR2004
+        return rules[0]
+    for rule in rules[1:-1]:
+        header = [_header_cells(row, columns, is_last=False) for row in rows if row[0].center[1] < rule]
+        if sum(map(any, zip(*header, strict=True))) >= len(columns) / 2:
+            return rule
+    return rules[1]
+
+
+def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_last: bool) -> list[GridCell]:
+    """Return the names in a row of a header: each above the cells over which it stands."""
+    spans: list[tuple[TextLine, list[int]]] = []  # parts of the row, each with the columns below it, the nearest first
+    for part in parts_of(row):
+        left, right = part[0].box.x0, part[-1].box.x1
+        shared = {at: min(right, end) - max(left, begin) for at, (begin, end) in enumerate(columns)}
+        nearest = max(shared, key=shared.__getitem__)
+        spans.append((part, [nearest, *(at for at, width in shared.items() if width > 0 and at != nearest)]))
+    named = Counter(span[0] for _, span in spans)
+    cells = [GridCell("", is_header=True) for _ in columns]
+    for part, span in spans:
+        if not is_last and len(span) > 1:
+            merged = GridCell(_cell_text(part), is_header=True)
+            for at in span:
+                cells[at] = merged
+            continue
+        own = [at for at in sorted(span) if at == span[0] or at not in named]
+        # A single name, or a word for each column; a part over several columns is the name of none.
+        pieces = [[word] for word in part] if len(own) == len(part) else [part] if len(own) == 1 else []
+        for at, piece in zip(own, pieces, strict=False):
+            cells[at] = GridCell(f"{cells[at]} {_cell_text(piece)}".strip(), is_header=True)
+    if is_last and len(named) < len(columns) - 1:  # a column has no name
+        cells = [GridCell("", is_header=True) if named[at] > 1 else cell for at, cell in enumerate(cells)]
+    return cells
+
+
+def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) -> list[list[GridCell]]:
+    """Return the rows, each with the further lines of its cells; `bands` are the lines of text between two rules."""
+    joined: list[list[GridCell]] = []
+    for band in bands:
+        is_one_row = are_ruled and sum(bool(row[0]) for row in band) == 1 and bool(band[0][0])
+        for at, row in enumerate(band):
+            filled = [place for place, cell in enumerate(row) if cell]
+            # A line goes on with the row above if it has no name and no values, and text only below other text.
+            goes_on = not row[0] and not any(is_value(row[place]) for place in filled) and (
+                at > 0 and all(joined[-1][place] for place in filled))
+            is_rest_of_name = filled == [0] and row[0][:1].islower()
+            if at > 0 and (goes_on or is_rest_of_name or is_one_row):
+                joined[-1] = [GridCell(f"{above} {cell}".strip()) if cell else above
+                              for above, cell in zip(joined[-1], row, strict=True)]
+            elif filled == [0] and not is_one_row:
+                joined.append([row[0]] * len(row))  # a line of its own between rows
+            else:
+                joined.append(row)
+    return joined
