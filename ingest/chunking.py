@@ -83,17 +83,21 @@ def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Se
         if text.strip():
             yield Section("", len(text) - len(text.lstrip()), len(text.rstrip()))
         return
-    cutter = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
     for section in _find_sections(text):
-        units = _split_into_units(text, section, max_tokens, cutter)
+        units = _split_into_units(text, section, max_tokens)
         first = first_new = 0
         while first_new < len(units):  # each chunk but the first begins with what it repeats
             end = _last_unit(text, units, first, first_new, max_tokens)
             yield Section(section.heading, units[first].start, units[end - 1].end)
-            first, first_new = _first_overlapping(units, first, end, max_tokens, overlap_tokens), end
+            first, first_new, before = end, end, first
+            room = min(overlap_tokens, max_tokens - units[end].tokens) if end < len(units) else 0
+            while first - 1 > before and units[first - 1].repeats and units[first - 1].tokens <= room:
+                first -= 1
+                room -= units[first].tokens
 
 
-def _find_sections(text: str) -> Iterator[Section]:
+def _find_sections(text: str) -> list[Section]:
+    """Return the sections with text; a heading without any belongs to the section before it, or else to the next."""
     path: list[Heading] = []  # the headings above the current text
     begin, sections, leading_empty = 0, list[Section](), list[Heading]()
     for heading in [*headings(text), Heading(0, "", len(text), len(text))]:
@@ -108,32 +112,31 @@ def _find_sections(text: str) -> Iterator[Section]:
                 leading_empty.append(path[-1])
         path = [above for above in path if above.level < heading.level] + [heading]
         begin = heading.end
-    if leading_empty:
-        sections.append(Section("", leading_empty[0].start, leading_empty[-1].end))
-    yield from sections
+    alone = [Section("", leading_empty[0].start, leading_empty[-1].end)] if leading_empty else []
+    return [*sections, *alone]
 
 
-def _split_into_units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]) -> list[_Unit]:
-    """Return the units of a section; `cutter` matches a piece of at most `max_tokens` tokens."""
+def _split_into_units(text: str, section: Section, max_tokens: int) -> list[_Unit]:
+    """Return the units of a section."""
     units: list[_Unit] = []
-    body = text[section.start : section.end]
     is_listed = False
-    for start, end in split_sentences(body):
+    for start, end in split_sentences(text[section.start:section.end]):
         begin, stop = section.start + start, section.start + end
         tokens = estimate_tokens(text[begin:stop])
         # A list's item may have several sentences; its further lines are indented, so none begins after a line break.
-        continues_item = is_listed and not text[units[-1].end : begin].endswith("\n")
+        continues_item = is_listed and not text[units[-1].end:begin].endswith("\n")
         is_listed = continues_item or text.startswith("|", begin) or is_item(text, begin)
         if tokens <= max_tokens:
             units.append(_Unit(begin, stop, tokens, repeats=not is_listed))
         else:
-            units.extend(_cut_long_sentence(text, begin, stop, cutter))
+            units.extend(_cut_long_sentence(text, begin, stop, max_tokens))
     return units
 
 
-def _cut_long_sentence(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_Unit]:
+def _cut_long_sentence(text: str, start: int, end: int, max_tokens: int) -> Iterator[_Unit]:
     """Yield the pieces of a sentence that is too long, cut at white space where possible."""
-    while match := cutter.match(text, start, end):
+    piece = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
+    while match := piece.match(text, start, end):
         stop = match.end()
         if stop < end and not text[stop - 1].isspace():  # inside a word
             words, *last = match[0].rsplit(maxsplit=1)
@@ -154,19 +157,7 @@ def _last_unit(text: str, units: Sequence[_Unit], first: int, first_new: int, ma
             return -min(candidates)[-1] if candidates else at
         if filled >= _FILL * max_tokens and at + 1 < len(units):
             line_breaks = text.count("\n", units[at].end, units[at + 1].start)
-            sentence = text[units[at].start : units[at].end].encode("utf-8", "surrogatepass")
+            sentence = text[units[at].start:units[at].end].encode("utf-8", "surrogatepass")
             # The negative index makes the last place win among equal ones.
             candidates.append((-min(line_breaks, 2), zlib.crc32(sentence), -(at + 1)))
     return len(units)
-
-
-def _first_overlapping(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:
-    """Return the index of the first unit of the next chunk, which repeats units from the end of this one."""
-    if end == len(units):
-        return end
-    room = min(overlap_tokens, max_tokens - units[end].tokens)
-    begin = end
-    while begin - 1 > first and units[begin - 1].repeats and units[begin - 1].tokens <= room:
-        begin -= 1
-        room -= units[begin].tokens
-    return begin

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +23,16 @@ SOURCE = "given as text"
 RecordedFormat = Literal["hipporag", "triples"]
 
 
+class _Given(Frozen):
+    """A document as a caller gives it."""
+
+    id: str
+    text: str
+    title: str = ""
+    metadata: dict[Any, Any] | None = None
+    tables: tuple[SourceTable, ...] = Field((), description="those that Banyan found in the text when it was stored")
+
+
 def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:
     """Return the given texts as documents, in order, after the same checks as for files.
 
@@ -36,26 +45,19 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
         raise IngestError(f"{len(given):,} documents, more than {limits.documents:,}: give the rest in another run")
     documents: dict[str, Document] = {}
     for number, item in enumerate(given):
-        document = _check_document(number, item, limits)
+        where = f"`documents[{number}]`"
+        try:
+            document = _check_document(where, item, limits)
+        except UnreadableError as error:
+            raise IngestError(f"{where}: {error}") from error
         if document.id in documents:
-            raise IngestError(f"`documents[{number}]` repeats the id {document.id!r}: give each document its own")
+            raise IngestError(f"{where} repeats the id {document.id!r}: give each document its own")
         documents[document.id] = document
     return list(documents.values())
 
 
-class _Given(Frozen):
-    """A document as a caller gives it."""
-
-    id: str
-    text: str
-    title: str = ""
-    metadata: dict[Any, Any] | None = None
-    tables: tuple[SourceTable, ...] = Field((), description="those that Banyan found in the text when it was stored")
-
-
-def _check_document(number: int, item: Mapping[str, Any], limits: Limits) -> Document:
-    """Check one given text and return it as a document; `number` is its place in the list, for messages."""
-    where = f"`documents[{number}]`"
+def _check_document(where: str, item: Mapping[str, Any], limits: Limits) -> Document:
+    """Check one given text and return it as a document; `where` is its place in the list, for messages."""
     try:
         given = _Given.model_validate(item)
     except ValidationError as error:
@@ -69,11 +71,8 @@ def _check_document(number: int, item: Mapping[str, Any], limits: Limits) -> Doc
         raise IngestError(f"{where}: the places of the rows in its `tables` are not in its text: leave them out")
     heading = next(headings(given.text), None)
     title = " ".join(clean_text(given.title or (heading.title if heading else "")).split())
-    try:
-        return make_document(check_id(given.id), title, given.text, SOURCE, clean_metadata(given.metadata or {}),
-                             stored=given.tables)
-    except UnreadableError as error:
-        raise IngestError(f"{where}: {error}") from error
+    return make_document(check_id(given.id), title, given.text, SOURCE, clean_metadata(given.metadata or {}),
+                         stored=given.tables)
 
 
 class RecordedPassage(Frozen):
@@ -97,24 +96,25 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
     for path in paths:
         if not path.is_file():
             raise IngestError(f"{path} does not exist: name a file with recorded triples")
-        report = partial(report_failure, on_failure, str(path))
         try:
-            for record in _read_recorded(path.resolve(), form, limits):
-                if isinstance(record, str):
-                    report(record)
-                    continue
-                try:
-                    passage = _passage_of(record, path.name)
-                except (ValidationError, TypeError, ValueError) as error:
-                    report(f"record {record.number}: not a {form} record: {error}")
-                    continue
-                where, key = f"{path}, record {record.number}", passage.document.id
-                if sources.setdefault(key, where) == where:
-                    yield passage
-                else:
-                    report_failure(on_failure, where, f"the id {key!r} was already given by {sources[key]}: rename one")
+            records = _read_recorded(path.resolve(), form, limits)
         except UnreadableError as error:
             raise IngestError(f"{path} cannot be read: {error}") from error
+        for record in records:
+            if isinstance(record, str):
+                report_failure(on_failure, str(path), record)
+                continue
+            where = f"{path}, record {record.number}"
+            try:
+                passage = _passage_of(record, path.name)
+            except (ValidationError, TypeError, ValueError) as error:
+                report_failure(on_failure, str(path), f"record {record.number}: not a {form} record: {error}")
+                continue
+            if sources.setdefault(passage.document.id, where) == where:
+                yield passage
+            else:
+                report_failure(on_failure, where, f"the id {passage.document.id!r} was already given by "
+                               f"{sources[passage.document.id]}: rename one")
 
 
 def _read_recorded(path: Path, form: RecordedFormat, limits: Limits) -> Iterable[Record | str]:

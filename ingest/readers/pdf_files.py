@@ -45,11 +45,18 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     Heads and feet that pages repeat stand once. Pages that are pictures, or whose fonts do not say which letters they
     show, are recognised. Without a stored title, it is in the largest letters of the first page.
     """
+    pages: list[DrawnPage] = []
+    room = limits.file_bytes
     try:
         with pypdfium2.PdfDocument(data) as file:
             file.init_forms()
-            pages = _read_pages(file, limits)
             stored, attached = file.get_metadata_dict(), file.count_attachments()
+            for page in file:
+                pages.append(read_page(page))
+                page.close()
+                room -= sum(len(word.text) + 1 for word in pages[-1].words)
+                if room < 0:
+                    raise UnreadableError(f"its first {len(pages)} pages have more text than {limits.size()}: split it")
     except pypdfium2.PdfiumError as error:
         raise UnreadableError(PASSWORD if "password" in str(error).lower() else
                               f"a broken PDF file ({error}): print it to a new PDF") from error
@@ -62,8 +69,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     title = " ".join(_TAG.sub("", stored.get("Title", "")).split())
     if (len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
             or is_from_template(title, "\n".join(plain))):  # of another text, or a program wrote it by itself
-        title = ""
-    title = title or _largest_text(layouts[0], pages[0].height, usual[1], set(heads))
+        title = _largest_text(layouts[0], pages[0].height, usual[1], set(heads))
     recognised, unread = _recognise(data, pages, plain, limits)
     tables = write_tables(layouts, title, usual)
     texts = [recognised.get(number, text) for number, text in enumerate(_write_pages(layouts, tables, usual))]
@@ -89,20 +95,38 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
                    omitted=list_counts(omitted))
 
 
-def _read_pages(file: pypdfium2.PdfDocument, limits: Limits) -> list[DrawnPage]:
-    pages: list[DrawnPage] = []
-    remaining = limits.file_bytes
-    for page in file:
-        pages.append(read_page(page))
-        page.close()
-        remaining -= sum(len(word.text) + 1 for word in pages[-1].words)
-        if remaining < 0:
-            raise UnreadableError(f"its first {len(pages)} pages have more text than {limits.size()}: split it")
-    return pages
+def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[str, int]:
+    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ.
+
+    Each is returned with the number of the last page that has it.
+    """
+    in_margins: dict[str, list[tuple[int, TextLine]]] = {}
+    for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
+        for line in lines_of(layout):
+            top, bottom = line[0].box.top / page.height, line[0].box.bottom / page.height
+            is_marginal = bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright
+            if is_marginal and not CAPTION.match(line_text(line)):
+                in_margins.setdefault(mask_numbers(line), []).append((number, line))
+    heads: dict[str, int] = {}
+    taken = set[int]()
+    for masked, places in in_margins.items():
+        if len({number for number, _ in places}) >= _FEWEST_REPEATED:
+            taken |= {id(line) for _, line in places}
+            last_page, line = places[-1]
+            heads |= {line_text(line): last_page} if masked not in {"#", ""} else {}  # page numbers never stand
+    for block in (block for layout in layouts for block in layout):
+        if not isinstance(block, FoundTable):
+            block[:] = [line for line in block if id(line) not in taken]
+    return heads
 
 
 def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
     """Return the texts of the pages: lines, tables between blank lines, and headings as in Markdown."""
+    def style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
+        """Return a line's style, and whether it is a heading of references or the like, which may look like text."""
+        name = line_text(line)
+        return line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
+
     pages: list[str] = []
     back: tuple[str, float] | None = None  # the font of the heading of references or the like above
     for layout in layouts:
@@ -112,7 +136,7 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
                 blocks.append(tables[id(block)])
                 continue
             lines: list[str] = []
-            for (style, is_back), group in groupby(block, _style_and_back):
+            for (style, is_back), group in groupby(block, style_and_back):
                 texts = [line_text(line) for line in group]
                 name = " ".join(texts)
                 # Below such a heading, names in a list are set in other fonts, too.
@@ -128,35 +152,6 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
     return pages
 
 
-def _style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
-    """Return a line's style, and whether it is a heading of references or the like, which may look like its text."""
-    name = line_text(line)
-    return line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
-
-
-def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[str, int]:
-    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ."""
-    in_margins: dict[str, list[tuple[int, TextLine]]] = {}
-    for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
-        for line in lines_of(layout):
-            top, bottom = line[0].box.top / page.height, line[0].box.bottom / page.height
-            is_marginal = bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright
-            if is_marginal and not CAPTION.match(line_text(line)):
-                in_margins.setdefault(mask_numbers(line), []).append((number, line))
-    heads: dict[str, int] = {}
-    taken = set[int]()
-    for masked, places in in_margins.items():
-        if len({number for number, _ in places}) >= _FEWEST_REPEATED:
-            taken |= {id(line) for _, line in places}
-            if masked not in {"#", ""}:
-                last_page, line = places[-1]
-                heads[line_text(line)] = last_page
-    for block in (block for layout in layouts for block in layout):
-        if not isinstance(block, FoundTable):
-            block[:] = [line for line in block if id(line) not in taken]
-    return heads
-
-
 def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) -> str:
     """Return what stands on the upper half of a page in larger letters than all else that may be a title, or ""."""
     titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
@@ -164,7 +159,7 @@ def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) 
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line[0].box.top)))
         if size < LARGER * usual or len(text) > _LONGEST_TITLE or _NO_PAPER.search(text) or text in heads or (
-                is_gibberish(text)):
+                _is_gibberish(text)):
             continue
         if (len(text) >= _FEWEST_HAN) if has_han(text) else (len(text.split()) >= _FEWEST_WORDS):
             titles.append((size, text))
@@ -177,20 +172,16 @@ def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) 
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
                limits: Limits) -> tuple[dict[int, str], str]:
-    """Return the recognised text of the pages that are only pictures or have broken fonts, by number."""
-    broken = {number for number, text in enumerate(plain) if is_gibberish(text)}
+    """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read."""
+    broken = {number for number, text in enumerate(plain) if _is_gibberish(text)}
     scanned = {number for number, (page, text) in enumerate(zip(pages, plain, strict=True))
                if page.pictures and not text.strip()} - broken
-    if not broken | scanned:
-        return {}, ""
-    recognised = dict.fromkeys(broken, "")
-    fix = "set BANYAN_OCR=auto, or recognise their text with another program"
-    if limits.ocr == "auto":
+    recognised, fix = dict.fromkeys(broken, ""), "set BANYAN_OCR=auto, or recognise their text with another program"
+    if limits.ocr == "auto" and broken | scanned:
         scans = import_module(".scans", __package__)  # imported here, because most files do not need it
         texts = dict(scans.read_pages(data, sorted(broken | scanned)))
         recognised |= {number: text for number, text in texts.items() if text is not None}
-        broken = {number for number in broken if texts[number] is None}
-        scanned = {number for number in scanned if texts[number] is None}
+        broken, scanned = ({number for number in unread if texts[number] is None} for unread in (broken, scanned))
         fix = f"they are in {scans.UNKNOWN_SCRIPT}, or too many: recognise their text with another program, or split it"
     notes = list[str]()
     for kind, unread in (("pages that are only pictures", scanned),
@@ -201,7 +192,7 @@ def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
     return recognised, f"{'; '.join(notes)}: {fix}" if notes else ""
 
 
-def is_gibberish(text: str) -> bool:
+def _is_gibberish(text: str) -> bool:
     """Return True if a page's text is in no language, because its font maps letters wrongly to Unicode."""
     characters = "".join(text.split())
     if len(characters) < _FEWEST_CHARACTERS:
