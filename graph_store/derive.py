@@ -15,8 +15,7 @@ from .evolution.elements import KIND_NAMES
 from .evolution.growth import Thresholds
 from .knowledge_base import KnowledgeBase
 
-_SMALL_CORPUS = 50
-"""A corpus with fewer documents is small: one document is enough to support a new element."""
+_SMALL_CORPUS = 50  # a corpus with fewer documents is small: one document is enough to support a new element
 
 
 def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None, *,
@@ -29,22 +28,26 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     Raises:
         BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; the graph is up to date.
     """
+    is_deleting = kb.documents.is_deleting()
     if of_all:
         kb.schema_control.drop_outdated_verdicts()
-    _change_schema(kb, thresholds)
+    if is_deleting:
+        kb.schema_control.forget_unused_proposals()
+    if thresholds is not None and kb.schema_control.policy == "auto":
+        kb.schema_control.grow(thresholds)
+    if is_deleting:
+        kb.schema_control.redact_history()
     kb.refresh()
     if of_all:
         kb.resolution.drop_outdated_verdicts()
     try:
-        if reasoner.resolves:  # a model is asked about near names of two scripts, so vectors are needed first
-            kb.sync_vectors()
         try:
             _merge_same_entities(kb, reasoner)
         except (BudgetExceeded, ReasonerError):
-            kb.sync_vectors()  # what was decided so far has changed the graph, too
+            _sync_vectors(kb)  # what was decided so far has changed the graph, too
             raise
-        kb.sync_vectors()
-        if kb.documents.is_deleting():  # reports may have deleted text
+        _sync_vectors(kb)
+        if is_deleting:  # reports may have deleted text
             kb.tree.forget_outdated_reports()
         kb.tree.update(partial(run, reasoner.summarise))
     except (BudgetExceeded, ReasonerError):
@@ -52,9 +55,15 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         raise
     kb.save_graph()
     kb.save_index()
-    if kb.documents.is_deleting():
+    if is_deleting:
         kb.printed.keep_only(set(kb.documents.titles()))
     kb.documents.finish_deletion()
+
+
+def _sync_vectors(kb: KnowledgeBase) -> None:
+    """Bring the vectors up to date with the graph, unless the index, which is written after them, is."""
+    if kb.written_index() is None:
+        kb.vector_synchroniser.sync()
 
 
 def refresh_graph_and_vectors(kb: KnowledgeBase) -> None:
@@ -73,23 +82,13 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = Fal
         kb.schema_control.drop_outdated_verdicts, kb.schema_control.write_all, kb.refresh,
         partial(kb.resolution.drop_outdated_verdicts, all_of_them=fresh_verdicts), kb.resolution.resolve,
         kb.vector_synchroniser.rebuild]
-    if fresh_verdicts:  # ask the model again, for which vectors are needed; merging changes what has to have a vector
+    if fresh_verdicts:  # merging changes what has to have a vector
         steps += [partial(_merge_same_entities, kb, reasoner), kb.vector_synchroniser.sync]
     steps += [partial(kb.tree.build, partial(run, reasoner.summarise), whole=True), kb.save_graph, kb.save_index]
     for done, step in enumerate(steps):
         progress(done, len(steps))
         step()
     progress(len(steps), len(steps))
-
-
-def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
-    """Let the schema grow, and remove from it and its history what only deleted documents have said."""
-    if kb.documents.is_deleting():
-        kb.schema_control.forget_unused_proposals()
-    if thresholds is not None and kb.schema_control.policy == "auto":
-        kb.schema_control.grow(thresholds)
-    if kb.documents.is_deleting():
-        kb.schema_control.redact_history()
 
 
 def _merge_same_entities(kb: KnowledgeBase, reasoner: Reasoner) -> None:
@@ -101,7 +100,8 @@ def _merge_same_entities(kb: KnowledgeBase, reasoner: Reasoner) -> None:
 
 def support_in(kb: KnowledgeBase, settings: Settings) -> int:
     """Return how many documents must support a candidate: the setting, else 2, or 1 in a small corpus."""
-    return settings.schema_support or (1 if kb.documents.count_documents() < _SMALL_CORPUS else 2)
+    is_small = kb.documents.count_documents() < _SMALL_CORPUS
+    return settings.schema_support or (1 if is_small else 2)
 
 
 def thresholds_in(kb: KnowledgeBase, settings: Settings) -> Thresholds:

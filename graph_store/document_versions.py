@@ -25,8 +25,7 @@ _COMPARES = re.compile(
     r"|(?:previous|former|older|old|earlier) (?:\w{1,20} )?(?:version|edition|polic|rule|regulation|manual|standard))"
     r"|变化|变更|区别|有[何什么哪些]{1,2}不同|对比|旧版|以前的?[版规办]", re.IGNORECASE)
 """Questions that ask for older versions, too."""
-_BEHIND = 0.99
-"""The weight of the best passage of an older version: this share of that of the newer one's best."""
+_BEHIND = 0.99  # the weight of the best passage of an older version: this share of that of the newer one's best
 COMPETES = 0.5
 """A more trusted document is about the same if its best passage weighs this share of a less trusted one's: below half,
 it is there because nothing better was found in it."""

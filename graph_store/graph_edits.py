@@ -77,10 +77,12 @@ class GraphEditor(EditTable):
 
     def supersede(self, newer: str, older: str, who: str, why: str = "") -> int:
         """State that a document takes the place of an older one, both by id; return the edit's number."""
-        unknown = [one for one in (newer, older) if one not in self._db.texts("SELECT id FROM documents")]
-        if unknown or newer == older:
-            raise EntityDecisionError(f"there is no document {unknown[0]!r}; see `banyan documents`" if unknown else
-                                      f"{newer!r} cannot supersede itself: name two documents")
+        documents = self._db.texts("SELECT id FROM documents")
+        for document in (newer, older):
+            if document not in documents:
+                raise EntityDecisionError(f"there is no document {document!r}; see `banyan documents`")
+        if newer == older:
+            raise EntityDecisionError(f"{newer!r} cannot supersede itself: name two documents")
         return self._record(Supersede(newer=newer, older=older), who, why)
 
     def trust(self, pattern: str, rank: int, who: str, why: str = "") -> int:

@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 
 _Model = TypeVar("_Model", Chunk, TreeCommunity)
 _CACHED_ENTITIES, _CACHED_COMMUNITIES, _CACHED_CHUNKS = 1 << 13, 1 << 8, 1 << 8
-_FEW_DOCUMENTS = 2
-"""The most documents that one name means."""
-_ALIAS = "alias"
-"""The attribute whose values are names, too."""
+_FEW_DOCUMENTS = 2  # the most documents that one name means
+_ALIAS = "alias"  # the attribute whose values are names, too
 
 
 class Dated(NamedTuple):
@@ -75,10 +73,8 @@ class GraphIndex(KnowledgeGraph):
         """The number of documents that mention each entity."""
         kinds, self.type_of = np.unique(self.columns.types, return_inverse=True)
         """The position of each entity's type in `types`."""
-        self.types: list[str] = [self.columns.texts[kind] for kind in kinds.tolist()]
-        """All entity types, sorted."""
-        self.name_trie = NameTrie(arrays, "names", self.entity_row.at)
-        """The trie of all entities' names."""
+        self.types: list[str] = [self.columns.texts[kind] for kind in kinds.tolist()]  # all entity types, sorted
+        self.name_trie = NameTrie(arrays, "names", self.entity_row.at)  # the trie of all entities' names
         self.value_trie = NameTrie(arrays, "values", self.entity_row.at)
         """The trie of all attributes' values, which finds the entities that have them."""
         self.chunk_row = Ids(arrays, "chunks")
@@ -108,8 +104,6 @@ class GraphIndex(KnowledgeGraph):
     def sql(self) -> "SqlEngine":
         """The records, documents and facts as tables for SQL; opened when a question asks for them."""
         return self.store.open_tables(self)
-
-    # Entities.
 
     def labels_of(self, row: int) -> EntityLabels:
         """See `KnowledgeGraph.labels_of`."""
@@ -222,8 +216,6 @@ class GraphIndex(KnowledgeGraph):
         entities = np.repeat(np.arange(len(self.mentioning)), np.diff(self.mentioning.starts))
         return sort_distinct(entities[is_wanted[self.mentioning.values]])
 
-    # Triples.
-
     def triples_of(self, entity: str) -> Rows:
         """Return the rows of the triples in which an entity is head or tail, ascending; none for an unknown one."""
         row = self.entity_at(entity)
@@ -237,8 +229,6 @@ class GraphIndex(KnowledgeGraph):
     def of_relation(self, relation: str) -> Rows:
         """Return the rows of the triples of a relation, ascending."""
         return np.flatnonzero(self.triples[:, 1] == self.columns.number_of(relation))
-
-    # Chunks.
 
     @cached_property
     def documents(self) -> tuple[LexicalIndex, NDArray[np.int32]]:
@@ -255,25 +245,23 @@ class GraphIndex(KnowledgeGraph):
                 by_name.setdefault(name, []).append(key)
         return by_name
 
+    @cached_property
+    def document_row(self) -> dict[str, int]:
+        """The row of each document with chunks, by its id."""
+        return {key: row for row, key in enumerate(self.document_ids)}
+
     def chunks_of(self, documents: Collection[str]) -> NDArray[np.bool_]:
         """Return which chunks are of some documents, shape (chunks,)."""
         is_wanted = np.zeros(len(self.document_ids), bool)
         is_wanted[[self.document_row[key] for key in documents]] = True
         return is_wanted[self._arrays["chunks.documents"]]
 
-    @cached_property
-    def document_row(self) -> dict[str, int]:
-        """The row of each document with chunks, by its id."""
-        return {key: row for row, key in enumerate(self.document_ids)}
-
     def documents_with(self, parts: Iterable[str]) -> frozenset[str]:
         """Return the ids of the documents that have one of these ids or titles, or else contain it in theirs."""
-        matching = set[str]()
-        for part in (normalise(part) for part in parts if part.strip()):
-            if part in self.documents_by_name:
-                matching.update(self.documents_by_name[part])
-            else:
-                matching.update(*(keys for name, keys in self.documents_by_name.items() if part in name))
+        by_name, matching = self.documents_by_name, set[str]()
+        for part in map(normalise, filter(str.strip, parts)):
+            containing = [part] if part in by_name else [name for name in by_name if part in name]
+            matching.update(*map(by_name.__getitem__, containing))
         return frozenset(matching)
 
     def documents_called(self, name: str) -> frozenset[str]:
@@ -281,8 +269,6 @@ class GraphIndex(KnowledgeGraph):
         number = Words(self._arrays, "documents.called").get(normalise(name))
         rows = [] if number is None else read_lists(self._arrays, "documents.of_name")[number].tolist()
         return frozenset(self.document_ids[row] for row in rows) if len(rows) <= _FEW_DOCUMENTS else frozenset()
-
-    # Vectors.
 
     def cosines(self, kind: Kind, query: Vectors) -> NDArray[np.float32]:
         """Return the cosine of a query's unit vector, shape (d,), with each entity, triple or chunk.

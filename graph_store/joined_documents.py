@@ -15,29 +15,33 @@ class JoinedDocuments:
 
     def text(self, document_id: str) -> str:
         """See `Documents.text`."""
-        return self._of_base(document_id).text(split_id(document_id)[1])
+        documents, own_id = self._find(document_id)
+        return documents.text(own_id)
 
     def metadata(self, document_id: str) -> dict[str, str]:
         """See `Documents.metadata`."""
-        return self._of_base(document_id).metadata(split_id(document_id)[1])
+        documents, own_id = self._find(document_id)
+        return documents.metadata(own_id)
 
     def page(self, document_id: str, character: int) -> int | None:
         """See `Documents.page`."""
-        return self._of_base(document_id).page(split_id(document_id)[1], character)
+        documents, own_id = self._find(document_id)
+        return documents.page(own_id, character)
 
     def meant_dates(self, document_id: str, start: int, end: int) -> tuple[str, ...]:
         """See `Documents.meant_dates`."""
-        return self._of_base(document_id).meant_dates(split_id(document_id)[1], start, end)
+        documents, own_id = self._find(document_id)
+        return documents.meant_dates(own_id, start, end)
 
-    def _of_base(self, document_id: str) -> Documents:
-        base, _ = split_id(document_id)
+    def _find(self, document_id: str) -> tuple[Documents, str]:
+        """Return the documents of the base that a document's joined id names, and its id there."""
+        base, own_id = split_id(document_id)
         if base not in self._documents:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
-        return self._documents[base]
+        return self._documents[base], own_id
 
 
-SourceDocuments: TypeAlias = Documents | JoinedDocuments
-"""The documents that an answer cites."""
+SourceDocuments: TypeAlias = Documents | JoinedDocuments  # the documents that an answer cites
 
 
 def joined_id(base: str, document_id: str) -> str:

@@ -108,8 +108,7 @@ class KnowledgeBase:
         """The lock of the derived files in this home folder."""
         self._lock = self._files if isinstance(layout.ledger, Path) else AdvisoryLock(self.database, layout.ledger)
         """The lock of whoever writes to the ledger; machines that share one in PostgreSQL have own derived files."""
-        self._changes_published = 0
-        """`Database.changes` when this was last published, or when writing began."""
+        self._changes_published = 0  # `Database.changes` when this was last published, or when writing began
         self.frozen_at: tuple[int, int] | None = None
         """The published state that this reader keeps reading (see `freeze`), or None if it is not frozen."""
         try:
@@ -159,11 +158,6 @@ class KnowledgeBase:
                          self.layout.name, error)
             self.vectors.close()
             self.unwritten = str(error)
-
-    def sync_vectors(self) -> None:
-        """Bring the vectors up to date with the graph, unless the index, which is written after them, is."""
-        if self.written_index() is None:
-            self.vector_synchroniser.sync()
 
     def close(self) -> None:
         """Release the lock and the files."""
@@ -225,8 +219,6 @@ class KnowledgeBase:
             self.publish()
         finally:
             self.release()
-
-    # Reading.
 
     @property
     def graph(self) -> ResolvedGraph:

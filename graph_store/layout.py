@@ -29,8 +29,7 @@ from .store_errors import (
 _LEDGER = "ledger.sqlite"
 DROPPED, RESTORING, BACKING_UP, SCOPE = ".dropped-", ".restore", ".backup", ".scope"
 """The prefix of folders with dropped knowledge bases, and the suffixes of folders for restores, backups and scopes."""
-_READER_SECONDS = 60.0
-"""Seconds that a drop or rename waits for a reader that rebuilds derived files."""
+_READER_SECONDS = 60.0  # seconds that a drop or rename waits for a reader that rebuilds derived files
 MAX_NAME = 64
 MAX_NAME_BYTES = 200
 """Less than the 255 bytes that common file systems allow, because backups and temporary copies append to the name."""
@@ -64,22 +63,16 @@ class _File:
 class Layout:
     """The files and folders of one knowledge base."""
 
-    ledger_file = _File(_LEDGER)
-    """The ledger's file, if it is in SQLite."""
-    graph = _File("graph.json")
-    """The serialized NetworkX graph (derived)."""
-    vectors = _File("chroma")
-    """Chroma's folder, if there is no server (derived)."""
-    index = _File("index.bin")
-    """The index that retrieval maps into memory, next to files of vectors (derived)."""
+    ledger_file = _File(_LEDGER)  # the ledger's file, if it is in SQLite
+    graph = _File("graph.json")  # the serialized NetworkX graph (derived)
+    vectors = _File("chroma")  # chroma's folder, if there is no server (derived)
+    index = _File("index.bin")  # the index that retrieval maps into memory, next to files of vectors (derived)
     printed_works = _File("printed")
     """Copies of the PDF files of documents; only the page shows them, so none has to be there."""
-    lock = _File("writer.lock")
-    """The writer's lock file."""
+    lock = _File("writer.lock")  # the writer's lock file
     build_lock = _File("build.lock")
     """The lock file of a build, which has it to its end, also while it lets others write between its batches."""
-    turn_lock = _File("turn.lock")
-    """The lock file of whoever waits for a build to let others write."""
+    turn_lock = _File("turn.lock")  # the lock file of whoever waits for a build to let others write
 
     root: Path
     server: ChromaServer | None = None
@@ -147,10 +140,11 @@ class Layout:
                     "take it there, back it up without that setting, move its folder away, and restore it with the "
                     "setting")
             return
-        log_size = _size(file.with_name(f"{file.name}-wal"))  # the rows of a new ledger may be only there
-        if file.exists() and (_size(file) or log_size):
+        log = file.with_name(f"{file.name}-wal")  # the rows of a new ledger may be only there
+        has_rows = [one.is_file() and one.stat().st_size > 0 for one in (file, log)]
+        if file.exists() and any(has_rows):
             return
-        if log_size or self.graph.exists() or self.vectors.exists():
+        if has_rows[1] or self.graph.exists() or self.vectors.exists():
             raise LedgerDamagedError(f"{display_path(file)} is {'empty' if file.exists() else 'missing'}, and what "
                                      "was made from it is there")
 
@@ -183,6 +177,12 @@ def sweep(settings: Settings) -> None:
 def knowledge_bases(settings: Settings) -> list[str]:
     """Return the sorted names of the knowledge bases in the home folder or database of the settings."""
     return _names(settings.home, settings.database)
+
+
+def _names(home: Path, database: SecretStr | None) -> list[str]:
+    if database is not None:
+        return sorted(ledgers(database))
+    return sorted(file.parent.name for file in home.glob(f"*/{_LEDGER}") if file.is_file())
 
 
 def split_names(names: str) -> list[str]:
@@ -222,18 +222,6 @@ def choose_name(name: str, settings: Settings, sees: Callable[[str], bool]) -> s
     raise KnowledgeBaseNameError(
         f"which knowledge base? There are {', '.join(known)}: name one as `knowledge_base`, or set BANYAN_KB" if known
         else "there is no knowledge base yet: make one with `banyan build PATH --kb NAME`")
-
-
-def _names(home: Path, database: SecretStr | None) -> list[str]:
-    if database is not None:
-        return sorted(ledgers(database))
-    if not home.is_dir():
-        return []
-    return sorted(entry.name for entry in home.iterdir() if (entry / _LEDGER).is_file())
-
-
-def _size(file: Path) -> int:
-    return file.stat().st_size if file.is_file() else 0
 
 
 class PrintedWorks:

@@ -67,16 +67,17 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
     chosen = set(names)
     if scope.documents:
         chosen = set[str]().union(*(_match_name(names, name) for name in scope.documents))
+    keys = set[str]().union(*metadata.values())
     for key, value in scope.where:
-        keys = {known for one in metadata.values() for known in one}
         if normalise(key) not in keys:
-            raise ScopeError(f"no document has the metadata {key!r}; there are: {_list_names(sorted(keys))}")
+            raise ScopeError(f"no document has the metadata {key!r}; there are: {_list_names(keys)}")
         values = {document: metadata[document].get(normalise(key), "") for document in chosen}
-        chosen = {document for document, known in values.items() if known and (
-            normalise(known) == normalise(value) or fnmatchcase(normalise(known), normalise(value)))}
+        wanted = normalise(value)
+        chosen = {document for document, known in values.items()
+                  if known and (normalise(known) == wanted or fnmatchcase(normalise(known), wanted))}
         if not chosen:
             raise ScopeError(f"none of the {len(values)} documents has {key} = {value!r}; there are: "
-                             f"{_list_names(sorted({*values.values()} - {''}))}")
+                             f"{_list_names({*values.values()} - {''})}")
     return sorted(chosen)
 
 
@@ -92,9 +93,10 @@ def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
             return matches
     near = process.extract(name, sorted(names), scorer=fuzz.WRatio, processor=utils.default_process, limit=_NEAREST,
                            score_cutoff=_LEAST_LIKE)
-    raise ScopeError(f"no document is called {name!r}; " + (
-        f"the nearest: {', '.join(match for match, _, _ in near)}" if near else "`banyan documents` lists them"))
+    hint = f"the nearest: {', '.join(match for match, _, _ in near)}" if near else "`banyan documents` lists them"
+    raise ScopeError(f"no document is called {name!r}; {hint}")
 
 
-def _list_names(names: Sequence[str]) -> str:
-    return ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "") or "none"
+def _list_names(names: Collection[str]) -> str:
+    shown = ", ".join(sorted(names)[:_LISTED]) or "none"
+    return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown

@@ -16,7 +16,7 @@ from ...text.section_lines import Line, is_item, section_of
 from ...text.times import SECTION
 from .grounding import SourceText
 from .labels import Bounds
-from .words import stems
+from .words import is_unbalanced, stems
 
 
 class End(NamedTuple):
@@ -38,12 +38,9 @@ class NamedEnds:
     """The entities of an extraction whose names are in the source."""
 
     def __init__(self, extraction: Extraction, source: SourceText) -> None:
-        self.keys: dict[str, str] = {}
-        """The canonical key of each extracted name that stands in the source."""
-        self.ends: dict[str, End] = {}
-        """The entity of each key, as triples name it at their ends."""
-        self.respelled: set[str] = set()
-        """The extracted dates that the source spells differently."""
+        self.keys: dict[str, str] = {}  # the canonical key of each extracted name that stands in the source
+        self.ends: dict[str, End] = {}  # the entity of each key, as triples name it at their ends
+        self.respelled: set[str] = set()  # the extracted dates that the source spells differently
         names = {*(entity.name for entity in extraction.entities),
                  *(end for triple in extraction.triples for end in (triple.head, triple.tail)),
                  *(attribute.entity for attribute in extraction.attributes)}
@@ -53,7 +50,9 @@ class NamedEnds:
         most_confident_last = sorted(extraction.entities, key=lambda entity: (entity.confidence, entity.type))
         types = {canonical_name(entity.name): entity.type for entity in most_confident_last}
         for key in filter(None, sorted(spellings)):
-            name = source.best_spelling(spellings[key])
+            # Prefer a spelling that is in the text, then one with closed brackets, then the shortest.
+            name = min(spellings[key], key=lambda name: (source.verbatim(name) is None, is_unbalanced(name), len(name),
+                                                         name))
             grounded = source.ground(name, types.get(key, ""))
             if grounded is None:
                 continue

@@ -5,7 +5,7 @@ under the title "Council election, term of 2026", "Ada's room" where Ada's is "h
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -24,13 +24,13 @@ from .words import (
     ARTICLES,
     ASIDE,
     PAIRS,
+    WORD,
     JoinedWords,
     bare_places,
     bare_words,
     fold_text,
     is_cjk,
     is_inside_word,
-    is_unbalanced,
     join_words,
     singular,
     stems,
@@ -38,16 +38,13 @@ from .words import (
     without_markup,
     word_places,
     words,
-    written_words,
 )
 
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Small words of a time. The text may have other small words in their place, or none."""
-_APART = 8
-"""In a stretch of text, each wanted word is fewer than this many words after the wanted word before it."""
+_APART = 8  # in a stretch of text, each wanted word is fewer than this many words after the wanted word before it
 _NOT_CONTENT = ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
-_MOST_CONTENT = 15
-"""Maximum number of content words of a name whose words need not follow each other in the source."""
+_MOST_CONTENT = 15  # maximum number of content words of a name whose words need not follow each other in the source
 _LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)\s"
           r"|不?超过|不?[多少]于|[至最][多少]")
 _BEFORE_NUMBER = re.compile(rf"(?:{_LIMIT})\Z", re.IGNORECASE)
@@ -196,7 +193,7 @@ class SourceText:
         if not singulars <= above | {singular(word) for word, _, _ in self._words.places}:
             return False
         # Words of other names alone compose none: "Ada Lund" is nobody where Ada and Mr. Lund are.
-        common = {singular(word) for text in (self.text, *self._titles) for word in written_words(text)
+        common = {singular(word) for text in (self.text, *self._titles) for word in WORD.findall(text)
                   if word.islower() or word[0].isdigit()}
         if singulars.isdisjoint(common):
             return False
@@ -219,10 +216,6 @@ class SourceText:
         padded = ["\n", *content, "\n"]
         return all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
                    for before, word, after in zip(padded, content, padded[2:], strict=False))
-
-    def best_spelling(self, names: Iterable[str]) -> str:
-        """Choose among spellings of a name: prefer one that is in the text, then closed brackets, then the shortest."""
-        return min(names, key=lambda name: (self.verbatim(name) is None, is_unbalanced(name), len(name), name))
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2").

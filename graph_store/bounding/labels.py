@@ -10,8 +10,7 @@ from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from .words import stems
 
-ALIAS = "alias"
-"""An attribute with this name or label gives another name of its owner."""
+ALIAS = "alias"  # an attribute with this name or label gives another name of its owner
 
 
 class Known(NamedTuple):

@@ -20,7 +20,7 @@ _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xA
                  if unicodedata.category(chr(code)).startswith("M"))
 # Letters and digits of any script; CJK characters each count as a word of their own, because words
 # there are not separated by spaces. A decimal is one word, and "C++" is not "C".
-_WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
+WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 _FRACTION_SLASH = "\u2044"
@@ -32,8 +32,7 @@ _MARKUP = re.compile(r"\\(?P<escaped>[^\w\s]|_)|`+|\*\*|(?<![\w/])_+|_+(?![\w/])
                      r"|(?<!\w)\[(?=\w[^\[\]]*$)")
 ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 ARTICLES = frozenset({"the", "a", "an"})
-_BARE = ARTICLES | {"s"}
-"""Words without which names and values are compared: articles, and the "s" of a possessive."""
+_BARE = ARTICLES | {"s"}  # words without which names and values are compared: articles, and the "s" of a possessive
 _ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|(?<=\])\([^()\s]{1,1000}\)|:[a-z]{2,12}:(?=`)"
                      rf"|<[a-z/][^<>\n]{{0,200}}>|{NUMBER_OF}(?=[:：] )")
 """What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain", markup, and what
@@ -46,17 +45,17 @@ _CJK_CHARACTER = re.compile(f"[{CJK}]")
 
 def words(text: str) -> list[str]:
     """Return the words of a text, folded: runs of letters and digits, and single CJK characters."""
-    return _WORD.findall(text.lower() if text.isascii() else fold_text(text)[0])
+    return WORD.findall(text.lower() if text.isascii() else fold_text(text)[0])
 
 
 def word_places(text: str) -> list[tuple[str, int, int]]:
     """Return the words that `words` returns, each with its start and end offset in the unfolded text."""
     if text.isascii():
-        return [(match[0], *match.span()) for match in _WORD.finditer(text.lower())]
+        return [(match[0], *match.span()) for match in WORD.finditer(text.lower())]
     folded, offsets = fold_text(text)
     next_offsets = [*offsets[1:], len(text)]  # accents, which fold to nothing, belong to the letter before them
     return [(match[0], offsets[match.start()], max(offsets[match.end() - 1] + 1, next_offsets[match.end() - 1]))
-            for match in _WORD.finditer(folded)]
+            for match in WORD.finditer(folded)]
 
 
 def fold_text(text: str) -> tuple[str, list[int]]:
@@ -83,8 +82,7 @@ class JoinedWords:
         self.text = "".join(parts)
         self._starts: dict[int, int] = {}
         """The offset in the source where a word starts, by the offset in the joined text."""
-        self._ends: dict[int, int] = {}
-        """The offset in the source where a word ends, by the offset in the joined text."""
+        self._ends: dict[int, int] = {}  # the offset in the source where a word ends, by the offset in the joined text
         for part, joined_end, (_, start, end) in zip(parts, accumulate(map(len, parts)), places, strict=True):
             self._starts[joined_end - len(part.removeprefix("|"))] = start
             self._ends[joined_end] = end
@@ -122,11 +120,6 @@ def singular(word: str) -> str:
     if word.endswith("ies"):
         return f"{word[:-3]}y"
     return word[:-2] if word.endswith(("ches", "shes", "sses", "xes")) else word[:-1]
-
-
-def written_words(text: str) -> list[str]:
-    """Return the words of a text as they are written."""
-    return _WORD.findall(text)
 
 
 def is_cjk(text: str) -> bool:

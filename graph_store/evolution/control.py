@@ -35,8 +35,7 @@ from .growth import (
 )
 from .schema_candidates import SHOWN, Grounds, are_opposed, with_evidence
 
-Policy = Literal["auto", "review", "off"]
-"""How the schema grows: by thresholds, by a person's decisions, or not at all."""
+Policy = Literal["auto", "review", "off"]  # how the schema grows: by thresholds, by a person's decisions, or not at all
 
 _BOUNDED_AT_ONCE = 256
 

@@ -27,8 +27,7 @@ _REVERSALS = word_set("""not never non without former formerly ex past fired dis
 _CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除", "辞职", "离职", "离开", "离婚", "退出", "终止",
                   "解散", "否认", "拒绝", "失去")
 """Words that end or deny what a label says otherwise."""
-_MOSTLY = 0.8
-"""The share of an attribute's values that must be numbers, or dates, to give the attribute that kind."""
+_MOSTLY = 0.8  # the share of an attribute's values that must be numbers, or dates, to give the attribute that kind
 SHOWN = 3  # the number of examples shown for a candidate
 _FEWEST_TO_WIDEN = 2
 """The minimum number of facts that widen an element automatically to other types or another value kind."""
@@ -39,11 +38,9 @@ class Grounds:
     """The evidence for decisions on candidates."""
 
     counts: Sequence[AskCount]  # the asks of all documents, counted
-    declined: Collection[Label]
-    """Kind and label of every candidate that a person declined."""
+    declined: Collection[Label]  # kind and label of every candidate that a person declined
     examples: Callable[[Candidate], list[Example]]
-    same: Mapping[Label, SameAs] = field(default_factory=dict)
-    """A model's verdicts on which labels mean the same."""
+    same: Mapping[Label, SameAs] = field(default_factory=dict)  # a model's verdicts on which labels mean the same
 
 
 def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, support: int, *,

@@ -37,11 +37,9 @@ from .verify import find_unsound, foreign_objects
 FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
 LEDGER = "ledger.sqlite"
 MANIFEST = "manifest.json"
-_LONGEST_REASON = 1000
-"""Characters of a reason, which may quote what is in the ledger."""
+_LONGEST_REASON = 1000  # characters of a reason, which may quote what is in the ledger
 MAX_MANIFEST = 1 << 16
-MAX_LEDGER = 1 << 38
-"""256 GB, far more than any real ledger."""
+MAX_LEDGER = 1 << 38  # 256 GB, far more than any real ledger
 MAX_RATIO = 200
 """The maximum compression ratio of a real ledger, to reject zip bombs. Small files may exceed it, because an empty
 ledger is mostly zeros."""

@@ -14,8 +14,7 @@ from ..ledger.notes import Overview, ledger_state
 from ..ledger.token_accounts import Spent, total
 from ..vectors.vector_synchroniser import recorded_model
 
-DEAREST = 10
-"""The number of documents shown with their cost."""
+DEAREST = 10  # the number of documents shown with their cost
 
 
 class Status(Frozen):
@@ -26,12 +25,9 @@ class Status(Frozen):
     chunks: int
     chunks_waiting: int
     chunks_failed: int
-    read_by: dict[str, int]
-    """Chunks by what read them: "rules", "recorded" for imported triples, or a model's name."""
-    failures: tuple[tuple[str, int, str], ...]
-    """(document, chunk's position, reason) for each failed chunk."""
-    partly_read: dict[str, str]
-    """For each document that was read only in part, by its id: what was not read."""
+    read_by: dict[str, int]  # chunks by what read them: "rules", "recorded" for imported triples, or a model's name
+    failures: tuple[tuple[str, int, str], ...]  # (document, chunk's position, reason) for each failed chunk
+    partly_read: dict[str, str]  # for each document that was read only in part, by its id: what was not read
     entities: int
     triples: int
     attributes: int
@@ -42,15 +38,12 @@ class Status(Frozen):
     rejected: dict[str, int]
     facts_not_admitted: dict[str, int]
     """Rejected facts and values by reason; those outside the schema are admitted once it has their elements."""
-    repaired: dict[str, int]
-    """Items admitted after a repair, by kind of repair."""
-    spent: Spent
-    """Everything ever spent, including on deleted documents."""
+    repaired: dict[str, int]  # items admitted after a repair, by kind of repair
+    spent: Spent  # everything ever spent, including on deleted documents
     spent_by_step: tuple[Spent, ...]
     spent_by_build: tuple[Spent, ...]
     """In the order in which the builds began; an entry without a name is spending outside builds, such as questions."""
-    dearest_documents: tuple[Spent, ...]
-    """Most expensive first."""
+    dearest_documents: tuple[Spent, ...]  # most expensive first
     embedding_model: str
 
 

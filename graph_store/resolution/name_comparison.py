@@ -17,8 +17,7 @@ from ...text.dates import parse_date
 # Words that show that two names are of one thing, or of two things; Latin words are folded, without accents.
 # ruff: noqa: SIM905  (lists of words read better as text)
 _SHORT_FORMS = {"mt": "mount", "jr": "junior", "sr": "senior", "vs": "versus", "bros": "brothers"}
-_LEADING_FORMS = {"st": "saint", "ft": "fort"}
-"""Forms that are short for something only if another word follows."""
+_LEADING_FORMS = {"st": "saint", "ft": "fort"}  # forms that are short for something only if another word follows
 _LEGAL = {word: words.split(" ", 1)[0] for words in (
     "inc incorporated", "ltd limited", "corp corporation", "co company", "llc", "llp", "plc", "gmbh", "ag", "sa", "sas",
     "srl", "spa", "bv", "nv", "ab", "oy", "aps", "kg", "kk", "pty", "pte", "ооо", "оао", "зао", "пао")
@@ -57,10 +56,8 @@ _ARTICLES = frozenset({"the", "a", "an"})
 _ACRONYM_LETTERS = range(2, 9)
 _LEAST_LETTERS = 5
 """Letters of two names that differ in blanks and marks alone, from which they are merged without asking."""
-_YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")
-"""A month or a span of years."""
-_FEW_WORDS = 2
-"""Up to so many words, "Chapter 2" and "Second Chapter" may be of two things."""
+_YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")  # a month or a span of years
+_FEW_WORDS = 2  # up to so many words, "Chapter 2" and "Second Chapter" may be of two things
 
 
 class NameMatch(NamedTuple):
@@ -78,24 +75,15 @@ class FoldedName(NamedTuple):
     """A name, and the forms in which it is compared."""
 
     name: str
-    exact: str
-    """The key with its accents."""
-    key: str
-    """The folded words, joined by spaces."""
-    article: bool
-    """True if the name begins with an article."""
-    words: tuple[str, ...]
-    """The words without accents, article and punctuation, with some abbreviations spelled out."""
-    date: str
-    """The date that the name is, or ""."""
-    numerals: str
-    """The key's words sorted, with all numerals as figures: "2 war world" for "World War II"."""
-    company: tuple[str, str]
-    """The key without a company's legal form, and that form or ""."""
-    titled: tuple[str, str]
-    """The key without a person's titles, and these titles."""
-    acronym: bool
-    """True if it is written like an acronym: one word of two to eight capitals."""
+    exact: str  # the key with its accents
+    key: str  # the folded words, joined by spaces
+    article: bool  # true if the name begins with an article
+    words: tuple[str, ...]  # the words without accents, article and punctuation, with some abbreviations spelled out
+    date: str  # the date that the name is, or ""
+    numerals: str  # the key's words sorted, with all numerals as figures: "2 war world" for "World War II"
+    company: tuple[str, str]  # the key without a company's legal form, and that form or ""
+    titled: tuple[str, str]  # the key without a person's titles, and these titles
+    acronym: bool  # true if it is written like an acronym: one word of two to eight capitals
 
     def spelled_umlauts(self) -> str:
         """Return the key with two letters for each umlaut ("goerli" for "Görli"), as keyboards without them write."""

@@ -13,8 +13,7 @@ from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
 from .name_comparison import FoldedName, fold, initials_of, stand_for
 
-_MOST_SHARED = 40
-"""The maximum number of entities with the same key whose pairs (780) are compared."""
+_MOST_SHARED = 40  # the maximum number of entities with the same key whose pairs (780) are compared
 _PERSON_WORDS = range(2, 6)
 # Prefixes of keys that are not a form of a name. Forms never begin with white space, so the two cannot be confused.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"

@@ -24,10 +24,8 @@ Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
 
 _ASKED_AT_ONCE = 256
 """Pairs asked about between two commits: as many as an endpoint answers at once with the default settings."""
-_ROUNDS = 2
-"""Times that a reasoner is asked in one run: merging entities in the first round can reveal more pairs."""
-_FACTS_SHOWN = 5
-"""Facts of each entity that a reasoner is shown."""
+_ROUNDS = 2  # times that a reasoner is asked in one run: merging entities in the first round can reveal more pairs
+_FACTS_SHOWN = 5  # facts of each entity that a reasoner is shown
 
 
 class Resolver:

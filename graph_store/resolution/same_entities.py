@@ -21,21 +21,16 @@ from .surroundings import Surroundings
 
 _STANDING_IN: frozenset[Rule] = frozenset({"manual", "verdict", "stated", "key", "person"})
 """Rules by which a name stands in for another: a person, a model or the text says so, or it is a person's in short."""
-MERGE_FROM = 0.9
-"""Score from which two entities are merged without asking."""
-ASK_FROM = 0.5
-"""Score from which a reasoner is asked."""
-SURE = 0.8
-"""A reasoner's confidence from which its verdict counts: the mu of Youtu-GraphRAG eq. 3."""
+MERGE_FROM = 0.9  # score from which two entities are merged without asking
+ASK_FROM = 0.5  # score from which a reasoner is asked
+SURE = 0.8  # a reasoner's confidence from which its verdict counts: the mu of Youtu-GraphRAG eq. 3.
 
 _SUGGESTED = 0.85
 """Weight of each piece of evidence that one of two names is short for the other (see `_weigh_short_name`)."""
-_FAMILY_NAME = 0.92
-"""The score of the family name of one person alone."""
+_FAMILY_NAME = 0.92  # the score of the family name of one person alone
 _STATED, _STATED_ELSEWHERE = 0.95, 0.7
 """The prior if a text says that two names are of the same thing, and if other texts have the shorter name, too."""
-_ENOUGH_DOCUMENTS = 2
-"""The number of documents whose statement needs no confirmation."""
+_ENOUGH_DOCUMENTS = 2  # the number of documents whose statement needs no confirmation
 _UNCONFIRMED = ASK_FROM - 0.1
 """The score of a pair that only one document says to be the same, and that its names do not suggest. It is too low to
 merge, which could attribute facts of other documents to the wrong entity. It is also too low to ask a reasoner, who
@@ -61,8 +56,7 @@ class Groups:
         self._ties = dict(ties)
         self._group: dict[str, list[str]] = {}
         """The sorted members of its group, by entity; only for groups of several entities."""
-        self._joined: list[Pair] = []
-        """The pairs whose ties are within groups."""
+        self._joined: list[Pair] = []  # the pairs whose ties are within groups
         last_verdicts = {pair_of(decision.first, decision.second): decision.verdict for decision in decisions
                          if decision.first in around.names and decision.second in around.names}
         self._split = {pair for pair, verdict in last_verdicts.items() if verdict == "split"}
@@ -301,8 +295,7 @@ def _weaken_unconfirmed(around: Surroundings, ties: dict[Pair, Tie]) -> None:
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     merging = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE_FROM)
-    risky: dict[Pair, frozenset[str]] = {}
-    """The documents that support each risky tie."""
+    risky: dict[Pair, frozenset[str]] = {}  # the documents that support each risky tie
     for pair, tie in ties.items():
         if tie.score < MERGE_FROM or tie.rule not in {"stated", "verdict"} or around.match(*pair) is not None:
             continue

@@ -28,16 +28,12 @@ _CUES_OF_EVENT = {event: tuple(cues.split()) for event, cues in {
 _ORGANISATIONS = frozenset("""organization organisation company corporation institution business firm enterprise bank
     university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
-_SURE_SPELLING = 0.9
-"""The prior of two spellings of one name; "The Who" and "WHO" have the same key and a lower one."""
-_SHARED_NAMES = 3
-"""The number of other names that the documents of two entities must have in common."""
-_SHARED_WEIGHT = 0.5
-"""How much of the doubt a common neighbour removes if only these two entities have it."""
+_SURE_SPELLING = 0.9  # the prior of two spellings of one name; "The Who" and "WHO" have the same key and a lower one
+_SHARED_NAMES = 3  # the number of other names that the documents of two entities must have in common
+_SHARED_WEIGHT = 0.5  # how much of the doubt a common neighbour removes if only these two entities have it
 
 Places = tuple[NameLink, ...]
-PairPlaces = Iterator[tuple[Pair, Places]]
-"""Pairs of entities that are the same, with the places that say so."""
+PairPlaces = Iterator[tuple[Pair, Places]]  # pairs of entities that are the same, with the places that say so
 
 
 class _StatedName(NamedTuple):

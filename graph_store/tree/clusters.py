@@ -18,7 +18,7 @@ from ...runtime.libraries import ignoring, one_thread
 Labels = NDArray[np.intp]
 
 # The paper runs K-means five times from well-spread centres and takes the best. Above this many entities one
-# run from random centres is enough, because it is only the start of fusion.
+# run from random centres is enough, because it is only the start of fusion, and several take several times as long.
 EXACT_UP_TO = 1000
 _REPEATS = 5
 # The paper's random_state.
@@ -38,7 +38,6 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
         most: eta, the maximum number of clusters of one run of K-means.
         largest: the maximum number of entities in a cluster; larger clusters are cut.
     """
-    # Several runs give better clusters, but take several times as long.
     labels = _apply_k_means(representations, per_cluster, most, repeated=len(representations) <= EXACT_UP_TO)
     by_cluster = np.argsort(labels, kind="stable")
     parts = np.empty(len(labels), np.intp)  # larger clusters are cut into parts
@@ -51,12 +50,25 @@ def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, repeated: bo
     wanted = max(2, len(points) // per_cluster)
     if wanted <= most:
         return _k_means(points, wanted, repeated=repeated)
-    labels = _k_means(points, min(most, round(wanted ** 0.5)))
+    labels = _k_means(points, min(most, round(wanted ** 0.5)), repeated=False)
     if not labels.any():
         return labels  # all points are in one cluster, because they are equal
     for members in members_by_community(labels):
         labels[members] = _apply_k_means(points[members], per_cluster, most, repeated=False) + labels.max() + 1
     return renumber(labels)
+
+
+def _k_means(points: Vectors, clusters: int, *, repeated: bool) -> Labels:
+    from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
+
+    if len(points) < 2:  # noqa: PLR2004  (one point needs no search)
+        return np.zeros(len(points), np.intp)
+    search = cluster.KMeans(min(clusters, len(points)), init="k-means++" if repeated else "random",
+                            n_init=_REPEATS if repeated else 1, random_state=_SEED, max_iter=_ITERATIONS)
+    # limit threads after the import, which may have loaded a library with its own threads.
+    # identical points give fewer clusters than requested, which is correct.
+    with one_thread(), ignoring(exceptions.ConvergenceWarning):
+        return renumber(np.asarray(search.fit_predict(points), np.intp))
 
 
 def members_by_community(labels: Labels) -> list[Labels]:
@@ -73,32 +85,12 @@ def membership_matrix(labels: Labels, communities: int = 0) -> sparse.csr_array:
 def renumber(labels: Labels) -> Labels:
     """Return a partition's labels numbered from 0 without gaps, in order of first member."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return np.asarray(rank[inverse], np.intp)
+    return np.asarray(np.argsort(np.argsort(first))[inverse], np.intp)
 
 
 def numbers_in_groups(groups_sorted: Labels) -> Labels:
     """Return each item's index within its group: sorted groups [0, 0, 2, 2, 2] give [0, 1, 0, 1, 2]."""
-    if not len(groups_sorted):
-        return np.zeros(0, np.intp)
-    starts = np.flatnonzero(np.r_[True, np.diff(groups_sorted) > 0])
-    return np.asarray(np.arange(len(groups_sorted)) - np.repeat(starts, np.diff(np.r_[starts, len(groups_sorted)])),
-                      np.intp)
-
-
-def _k_means(points: Vectors, clusters: int, *, repeated: bool = False) -> Labels:
-    from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
-
-    clusters = min(clusters, len(points))
-    if clusters < 2:  # noqa: PLR2004  (one cluster needs no search)
-        return np.zeros(len(points), np.intp)
-    search = cluster.KMeans(clusters, init="k-means++" if repeated else "random", n_init=_REPEATS if repeated else 1,
-                    random_state=_SEED, max_iter=_ITERATIONS)
-    # Limit threads after the import, which may have loaded a library with its own threads.
-    # Identical points give fewer clusters than requested, which is correct.
-    with one_thread(), ignoring(exceptions.ConvergenceWarning):
-        return renumber(np.asarray(search.fit_predict(points), np.intp))
+    return np.asarray(np.arange(len(groups_sorted)) - np.searchsorted(groups_sorted, groups_sorted), np.intp)
 
 
 def find_attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.integer], alpha: float) -> Labels:

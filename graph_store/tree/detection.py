@@ -44,17 +44,15 @@ _SWEEPS = 8
 SETTLED = 0.03
 
 
-def pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
+def _pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
     """Pair each community with those of the nearest centroids, and with those with most links to it.
 
     Returns pairs (a, b), sorted, shape (pairs, 2): a might merge with b, and members of a may move to it.
     """
-    k, labels = len(perception.sizes), perception.labels
-    if k < 2:  # noqa: PLR2004  (a pair needs two)
-        return np.zeros((0, 2), np.int64)
+    k = len(perception.sizes)
     nearest = _find_nearest(scale_to_unit(perception.representation_sums), min(_MOST_ADJACENT, k - 1))
     near = np.stack([np.repeat(np.arange(k), nearest.shape[1]), nearest.ravel()], axis=1)
-    members = membership_matrix(labels)
+    members = membership_matrix(perception.labels)
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
     order = np.lexsort((column, -strength, row))  # by community, those with most links to it first
@@ -77,14 +75,14 @@ def _find_nearest(centroids: Vectors, count: int) -> Labels:
     return nearest
 
 
-def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
+def _follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
     """Move entities to the community that most of their links lead to; return labels numbered without gaps.
 
-    This precedes fusion, because K-means joins entities with similar names, not linked ones. A sweep moves only every
-    other entity, so that two linked entities do not swap communities for ever.
+    This precedes fusion, because K-means joins entities with similar names, not linked ones.
     """
     for sweep in range(_SWEEPS):
         labels = renumber(labels)
+        # only every other entity at once, so that two linked entities do not swap communities for ever.
         chosen = np.arange(sweep % 2, len(labels), 2)
         links = sparse.coo_array(data.links_to(membership_matrix(labels))[chosen])
         score = np.round(links.data, DECIMALS)
@@ -94,9 +92,9 @@ def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labe
     return renumber(labels)
 
 
-def move_entities(perception: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
-                  max_members: int) -> tuple[Labels, int]:
-    """Move each chosen entity to the community within reach that it fits best and that has room; not all at once.
+def _move_entities(perception: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
+                   max_members: int) -> tuple[Labels, int]:
+    """Move each chosen entity to the community within reach that it fits best and that has room.
 
     Returns the new labels, by which a community may have no members left, and how many entities moved.
     """
@@ -139,8 +137,8 @@ def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: 
     return new_labels, len(best)
 
 
-def merge_communities(perception: Perception, pairs: Pairs, semantic_weight: float, below: float,
-                      max_members: int) -> tuple[Labels, int]:
+def _merge_communities(perception: Perception, pairs: Pairs, semantic_weight: float, below: float,
+                       max_members: int) -> tuple[Labels, int]:
     """Merge pairs of adjacent communities whose divergence is below epsilon (eq. 7), the least one first.
 
     A community merges at most once. Returns the labels, numbered without gaps, and how many pairs merged.
@@ -203,7 +201,7 @@ def detect_communities(data: EntityFeatures, settings: CommunitySettings) -> Lab
     with one_thread():
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                                   settings.max_members)
-        labels = follow_links(data, labels, settings.max_members)
+        labels = _follow_links(data, labels, settings.max_members)
         return _move_and_merge(data, labels, np.ones(len(labels), bool), settings)
 
 
@@ -222,13 +220,13 @@ def _move_and_merge(data: EntityFeatures, labels: Labels, active: NDArray[np.boo
     """Move entities and merge communities until little changes; return the labels, numbered without gaps."""
     for _ in range(settings.max_iterations):
         perception = Perception(data, labels)
-        pairs = pair_adjacent(data, perception)
+        pairs = _pair_adjacent(data, perception)
         count, moves = len(perception.sizes), 0
         for sweep in range(settings.moves):
             # Only every other entity at once, because two that move towards each other would swap places.
             every_other = np.arange(len(labels)) % 2 == sweep % 2
-            new_labels, moved = move_entities(perception, active & every_other, pairs, settings.semantic_weight,
-                                              settings.max_members)
+            new_labels, moved = _move_entities(perception, active & every_other, pairs, settings.semantic_weight,
+                                               settings.max_members)
             if moved:
                 perception, moves = Perception(data, new_labels, count), moves + moved
         has_moved = perception.labels != labels
@@ -236,8 +234,8 @@ def _move_and_merge(data: EntityFeatures, labels: Labels, active: NDArray[np.boo
         may_merge = np.zeros(count, bool)
         may_merge[perception.labels[active]] = True
         may_merge[labels[has_moved]] = True
-        labels, merged = merge_communities(perception, pairs[may_merge[pairs].any(axis=1)], settings.semantic_weight,
-                                           settings.merge_below, settings.max_members)
+        labels, merged = _merge_communities(perception, pairs[may_merge[pairs].any(axis=1)], settings.semantic_weight,
+                                            settings.merge_below, settings.max_members)
         changed = has_moved | (np.bincount(labels)[labels] != perception.sizes[perception.labels])
         active = changed | data.mark_linked(changed)
         if moves + merged <= SETTLED * len(labels):
