@@ -65,8 +65,8 @@ def _k_means(points: Vectors, clusters: int, *, repeated: bool) -> Labels:
         return np.zeros(len(points), np.intp)
     search = cluster.KMeans(min(clusters, len(points)), init="k-means++" if repeated else "random",
                             n_init=_REPEATS if repeated else 1, random_state=_SEED, max_iter=_ITERATIONS)
-    # limit threads after the import, which may have loaded a library with its own threads.
-    # identical points give fewer clusters than requested, which is correct.
+    # Limit threads after the import, which may have loaded a library with its own threads.
+    # Identical points give fewer clusters than requested, which is correct.
     with one_thread(), ignoring(exceptions.ConvergenceWarning):
         return renumber(np.asarray(search.fit_predict(points), np.intp))
 

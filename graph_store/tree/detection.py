@@ -82,7 +82,7 @@ def _follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Lab
     """
     for sweep in range(_SWEEPS):
         labels = renumber(labels)
-        # only every other entity at once, so that two linked entities do not swap communities for ever.
+        # Only every other entity at once, so that two linked entities do not swap communities for ever.
         chosen = np.arange(sweep % 2, len(labels), 2)
         links = sparse.coo_array(data.links_to(membership_matrix(labels))[chosen])
         score = np.round(links.data, DECIMALS)

@@ -26,6 +26,11 @@ _BLOCK = 32
 _PAIRS = 256
 # Scores are rounded to this many digits, so rounding errors decide nothing.
 DECIMALS = 5
+# The share of an entity's links whose other ends must have changed before the entity may move again. If any link
+# sufficed, a year or a country, which is linked to much else, would draw in half of the graph.
+_LEAST_CHANGED_SHARE = 0.1
+# Less than this is a rounding error of a float32 that is left after subtraction, and counts as 0.
+_ROUNDING_ERROR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -40,24 +45,23 @@ class EntityFeatures:
     links: sparse.csr_array  # the number of triples between two different entities, shape (n, n), symmetric
     mentions: sparse.csr_array  # how often each passage mentions an entity, shape (n, passages)
 
-    @cached_property
-    def squares(self) -> NDArray[np.float32]:
-        """The squared length of each representation, shape (n,)."""
-        return np.asarray(np.einsum("ij,ij->i", self.representations, self.representations), np.float32)
-
     def first(self, n: int) -> "EntityFeatures":
         """Return the features of the first n entities alone."""
         return EntityFeatures(self.representations[:n], self.neighbourhoods[:n], self.mass[:n],
                               sparse.csr_array(self.links[:n, :n]), self.mentions[:n])
 
     @cached_property
-    def _shared_mentions(self) -> tuple[sparse.csr_array, sparse.dia_array]:
-        """Mentions divided by the number of mentions in their passage, and each entity's links to itself by them."""
+    def _shared_mentions(self) -> sparse.csr_array:
+        """Mentions divided by the number of mentions in their passage, shape (n, passages)."""
         mentions_in_passage = np.asarray(self.mentions.sum(axis=0)).ravel()
         share = sparse.diags_array(1.0 / np.maximum(mentions_in_passage, 1.0)).astype(np.float32)
-        shared = sparse.csr_array(self.mentions @ share)
-        to_itself = np.asarray(shared.multiply(self.mentions).sum(axis=1), np.float32).ravel()
-        return shared, sparse.diags_array(to_itself)
+        return sparse.csr_array(self.mentions @ share)
+
+    @cached_property
+    def _links_to_itself(self) -> sparse.dia_array:
+        """The links of each entity to itself by passages, on the diagonal, shape (n, n)."""
+        to_itself = self._shared_mentions.multiply(self.mentions).sum(axis=1)
+        return sparse.diags_array(np.asarray(to_itself, np.float32).ravel())
 
     def links_to(self, groups: sparse.csr_array) -> sparse.csr_array:
         """Return the links of each entity to each group, shape (n, k), without stored zeros.
@@ -65,8 +69,7 @@ class EntityFeatures:
         `groups` has 1 for each member of a group, shape (n, k). A triple counts 1. A mention counts 1, too, shared
         among all entities that its passage mentions; the part of the entity itself is left out.
         """
-        shared, to_itself = self._shared_mentions
-        by_passages = shared @ (self.mentions.T @ groups) - to_itself @ groups
+        by_passages = self._shared_mentions @ (self.mentions.T @ groups) - self._links_to_itself @ groups
         total = sparse.csr_array(self.links @ groups + by_passages)
         total.data[total.data < _ROUNDING_ERROR] = 0.0
         total.eliminate_zeros()
@@ -77,13 +80,6 @@ class EntityFeatures:
         sides = sparse.csr_array(np.stack([chosen, ~chosen], axis=1).astype(np.float32))
         links = self.links_to(sides).toarray()
         return np.asarray(links[:, 0] > _LEAST_CHANGED_SHARE * links.sum(axis=1))
-
-
-# The share of an entity's links whose other ends must have changed before the entity may move again. If any link
-# sufficed, a year or a country, which is linked to much else, would draw in half of the graph.
-_LEAST_CHANGED_SHARE = 0.1
-_ROUNDING_ERROR = 1e-6
-"""Less than this is a rounding error of a float32 that is left after subtraction, and counts as 0."""
 
 
 def compute_features(vectors: Vectors, relation_vectors: Vectors,
@@ -191,8 +187,8 @@ class Perception:
         self._psi_sums = sparse.csr_array(members @ self._psi)
         self._psi_mass_sums = np.bincount(labels, weights=self._psi_mass, minlength=communities)
         self.representation_sums = np.asarray(members @ data.representations, np.float32)
-        self._squared_lengths = data.squares
-        self._squared_sum_lengths = np.einsum("ij,ij->i", self.representation_sums, self.representation_sums)
+        self._squared_lengths = np.vecdot(data.representations, data.representations)
+        self._squared_sum_lengths = np.vecdot(self.representation_sums, self.representation_sums)
 
     def phi(self, entities: Labels, communities: Labels, semantic_weight: float) -> Scores:
         """Return phi = S_r + lambda S_s (eq. 5) of pairs of an entity and a community, rounded, shape (pairs,)."""

@@ -36,6 +36,13 @@ Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
 # Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
 _DESCRIBED_AT_ONCE = 256
+# The number of facts in a digest: at about 12 tokens each they are half a prompt of 1,000 tokens.
+_DIGEST_FACTS = 40
+# The maximum number of values and of connections to other communities among them.
+_DIGEST_VALUES, _DIGEST_CONNECTIONS = 10, 10
+# The affinity from which an outside entity is at a community's boundary. At most two communities can have this share of
+# an entity's neighbours.
+TAU = 0.5
 
 
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[TreeCommunity]:
@@ -60,21 +67,17 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
     ids = [*chosen, *sample]
     number = np.full(graph.count_entities(), -1, np.intp)  # by row of the graph; -1 for entities left out
     number[[graph.row(entity) for entity in ids]] = np.arange(len(ids))
-    triples = graph.columns.triples
-    heads = number[triples[:, 0]]
-    kinds = triples[:, 1]
-    tails = number[triples[:, 2]]
-    is_between_chosen = (heads >= 0) & (heads < len(chosen)) & (tails >= 0) & (tails < len(chosen))
-    relations, relation_rows = np.unique(kinds[is_between_chosen], return_inverse=True)
-    entities, chunks = graph.mention_pairs()
-    mentioned = number[entities]
-    is_included = mentioned >= 0
-    passages = np.unique(chunks[is_included], return_inverse=True)[1]
+    triples = graph.columns.triples.astype(np.int64)
+    triples[:, [0, 2]] = number[triples[:, [0, 2]]]
+    ends = triples[:, [0, 2]]
+    triples = triples[((ends >= 0) & (ends < len(chosen))).all(axis=1)]  # those between chosen entities
+    relations, triples[:, 1] = np.unique(triples[:, 1], return_inverse=True)
     relation_ids = [relation_id(graph.columns.texts[relation]) for relation in relations.tolist()]
-    data = compute_features(
-        vectors.get("entities", ids), vectors.get("relations", relation_ids),
-        np.stack([heads[is_between_chosen], relation_rows, tails[is_between_chosen]], axis=1),
-        np.stack([mentioned[is_included], passages], axis=1))
+    entities, chunks = graph.mention_pairs()
+    is_included = number[entities] >= 0
+    passages = np.unique(chunks[is_included], return_inverse=True)[1]
+    data = compute_features(vectors.get("entities", ids), vectors.get("relations", relation_ids), triples,
+                            np.stack([number[entities][is_included], passages], axis=1))
     return data.first(len(chosen)) if sample else data
 
 
@@ -100,8 +103,12 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     """Adapt an earlier tree, `old_tree`, to the graph as it is now; the number of levels stays."""
     finest = [community for community in old_tree if community.level == 0]
     old_community = {entity: community for community in finest for entity in community.members}
-    beside_new = {entity: _entities_beside(graph, entity) for entity in graph.entity_ids()
-                  if entity not in old_community}
+    beside_new: dict[str, set[str]] = {}  # for each new entity those that share a triple or a passage with it
+    for entity in graph.entity_ids():
+        if entity not in old_community:
+            mentioned = (mention.entity for chunk in graph.entity_support(entity)
+                         for mention in graph.mentioned_in(chunk))
+            beside_new[entity] = graph.neighbours(entity).union(mentioned)
     changed = set(old_community).difference(graph.entity_ids()).union(*beside_new.values()) & old_community.keys()
     to_regroup = {old_community[entity].id for entity in changed}
     regrouped = _regroup_near_new(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
@@ -119,12 +126,6 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
         levels[-1], parents = _update_parents(graph, levels[-1], old_parents, level, settings)
         levels.append(parents)
     return [community for level in levels for community in sorted(level, key=lambda c: c.id)]
-
-
-def _entities_beside(graph: KnowledgeGraph, entity: str) -> set[str]:
-    """Return the entities that share a triple or a passage with an entity."""
-    mentioned = (mention.entity for chunk in graph.entity_support(entity) for mention in graph.mentioned_in(chunk))
-    return graph.neighbours(entity).union(mentioned)
 
 
 def _regroup_near_new(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
@@ -178,7 +179,8 @@ class TreeSynchroniser:
 
     def is_behind(self) -> bool:
         """Return True if the communities do not reflect the graph."""
-        return ledger_state(self._db).tree[:2] != self._graph.state
+        tree = ledger_state(self._db).tree
+        return (tree.position, tree.resolution) != self._graph.state
 
     def update(self, summarise: Summarise) -> None:
         """Build the tree if it does not reflect the graph; else describe what an earlier run left undescribed."""
@@ -231,15 +233,6 @@ class TreeSynchroniser:
     def _store_state(self, state: TreeState) -> None:
         """Store the tree's state under a new revision, by which readers notice the change."""
         note_state(self._db, tree=state._replace(revision=state.revision + 1))
-
-
-# The number of facts in a digest: at about 12 tokens each they are half a prompt of 1,000 tokens.
-_DIGEST_FACTS = 40
-# The maximum number of values and of connections to other communities among them.
-_DIGEST_VALUES, _DIGEST_CONNECTIONS = 10, 10
-TAU = 0.5
-"""The affinity from which an outside entity is at a community's boundary. At most two communities can have this share
-of an entity's neighbours."""
 
 
 def with_content_id(graph: KnowledgeGraph, community: TreeCommunity) -> TreeCommunity:
