@@ -2,8 +2,7 @@
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta, timezone
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -15,7 +14,7 @@ from .scripts import with_ascii_digits
 Precision = Literal["", "year", "month", "day", "second"]
 """How exact the dates of a column are; those of months are the months' first days."""
 
-_SHORTEST, _LONGEST = 6, 48
+_LONGEST = 48
 _TIME = re.compile(
     r"(?:[T,]? ?| at | um )(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)? ?"
     r"(?P<half>[ap]\.?m\.?)? ?(?:Uhr ?)?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?(?: ?\([A-Z]{2,5}\))?$", re.IGNORECASE)
@@ -55,11 +54,11 @@ class DateCell(NamedTuple):
     zone: int | None = None
     """The minutes from UTC."""
     has_half: bool = False
+    """True if the time of day is in halves, am and pm, as people write it who have the month first."""
     has_short_year: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DateColumn:
+class DateColumn(NamedTuple):
     """The dates of a column: the value of each distinct cell that is one."""
 
     values: Mapping[str, date | datetime]
@@ -68,15 +67,15 @@ class DateColumn:
     """The order of day and month that the cells show; None if they show none."""
     is_ambiguous: bool = False
     note: str = ""
-    lasts: Mapping[str, date | datetime] = field(default_factory=dict)
+    lasts: Mapping[str, date | datetime] = {}
     """If some cells say a month or a year alone: the last day that each cell may mean, its value being the first."""
 
 
 def read_date_cell(cell: str) -> DateCell | None:
     """Return the date that a cell consists of, with its time; None if it is none or has no year and month."""
-    text = " ".join(with_ascii_digits(cell).split())
-    if not _SHORTEST <= len(text) <= _LONGEST or not any(map(str.isdigit, text)):
+    if len(cell) > _LONGEST:
         return None
+    text = " ".join(with_ascii_digits(cell).split())
     match = _TIME.search(text)
     read = _parse_day((text[:match.start()] if match else text).strip(" ,"))
     if read is None or (match and read.precision == "month"):
@@ -89,8 +88,8 @@ def _parse_day(text: str) -> DateCell | None:
     if match := _YEAR_FIRST.fullmatch(text) or _COMPACT.fullmatch(text):
         return DateCell(int(match["year"]), int(match["month"]), int(match["day"]), "known", "day")
     if match := _YEAR_LAST.fullmatch(text):
-        order: Literal["dots", "open"] = "dots" if match["mark"] == "." else "open"
-        return DateCell(int(match["year"]), int(match["first"]), int(match["second"]), order, "day",
+        return DateCell(int(match["year"]), int(match["first"]), int(match["second"]),
+                        "dots" if match["mark"] == "." else "open", "day",
                         has_short_year=len(match["year"]) < _YEAR_FIGURES)
     if match := _YEAR_MONTH.fullmatch(text):
         year, month = match["year"] or match["late_year"], match["month"] or match["late_month"]
@@ -100,8 +99,8 @@ def _parse_day(text: str) -> DateCell | None:
 
 def _parse_worded_day(text: str) -> DateCell | None:
     """Return a date whose month is a word, or whose parts are marked with 年 and 月; None for any other text."""
-    first_word = re.match(r"[^\W\d_]+", text)
-    if not text or not (text[0].isdigit() or (first_word and is_month(first_word[0]))):
+    first_word = re.match(r"\d|[^\W\d_]+", text)
+    if first_word is None or not (first_word[0].isdigit() or is_month(first_word[0])):  # "since 3 April 2020"
         return None
     short = _SHORT_YEAR.fullmatch(text)
     if short:
@@ -152,39 +151,16 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
         return DateColumn({}, "")  # figures of four digits that are no dates
     read, year_note = _with_centuries(found)
     shown = _shown_order(read, cells)
-    day_first, is_sure = _day_order(read, shown, hint)
-    values, zone_note = _to_dates(read, day_first, shown)
+    decided = _decide_order(list(read.values()), hint) if shown is None else shown
+    values, zone_note = _to_dates(read, decided is not False, shown)
     precisions = {day.precision for day in read.values()}
     precision: Precision = "month" if precisions == {"month"} else "day"
     if any(isinstance(value, datetime) for value in values.values()):
         precision = "second"
     are_partial = len(precisions) > 1 and not precisions.isdisjoint({"month", "year"})
     lasts = {cell: _last_day(value, read[cell].precision) for cell, value in values.items()} if are_partial else {}
-    notes = (year_note, zone_note, "" if is_sure else _ORDER_NOTE, _MONTH_NOTE if precision == "month" else "")
-    return DateColumn(values, precision, shown, not is_sure, "; ".join(filter(None, notes)), lasts)
-
-
-def _read_year(cell: str) -> DateCell | None:
-    """Return the year that a cell consists of, which is a date only among others that say more."""
-    return DateCell(int(cell), 1, 1, "known", "year") if _YEAR.fullmatch(cell.strip()) else None
-
-
-def _last_day(first: date | datetime, precision: Precision) -> date | datetime:
-    """Return the last day that a date may mean."""
-    if precision == "year":
-        return first.replace(month=_MONTHS, day=31)
-    return first.replace(day=monthrange(first.year, first.month)[1]) if precision == "month" else first
-
-
-def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool | None:
-    """Return True if parts over 12 show that the day is before the month, False if after it, None if they show none."""
-    day_first = month_first = 0
-    for cell, day in read.items():
-        if day.order != "known" and day.second <= _MONTHS < day.first:
-            day_first += cells[cell]
-        elif day.order != "known" and day.first <= _MONTHS < day.second:
-            month_first += cells[cell]
-    return None if day_first == month_first else day_first > month_first
+    notes = (year_note, zone_note, _ORDER_NOTE if decided is None else "", _MONTH_NOTE if precision == "month" else "")
+    return DateColumn(values, precision, shown, decided is None, "; ".join(filter(None, notes)), lasts)
 
 
 def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
@@ -200,6 +176,18 @@ def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
     return DateColumn(values, "second")
 
 
+def _read_year(cell: str) -> DateCell | None:
+    """Return the year that a cell consists of, which is a date only among others that say more."""
+    return DateCell(int(cell), 1, 1, "known", "year") if _YEAR.fullmatch(cell.strip()) else None
+
+
+def _last_day(first: date | datetime, precision: Precision) -> date | datetime:
+    """Return the last day that a date may mean."""
+    if precision == "year":
+        return first.replace(month=_MONTHS, day=31)
+    return first.replace(day=monthrange(first.year, first.month)[1]) if precision == "month" else first
+
+
 def _with_centuries(read: Mapping[str, DateCell]) -> tuple[Mapping[str, DateCell], str]:
     """Return dates with years of four figures, and a note on those that had two."""
     # The years of a column are taken to be close to each other: the largest gap among them is where they begin, so that
@@ -210,31 +198,36 @@ def _with_centuries(read: Mapping[str, DateCell]) -> tuple[Mapping[str, DateCell
     # The years from each to the next; the first follows the last, a century on. A year alone is 100 from itself.
     gap_after = {year: (following - year) % 100 or 100 for year, following in pairwise([*years, years[0]])}
     last_short = max(gap_after, key=gap_after.__getitem__)
-    last_full = last_short + (2000 if last_short <= _LAST_AFTER_2000 else 1900)
+    last = last_short + (2000 if last_short <= _LAST_AFTER_2000 else 1900)
     # All others are at most 99 years before the last one.
-    full = {cell: day._replace(year=last_full - (last_full - day.year) % 100) if day.has_short_year else day
-            for cell, day in read.items()}
-    written = sorted(day.year for cell, day in full.items() if read[cell].has_short_year)
-    return full, f"years of two figures are read as {written[0]} to {written[-1]}"
+    full = {short: last - (last - short) % 100 for short in years}
+    return ({cell: day._replace(year=full[day.year]) if day.has_short_year else day for cell, day in read.items()},
+            f"years of two figures are read as {min(full.values())} to {last}")
 
 
-def _day_order(read: Mapping[str, DateCell], shown: bool | None, hint: bool | None) -> tuple[bool, bool]:
-    """Return True if the day is before the month, and whether that is certain."""
-    if shown is not None:
-        return shown, True
+def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool | None:
+    """Return True if parts over 12 show that the day is before the month, False if after it, None if they show none."""
+    written = [(cell, day) for cell, day in read.items() if day.order != "known"]
+    day_first = sum(cells[cell] for cell, day in written if day.second <= _MONTHS < day.first)
+    month_first = sum(cells[cell] for cell, day in written if day.first <= _MONTHS < day.second)
+    return None if day_first == month_first else day_first > month_first
+
+
+def _decide_order(read: Iterable[DateCell], hint: bool | None) -> bool | None:
+    """Return True if the day is before the month, False if after it, and None if nothing proves either."""
     # Dates such as 5/5/2031 are the same in both orders, and dots separate day, month and year in this order only.
-    doubtful = [day for day in read.values() if day.order == "open" and day.first != day.second]
+    doubtful = [day for day in read if day.order == "open" and day.first != day.second]
     if not doubtful:
-        return True, True
+        return True
     if hint is not None:
-        return hint, True
+        return hint
     if any(day.has_half for day in doubtful):
-        return False, True
+        return False
     # Enough dates rise or fall from row to row, as those of a log or a statement do.
-    with_day_first = [(day.year, day.second, day.first) for day in doubtful]
-    with_month_first = [(day.year, day.first, day.second) for day in doubtful]
-    is_certain = len(doubtful) >= _ENOUGH_TO_BE_SORTED and _is_sorted(with_day_first) != _is_sorted(with_month_first)
-    return (_is_sorted(with_day_first), True) if is_certain else (True, False)
+    is_sorted_by_day_first = _is_sorted([(day.year, day.second, day.first) for day in doubtful])
+    is_sorted_by_month_first = _is_sorted([(day.year, day.first, day.second) for day in doubtful])
+    is_certain = len(doubtful) >= _ENOUGH_TO_BE_SORTED and is_sorted_by_day_first != is_sorted_by_month_first
+    return is_sorted_by_day_first if is_certain else None
 
 
 def _is_sorted(dates: Sequence[tuple[int, int, int]]) -> bool:
@@ -245,7 +238,7 @@ def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None)
         dict[str, date | datetime], str]:
     """Return the dates, or points in time if any cell has a time of day, and a note on their zone."""
     zones = {day.zone for day in read.values() if day.clock is not None}
-    is_in_one_zone = len(zones) <= 1
+    are_in_zones = len(zones) > 1
     has_times = any(day.clock and day.clock != time() for day in read.values())
     values: dict[str, date | datetime] = {}
     for cell, day in read.items():
@@ -255,17 +248,16 @@ def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None)
             moment = datetime.combine(date(day.year, month, number), day.clock or time())
         except ValueError:  # no such date, such as 31 April
             continue
-        if not is_in_one_zone:
-            if day.clock is not None and day.zone is None:
-                continue
-            moment -= timedelta(minutes=day.zone or 0)
+        if are_in_zones and day.clock is not None and day.zone is None:
+            continue
+        moment -= timedelta(minutes=(day.zone or 0) if are_in_zones else 0)
         values[cell] = moment if has_times else moment.date()
     return values, _zone_note(zones) if has_times else ""
 
 
-def _zone_note(zones: Set[int | None]) -> str:
+def _zone_note(zones: Iterable[int | None]) -> str:
     """Return a note on the zone of times, of which several are read as UTC; "" if the cells state none."""
-    if len(zones) > 1:
-        return "times are in UTC; those without a time zone are left out" if None in zones else "times are in UTC"
-    zone = next(iter(zones), None)
-    return "" if zone is None else f"times are in {timezone(timedelta(minutes=zone))}"
+    stated = [zone for zone in zones if zone is not None]
+    if len([*zones]) > 1:
+        return "times are in UTC" if None not in zones else "times are in UTC; those without a time zone are left out"
+    return f"times are in {timezone(timedelta(minutes=stated[0]))}" if stated else ""

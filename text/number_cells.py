@@ -15,38 +15,35 @@ from typing import NamedTuple
 from .quantities import canonical_unit
 from .scripts import with_ascii_digits
 
-_SPELLINGS: dict[str, str] = json.loads(Path(__file__).with_name("currencies.json").read_text("utf-8"))
-_CURRENCIES = {spelling: currency for currency, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
+
+def _load_spellings(file: str) -> dict[str, list[str]]:
+    listed: dict[str, str] = json.loads(Path(__file__).with_name(file).read_text("utf-8"))
+    return {name: spellings.split(", ") for name, spellings in listed.items()}
+
+
+_CURRENCY_SPELLINGS, _SCALE_SPELLINGS = map(_load_spellings, ("currencies.json", "scales.json"))
+_CURRENCIES = {spelling: currency for currency, spellings in _CURRENCY_SPELLINGS.items() for spelling in spellings}
 """Codes and signs of currencies. They are compared as written, because "all", "try" and "top" are words."""
 _SHARED_SIGNS = frozenset({"USD", "¥", "kr"})
 """What the signs of several currencies are read as; a code behind the number says more: "$5 CAD"."""
-_SCALES = {
-    **dict.fromkeys(("k", "K", "thousand", "thousands", "tsd", "tsd.", "mille", "mil", "千"), 10**3),
-    **dict.fromkeys(("M", "mn", "mn.", "mln", "mio", "mio.", "mill.", "million", "millions", "millionen", "millones",
-                     "百万"), 10**6),
-    **dict.fromkeys(("B", "bn", "bn.", "bln", "billion", "billions", "mrd", "mrd.", "md", "mld", "milliard",
-                     "milliards", "milliarde", "milliarden", "十亿"), 10**9),
-    **dict.fromkeys(("tn", "trn", "trillion", "trillions", "billionen", "万亿", "兆"), 10**12),
-    **dict.fromkeys(("lakh", "lakhs", "lac"), 10**5), **dict.fromkeys(("crore", "crores", "cr"), 10**7),
-    "万": 10**4, "亿": 10**8, "百": 100, "千万": 10**7,
-}
-_MONEY_SCALES = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
-"""Letters that scale an amount of money only; "5 m" are metres."""
-_SCALE_NAMES = {10**3: "thousand", 10**4: "万", 10**5: "lakh", 10**6: "million", 10**7: "crore", 10**8: "亿",
-                10**9: "billion", 10**12: "trillion"}
+_SCALES = {spelling: int(scale) for scale, spellings in _SCALE_SPELLINGS.items() for spelling in spellings}
+_SCALE_NAMES = {int(scale): spellings[0] for scale, spellings in _SCALE_SPELLINGS.items()}
+_MONEY_SCALES = _SCALES | {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
+"""Scales of amounts of money, with letters that are units elsewhere: "5 m" are metres."""
 _ALSO_UNITS = frozenset({"K", "B", "k"})
 """Kelvins and bytes, which stand apart from their number, unlike these letters where they scale it."""
-_SCALE = re.compile(r"(\s?)(万亿|千万|百万|十亿|千(?![米克瓦])|[百万亿兆]|[^\W\d_]+\.?)"
+_ONLY_MONEY = frozenset({"cr", "mil", "md"})
+"""Scales that are other words where there is no currency."""
+_SCALE = re.compile(r"(?P<gap>\s?)(?P<word>万亿|千万|百万|十亿|千(?![米克瓦])|[百万亿兆]|[^\W\d_]+\.?)"
                     r"(?=[\s€$£¥]|[^\W\d_a-zA-Z]|$)")
-_UNIT_LETTERS = frozenset("gtmhdlsWVANJKLB")
-"""Units of one letter. Other letters, and these in the other case, are codes."""
-_UNIT_SIGNS = frozenset("°‰′″Ω")
+_UNITS_OF_ONE_SIGN = frozenset("gtmhdlsWVANJKLB°‰′″Ω")
+"""Units of one letter or sign. Other letters, and these in the other case, are codes."""
 _UNIT_WORD = re.compile(r"[^\W\d_][^\d()\[\]:;,|=<>]{0,29}")
 _MOST_UNIT_WORDS = 3
 _SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
 _MINUS = "-−–‐"
 _CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~€£]+")
-"""Cells without anything that `read_number` would change: ASCII without #, *, `, square brackets and double spaces."""
+"""Cells that `_without_notes` would not change: ASCII without #, *, `, square brackets and double spaces."""
 _NOTE_NUMBER = re.compile(r"\[[^\[\]]{1,12}\]$")
 _EMPHASIS = re.compile(r"\*\*(.+)\*\*")
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
@@ -55,14 +52,15 @@ _RAISED_POWER = re.compile(r"(?<=[×·x*]10)[⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=[×
 _RAISED_MARK = re.compile(r"(?<=[\d%.])[⁰¹²³⁴-⁹]+|(?<=[^\W\d_¹⁴-⁹])[¹⁴-⁹]+$")
 """Raised figures that refer to a note. Behind a letter, ² and ³ are part of a unit."""
 _TEN_WITH_MARK = re.compile(r"\s*10[⁰¹²³⁴-⁹]")
+"""10³ alone: a power, or ten with the mark of a note."""
 _NO_DECIMALS = re.compile(r"[,.](?:-{1,2}|–|—)(?=[\s€)]|$)")
 """What stands for the decimals of a round sum: "12,-"."""
+_POWER_OF_TEN = re.compile(r"^10\^(?=[-−]?\d{1,2}(?!\d))")
 _CELL = re.compile(
     r"(?P<before>[^\d.,]{0,8}|[^\W\d_]{1,4}\. )"
     r"(?P<figures>[.,]?\d(?:[\d.,]|[ '](?=\d{3}(?!\d)))*+)"
     r"(?:[eE](?P<exponent>[+\-−]?\d{1,2})|\s?[x×·*]\s?10\^?(?P<power>[+\-−]?\d{1,2}))?"
     r"(?P<after>(?!\d).*)")
-_POWER_OF_TEN = re.compile(r"10\^(?P<power>[-−]?\d{1,2})(?P<after>\D.*)?")
 _LONGEST = 60
 
 _SPACED = r"\d{1,3}(?:[ ']\d{3})+"
@@ -83,13 +81,23 @@ class NumberCell(NamedTuple):
 
     form: str
     figures: str
-    is_negative: bool = False
-    is_bracketed: bool = False
-    scale: Decimal = Decimal(1)
-    unit: str = ""
-    is_known_unit: bool = True
-    has_sign_before: bool = False
+    is_negative: bool
+    is_bracketed: bool
+    scale: Decimal
+    unit: str
+    is_known_unit: bool
+    has_sign_before: bool
     """True if a currency stands before the figures."""
+
+
+class _Beside(NamedTuple):
+    """What stands before or behind the figures of a number; `has_bracket`: a bracket opens or closes there."""
+
+    unit: str
+    is_negative: bool
+    has_bracket: bool
+    scale: int = 1
+    is_known_unit: bool = True
 
 
 def has_minus_behind(cell: str) -> bool:
@@ -97,39 +105,29 @@ def has_minus_behind(cell: str) -> bool:
     return cell.rstrip()[-1:] in tuple(_MINUS)
 
 
-class _Prefix(NamedTuple):
-    """What stands before the figures of a number; `is_bracketed` means that a bracket opens there."""
-
-    currency: str
-    is_negative: bool
-    is_bracketed: bool
-
-
-class _Suffix(NamedTuple):
-    """What stands behind the figures of a number; `is_closed` means that the bracket before them closes there."""
-
-    scale: int
-    unit: str
-    is_known_unit: bool
-    is_negative: bool
-    is_closed: bool
-
-
 def read_number(cell: str) -> NumberCell | None:
     """Return the number that a cell consists of, or None if it is anything else: a range, a fraction, a code."""
     text = cell.strip()
-    # 10³ alone may be a power, or ten with the mark of a note.
     if len(cell) > _LONGEST or _TEN_WITH_MARK.match(text):
         return None
-    text = text if _CLEAN.fullmatch(text) else _without_notes(text)
-    match = _CELL.fullmatch(text)
+    match = _CELL.fullmatch(_POWER_OF_TEN.sub("1e", text if _CLEAN.fullmatch(text) else _without_notes(text)))
     if match is None:
         return None
-    if power := _POWER_OF_TEN.fullmatch(text):
-        suffix = _read_suffix(power["after"] or "", "", is_bracketed=False)
-        return suffix and NumberCell("plain", "1", scale=_ten_to(power["power"]), unit=suffix.unit,
-                                     is_known_unit=suffix.is_known_unit)
-    return _parse_number(match)
+    before, figures = match["before"], match["figures"]
+    if figures[0] == "." and before[-1:].isalpha():  # an abbreviation: "Rs.500"
+        before, figures = f"{before}.", figures[1:]
+    if figures[-1] == "." and figures[:-1].isdigit():  # an ordinal: "1."
+        figures = figures[:-1]
+    form, prefix = _FORMS.match(figures), _read_prefix(before)
+    suffix = _read_suffix(match["after"], prefix.unit, prefix.has_bracket) if prefix else None
+    if form is None or prefix is None or suffix is None:
+        return None
+    if prefix.has_bracket != suffix.has_bracket or (prefix.is_negative and suffix.is_negative):  # "(5" or "-5-"
+        return None
+    exponent = (match["exponent"] or match["power"] or "0").replace("−", "-")
+    is_negative = prefix.is_negative or suffix.is_negative or prefix.has_bracket
+    return NumberCell(form.lastgroup or "", figures, is_negative, prefix.has_bracket,
+                      suffix.scale * Decimal(10) ** int(exponent), suffix.unit, suffix.is_known_unit, bool(prefix.unit))
 
 
 def _without_notes(text: str) -> str:
@@ -142,48 +140,21 @@ def _without_notes(text: str) -> str:
     return _NO_DECIMALS.sub("", text)
 
 
-def _parse_number(match: re.Match[str]) -> NumberCell | None:
-    """Return the number of a cell that `_CELL` matched; None if what stands around the figures is more than that."""
-    before, figures = match["before"], match["figures"]
-    if figures[0] == "." and before[-1:].isalpha():  # an abbreviation: "Rs.500"
-        before, figures = f"{before}.", figures[1:]
-    if figures[-1] == "." and figures[:-1].isdigit():  # an ordinal: "1."
-        figures = figures[:-1]
-    form, prefix = _FORMS.match(figures), _read_prefix(before)
-    suffix = _read_suffix(match["after"], prefix.currency, prefix.is_bracketed) if prefix else None
-    if form is None or prefix is None or suffix is None:
-        return None
-    has_two_signs = prefix.is_negative and suffix.is_negative
-    if has_two_signs or prefix.is_bracketed != suffix.is_closed:
-        return None
-    exponent = match["exponent"] or match["power"]
-    return NumberCell(
-        form.lastgroup or "", figures, is_bracketed=prefix.is_bracketed,
-        is_negative=prefix.is_negative or suffix.is_negative or prefix.is_bracketed,
-        scale=suffix.scale * _ten_to(exponent) if exponent else Decimal(suffix.scale), unit=suffix.unit,
-        is_known_unit=suffix.is_known_unit, has_sign_before=bool(prefix.currency))
-
-
-def _ten_to(exponent: str) -> Decimal:
-    """Return the power of ten that an exponent such as "-3" writes."""
-    return Decimal(10) ** int(exponent.replace("−", "-"))
-
-
 @lru_cache(maxsize=4096)
-def _read_prefix(before: str) -> _Prefix | None:
+def _read_prefix(before: str) -> _Beside | None:
     """Return what is before the figures of a number, or None if it is more than a currency, a sign and a bracket."""
     rest = before.replace(" ", "")
     is_bracketed = rest.count("(") == 1
     rest = rest.replace("(", "", 1)
     signs = [character for character in rest if character in f"{_MINUS}+"]
-    currency = "".join(character for character in rest if character not in f"{_MINUS}+")
+    currency = "".join(character for character in rest if character not in signs)
     if (currency and currency not in _CURRENCIES) or len(signs) > 1 or (is_bracketed and signs):
         return None
-    return _Prefix(_CURRENCIES.get(currency, ""), bool(signs) and signs[0] != "+", is_bracketed)
+    return _Beside(_CURRENCIES.get(currency, ""), bool(signs) and signs[0] != "+", is_bracketed)
 
 
 @lru_cache(maxsize=4096)
-def _read_suffix(after: str, currency: str, is_bracketed: bool) -> _Suffix | None:
+def _read_suffix(after: str, currency: str, is_bracketed: bool) -> _Beside | None:
     """Return what is behind the figures of a number, or None if it is more than a scale, a unit and a minus."""
     is_closed = is_bracketed and after.count(")") == 1
     rest = after.replace(")", "", 1) if is_closed else after
@@ -191,7 +162,7 @@ def _read_suffix(after: str, currency: str, is_bracketed: bool) -> _Suffix | Non
     is_negative = begin[:1] in tuple(_MINUS) and begin[1:2] in {"", " "}
     scale, rest = _read_scale(begin[1:] if is_negative else rest, is_money=bool(currency))
     unit, is_known = _read_unit(rest, currency)
-    return None if unit is None else _Suffix(scale, unit, is_known, is_negative, is_closed)
+    return None if unit is None else _Beside(unit, is_negative, is_closed, scale, is_known)
 
 
 def _read_scale(rest: str, *, is_money: bool) -> tuple[int, str]:
@@ -199,15 +170,13 @@ def _read_scale(rest: str, *, is_money: bool) -> tuple[int, str]:
     match = _SCALE.match(rest)
     if match is None:
         return 1, rest
-    gap, word = match[1], match[2]
+    word = match["word"]
     is_money = is_money or rest[match.end():].strip() in _CURRENCIES
-    if not is_money and ((gap and word in _ALSO_UNITS) or word.lower() in {"cr", "mil", "md"}):
+    if not is_money and ((match["gap"] and word in _ALSO_UNITS) or word.lower() in _ONLY_MONEY):
         return 1, rest
-    factor = _SCALES.get(word)
-    if factor is None and len(word) > 1:  # of one letter, the case tells the scale: "M" and "m"
-        factor = _SCALES.get(word.lower())
-    if factor is None and is_money:
-        factor = _MONEY_SCALES.get(word)
+    scales = _MONEY_SCALES if is_money else _SCALES
+    # Of one letter, the case tells the scale: "M" and "m".
+    factor = scales.get(word) or (scales.get(word.lower()) if len(word) > 1 else None)
     return (factor, rest[match.end():]) if factor else (1, rest)
 
 
@@ -232,7 +201,7 @@ def _read_unit(rest: str, currency: str) -> tuple[str | None, bool]:
 
 def is_currency(unit: str) -> bool:
     """Return True if a unit is a currency."""
-    return unit in _SPELLINGS
+    return unit in _CURRENCY_SPELLINGS
 
 
 @lru_cache(maxsize=4096)
@@ -242,8 +211,8 @@ def unit_of(text: str) -> str:
     if text in _CURRENCIES:
         return _CURRENCIES[text]
     text = text.strip(".")
-    if text in _UNIT_SIGNS or (len(text) == 1 and text.isalpha() and text.isascii()):
-        return text if text in _UNIT_LETTERS | _UNIT_SIGNS else ""
+    if text in _UNITS_OF_ONE_SIGN or (len(text) == 1 and text.isascii() and text.isalpha()):
+        return text if text in _UNITS_OF_ONE_SIGN else ""
     if known := canonical_unit(text):
         return known
     dividend, _, divisor = text.replace(" per ", "/").partition("/")
@@ -260,11 +229,9 @@ def scaled_unit_of(text: str) -> str:
     if unit := unit_of(text):
         return unit
     # A unit is read as that of the number 1: "1 Mio. €", and "$1M" where a sign stands first.
-    numbers = [read_number(f"1 {text}")]
-    if sign := _SIGN.match(text):
-        numbers.append(read_number(f"{sign[0]}1{text[sign.end():]}"))
-    for number in filter(None, numbers):
-        scale_name = _SCALE_NAMES.get(int(number.scale))
-        if scale_name and number.is_known_unit and number.form == "plain":
+    sign = _SIGN.match(text)
+    for number in (read_number(f"1 {text}"), read_number(f"{sign[0]}1{text[sign.end():]}") if sign else None):
+        scale_name = _SCALE_NAMES.get(int(number.scale)) if number else None
+        if number and scale_name and number.is_known_unit and number.form == "plain":
             return f"{scale_name} {number.unit}".strip()
     return ""

@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
@@ -24,20 +23,22 @@ _EXACT_FIGURES = 15
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _GROUP = 3
 _CLEAR_MAJORITY = 9
+"""How many times as many cells as the other mark has must show a mark to be the column's."""
 _MOST_CODES = 0.01
 """The share of numbers that may begin with 0; with more, the column has codes, such as those of places."""
+_MUCH_CLOSER = 10
+"""How many times as close to the whole numbers of a column its groups must be as its decimals would be."""
 _MIXED = "decimal points and decimal commas are mixed: numbers such as {} are left out"
 
 
-@dataclass(frozen=True, slots=True)
-class NumberColumn:
+class NumberColumn(NamedTuple):
     """The numbers of a column."""
 
     values: Mapping[str, float]
     """The value of each distinct cell that is a number."""
     units: Mapping[str, str]
     """Its unit, "" if the cell states none."""
-    decimal: DecimalMark = ""
+    decimal: DecimalMark
     """The decimal mark that the cells show; "" if they show none."""
     is_ambiguous: bool = False
     """True if the decimal mark was decided without proof."""
@@ -45,10 +46,9 @@ class NumberColumn:
 
 
 class _Decision(NamedTuple):
-    """What the decimal mark of a column is, and how certain that is."""
+    """The decimal mark of numbers such as "1.250"; "" if they mean nothing certain."""
 
     decimal: DecimalMark
-    """The decimal mark of numbers that do not show it; "" if they mean nothing certain."""
     is_sure: bool = True
     note: str = ""
 
@@ -62,39 +62,29 @@ def read_numbers(cells: Mapping[str, int], hint: DecimalMark = "") -> NumberColu
     """
     lines = "\n".join([*cells, ""])
     if _PLAIN.fullmatch(lines) and not _DOUBTFUL_POINT.search(lines):  # a shortcut with the same result
-        decimal: DecimalMark = "." if "." in lines else ""
-        return NumberColumn({cell: float(cell) for cell in cells}, dict.fromkeys(cells, ""), decimal)
+        return NumberColumn({cell: float(cell) for cell in cells}, dict.fromkeys(cells, ""), "." if "." in lines else "")
     read = _without_codes(read_most(cells, read_number), cells)
     decision = _decide_mark(read, cells, hint)
     values = {cell: value for cell, number in read.items()
               if (value := _number_value(number, decision.decimal)) is not None}
-    shown = {number.form for number in read.values()}
-    has_point, has_comma = "point" in shown, "comma" in shown
-    decimal = "" if has_point == has_comma else "." if has_point else ","
-    units = {cell: read[cell].unit for cell in values}
-    return NumberColumn(values, units, decimal, not decision.is_sure, decision.note)
+    shown: list[DecimalMark] = [mark for form, mark in (("point", "."), ("comma", ","))  # type: ignore[misc]
+                                if any(number.form == form for number in read.values())]
+    return NumberColumn(values, {cell: read[cell].unit for cell in values}, shown[0] if len(shown) == 1 else "",
+                        not decision.is_sure, decision.note)
 
 
 def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, NumberCell]:
     """Leave out numbers that the column shows to be codes, and words behind numbers that it shows to be no unit."""
-    total = sum(map(cells.__getitem__, read))
     with_zeros = sum(cells[cell] for cell, number in read.items() if number.form == "code")
     # "(1)" is a negative number only beside other numbers.
     are_numbering = all(number.is_bracketed and number.form == "plain" and len(number.figures) <= _GROUP
                         and not number.unit for number in read.values())
-    if with_zeros > _MOST_CODES * total or are_numbering:
+    if with_zeros > _MOST_CODES * sum(map(cells.__getitem__, read)) or are_numbering:
         return {}
-    units = _units_of_column(read, cells)
-    codes = _single_codes(read)
-    numbers: dict[str, NumberCell] = {}
-    for cell, number in read.items():
-        if cell in codes:
-            continue
-        if number.is_known_unit:
-            numbers[cell] = number
-        elif _singular(number.unit) in units:
-            numbers[cell] = number._replace(unit=units[_singular(number.unit)])
-    return numbers
+    codes, units = _single_codes(read), _units_of_column(read, cells)
+    numbers = {cell: number if number.is_known_unit else number._replace(unit=units.get(_singular(number.unit), ""))
+               for cell, number in read.items() if cell not in codes}
+    return {cell: number for cell, number in numbers.items() if number.is_known_unit or number.unit}
 
 
 def _units_of_column(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, str]:
@@ -109,6 +99,11 @@ def _units_of_column(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -
     return {word: spellings[word] for word, weight in weights.items() if weight >= least}
 
 
+def _singular(word: str) -> str:
+    """Return the form in which "file" and "files" are one unit."""
+    return word.casefold().removesuffix("s")
+
+
 def _single_codes(read: Mapping[str, NumberCell]) -> set[str]:
     """Return the cells that are codes in a column of numbers: identifiers, open years and seats."""
     codes = {cell for cell, number in read.items()
@@ -118,16 +113,9 @@ def _single_codes(read: Mapping[str, NumberCell]) -> set[str]:
     if all(_YEAR.fullmatch(read[cell].figures) for cell in with_minus_behind):
         codes.update(with_minus_behind)
     # Cells such as "12A" with several letters are seats or houses, and not volts or amperes.
-    seats = [cell for cell, number in read.items()
-             if len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()]
-    if len({read[cell].unit for cell in seats}) > 1:
-        codes.update(seats)
-    return codes
-
-
-def _singular(word: str) -> str:
-    """Return the form in which "file" and "files" are one unit."""
-    return word.casefold().removesuffix("s")
+    seats = {cell: number.unit for cell, number in read.items()
+             if len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()}
+    return codes.union(seats) if len(set(seats.values())) > 1 else codes
 
 
 def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint: DecimalMark) -> _Decision:
@@ -138,68 +126,67 @@ def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint:
     doubtful = [form for form in _MARKS if weights[form]]
     if not doubtful:
         return _Decision(".")
-    example = next(number.figures for number in read.values() if number.form in _MARKS)
-    if weights["point"] or weights["comma"]:
-        point, comma = weights["point"], weights["comma"]
+    mixed = _MIXED.format(next(number.figures for number in read.values() if number.form in _MARKS))
+    point, comma = weights["point"], weights["comma"]
+    if point or comma:
         if max(point, comma) > _CLEAR_MAJORITY * min(point, comma):
             return _Decision("." if point > comma else ",")
-        return _Decision("", is_sure=True, note=_MIXED.format(example))
+        return _Decision("", note=mixed)
     if len(doubtful) > 1:
-        return _Decision(hint, is_sure=bool(hint), note="" if hint else _MIXED.format(example))
+        return _Decision(hint) if hint else _Decision("", is_sure=False, note=mixed)
     if weights["spaced"]:  # the groups have a mark of their own
         return _Decision(_MARKS[doubtful[0]][0])
     return _decide_groups(doubtful[0], list(read.values()), hint)
 
 
-def _decide_groups(form: str, numbers: Collection[NumberCell], hint: DecimalMark) -> _Decision:
+def _decide_groups(form: str, numbers: Iterable[NumberCell], hint: DecimalMark) -> _Decision:
     """Decide what the only mark of a column means, which has three figures behind it wherever it occurs."""
     as_decimal, as_group = _MARKS[form]
     doubtful = [number for number in numbers if number.form == form]
     whole = [number.figures for number in numbers if number.form == "plain" and number.figures != "0"]
+    # A whole number of four figures without a mark shows that the column does not mark groups.
+    are_whole_short = bool(whole) and max(map(len, whole)) <= _GROUP
+    round_count = sum(number.figures.endswith("0") for number in doubtful)
     example = doubtful[0].figures
     # In "3.000" beside "980" decimals would all end in zeros ("980.000") or none ("3").
-    if whole and max(map(len, whole)) <= _GROUP and any(number.figures.endswith("0") for number in doubtful):
-        return _Decision(as_group, hint != as_decimal, _doubt_note(example, as_group) if hint == as_decimal else "")
+    if are_whole_short and round_count:
+        return _doubt(example, as_group) if hint == as_decimal else _Decision(as_group)
     if hint:
         return _Decision(hint)
     are_behind = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_sign_before for number in doubtful)
     if as_decimal == ",":
         # Groups are far more frequent than three decimals; the note says so if nothing else speaks for them.
-        are_round = len(doubtful) > 1 and all(number.figures.endswith("0") for number in doubtful)
+        are_round = round_count == len(doubtful) > 1
         is_shown = are_round or any(number.has_sign_before for number in doubtful)
-        note = _doubt_note(doubtful[0].figures, ".") if are_behind or not is_shown else ""
-        return _Decision(".", is_sure=False, note=note)
+        return _doubt(example, ".") if are_behind or not is_shown else _Decision(".", is_sure=False)
     if are_behind:
         return _Decision(",")
-    # Decimals, unless the other numbers of the column are much closer to those without the point. A whole number of
-    # four figures without a mark shows that the column does not mark groups.
-    is_closer = (bool(whole) and max(map(len, whole)) <= _GROUP
-                 and _spread_as_points(doubtful, whole, "") * 10 < _spread_as_points(doubtful, whole, "."))
-    chosen: DecimalMark = "," if is_closer else "."
-    return _Decision(chosen, is_sure=False, note=_doubt_note(doubtful[0].figures, chosen))
+    # Decimals, unless the other numbers of the column are much closer to those without the point.
+    is_closer = are_whole_short and (_MUCH_CLOSER * _spread(doubtful, whole, "") < _spread(doubtful, whole, "."))
+    return _doubt(example, "," if is_closer else ".")
 
 
-def _spread_as_points(doubtful: Iterable[NumberCell], whole: Iterable[str], mark: str) -> float:
+def _spread(doubtful: Iterable[NumberCell], whole: Iterable[str], mark: str) -> float:
     """Return the ratio of the largest to the smallest number if `mark` stands for a point."""
     values = [*(float(number.figures.replace(".", mark)) for number in doubtful), *map(float, whole)]
     return max(values) / min(values)
 
 
-def _doubt_note(figures: str, decimal: str) -> str:
-    """Return a note that says how doubtful figures are read."""
+def _doubt(figures: str, decimal: DecimalMark) -> _Decision:
+    """Return a decision without proof, with a note that says how doubtful figures are read."""
     as_decimal, as_group = re.sub("[.,]", ".", figures), re.sub("[.,]", "", figures)
     read, otherwise = (as_decimal, as_group) if decimal in figures else (as_group, as_decimal)
-    return f"{figures} is read as {read}; it could also be {otherwise}"
+    return _Decision(decimal, is_sure=False, note=f"{figures} is read as {read}; it could also be {otherwise}")
 
 
 def _number_value(number: NumberCell, decimal: DecimalMark) -> float | None:
     """Return a number's value; None if its marks mean nothing certain."""
-    form, figures = number.form, number.figures
-    if form in _MARKS:
+    has_comma = number.form == "comma"
+    if number.form in _MARKS:
         if not decimal:
             return None
-        form = "comma" if decimal == "," else "point"
-    figures = figures.replace(" ", "").replace("'", "")
-    figures = figures.replace(".", "").replace(",", ".") if form == "comma" else figures.replace(",", "")
+        has_comma = decimal == ","
+    figures = number.figures.replace(" ", "").replace("'", "")
+    figures = figures.replace(".", "").replace(",", ".") if has_comma else figures.replace(",", "")
     value = float(figures) if number.scale == 1 else float(Decimal(figures) * number.scale)
     return -value if number.is_negative and value else value
