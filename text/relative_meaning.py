@@ -5,21 +5,19 @@ returns the day or period that is meant, in ISO 8601, or "" where the words have
 """
 
 import re
-import tomllib
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from .dates import MONTHS
 from .lexicon import WORDS
+from .patterns import read_patterns
 from .scripts import han_value
 
 Unit = Literal["day", "week", "weekend", "month", "quarter", "year"]
 
-_DATA = tomllib.loads(Path(__file__).with_name("relative_dates.toml").read_text("utf-8"))
-_PARTS: dict[str, str] = _DATA["parts"]
+_DATA = read_patterns("relative_dates.toml")
 _VALUES: dict[str, dict[str, int]] = {**_DATA["values"], "month": MONTHS}
 _UNITS: dict[str, tuple[Unit, int]] = _DATA["calendar"]["units"]
 _SEASONS: dict[str, int] = _DATA["calendar"]["seasons"]
@@ -27,7 +25,6 @@ _HOLIDAYS: dict[str, tuple[int, int]] = _DATA["calendar"]["holidays"]
 _CLAUSES = {name: re.compile(form, re.IGNORECASE) for name, form in _DATA["clauses"].items()}
 _LASTING = WORDS["lasting"]
 """Words beside which "in two weeks" says how long something takes."""
-_PART = re.compile(r"\{([a-z_]+)\}")
 _DAYS_A_WEEK, _MONTHS_A_YEAR, _MONTHS_A_QUARTER = 7, 12, 3
 _SATURDAY = 5
 _AFTER_WINTER = range(3, 9)
@@ -295,12 +292,5 @@ _READERS: dict[str, Callable[[Said], str]] = {
     "month": _read_month, "weekend": _read_weekend, "weekday": _read_weekday, "day_of_month": _read_day_of_month}
 
 
-def _compile_form(form: str) -> re.Pattern[str]:
-    """Return the expression of a form, whose parts may have further parts in them."""
-    while _PART.search(form):
-        form = _PART.sub(lambda name: _PARTS[name[1]], form)
-    return re.compile(form, re.IGNORECASE)
-
-
-FORMS = [(_compile_form(form), _READERS[reader]) for reader, form in _DATA["forms"]]
+FORMS = [(re.compile(form, re.IGNORECASE), _READERS[reader]) for reader, form in _DATA["forms"]]
 """Each form with the function that reads it; of those that begin at the same place, the longest is read."""
