@@ -8,16 +8,16 @@ another: "3 miles" becomes "3 mi", not kilometres.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..schemas.graph_schema import ValueKind
 from ..schemas.naming import normalise
 from .dates import find_dates, parse_date
+from .patterns import alternatives, read_patterns
 from .scripts import HAN_DIGITS, HAN_MYRIADS, HAN_TENS, han_value, with_ascii_digits
 
 _SPELLINGS: dict[str, str] = json.loads(Path(__file__).with_name("units.json").read_text("utf-8"))
@@ -27,45 +27,24 @@ _SYMBOLS = frozenset(normalise(
     "W kW MW GW V mV kV A mA mAh Ah Wh kWh MWh Hz kHz MHz GHz KB MB GB TB L l ml dl px dpi mph km/h m/s dB N Nm Pa kPa "
     "bar psi rpm oz cal kcal J kJ K lm lx m3 cm3").split())
 """Further units, common in table headers and data sheets."""
-_CURRENCY = "|".join(re.escape(spelling) for spelling in sorted(
-    (s for s, unit in _UNITS.items() if unit.isupper() or unit == "¥"), key=len, reverse=True))
 _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9,
            "trillion": 10**12, "tn": 10**12}
 _BELOW_TWENTY = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-                 "sixteen seventeen eighteen nineteen")
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_CARDINALS = {word: number for number, word in enumerate(_BELOW_TWENTY.split())} | {
-    word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
-
-_GROUPED = r"\d{1,3}(?:[,，]\d{3})+|\d{1,2}(?:,\d{2}){1,4},\d{3}"
-"""Figures in groups, also in the Indian way: 1,20,000."""
-_EUROPEAN = r"\d{1,3}(?:\.\d{3}){1,4},\d{1,2}(?!\d)|\d{1,9},\d{2}(?= ?(?:€|EUR\b|Euro\b|CHF\b))"
-"""Figures with a comma before the decimals: 8.447,24 and 9,50 €. Without a currency "9,50" may be a list."""
-_EUROPEAN_FIGURES = re.compile(_EUROPEAN, re.IGNORECASE)
-_FIGURES = rf"(?:{_GROUPED})(?:\.\d+)?|\d+(?:\.\d+)?"
-_WORD = "|".join(sorted((*_CARDINALS, "hundred"), key=len, reverse=True))
-# 千米 and 千克 are units themselves, not numbers.
-_HAN = (rf"[{''.join(HAN_DIGITS)}{''.join(HAN_TENS)}]"
-        rf"(?:(?!千[米克])[{''.join((*HAN_DIGITS, *HAN_TENS, *HAN_MYRIADS))}])*")
-_AMOUNT = re.compile(
-    rf"(?P<currency>{_CURRENCY})? ?(?P<sign>[-−+])?"
-    rf"(?:(?P<figures>{_FIGURES}) ?[多余]?(?P<myriads>[百千万亿兆]*)[多余]?|(?P<han>{_HAN})[多余]?"
-    rf"|(?P<words>(?:{_WORD})(?:[ -](?:and )?(?:{_WORD}))*)(?![^\W\d_]))"
-    rf"(?: ?(?P<scales>(?:{'|'.join(_SCALES)})(?: (?:{'|'.join(_SCALES)}))*)(?![^\W\d_]))?")
-_LEAD = re.compile(r"^(?:(?:about|around|approximately|approx\.?|nearly|almost|over|"
-                   r"(?:no |not )?(?:more|less|fewer) than|at least|at most|up to|some|roughly|c\.|ca\.|circa) ?"
-                   r"|[约近超达逾~≈]|大约|不?超过|不足|不到|不?[多少]于|[至最][多少])+")
-_ASIDE = re.compile(r" ?(?:\([^()]*\)|\[[^\[\]]{1,12}\])$")
-_POWER = r"(?:(?P<factor>\d{1,9}(?:\.\d{1,9})?)\s?[x×·*]\s?)?(?<![\d.,])10\^(?P<exponent>[-−]?\d{1,2})(?!\d)"
-_POWER_OF_TEN = re.compile(_POWER)
-_RAISED = re.compile(r"(?<=\d)[⁰¹²³⁴-⁹]+")
-"""Raised figures behind a number: the mark of a note, but behind 10 perhaps an exponent."""
-_RAISED_TEN = re.compile(r"(?<![\d.,])10[⁰¹²³⁴-⁹]")
-_HAN_PERCENT = re.compile(r"^百分之(\S+)$")
-_RANGE = re.compile(r" ?(?:-|–|—|~|to|至|到) ?")
-_UNIT_WORDS = 3
+                 "sixteen seventeen eighteen nineteen").split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_CARDINALS = {word: number for number, word in enumerate(_BELOW_TWENTY)} | {
+    word: 10 * number for number, word in enumerate(_TENS, 2)}
+_MOST_UNIT_WORDS = 3
 """Longest unit in words: "square kilometres", "members of parliament"; anything longer is a sentence."""
-
+_PATTERNS = {name: re.compile(form, re.IGNORECASE if name == "european" else 0) for name, form in read_patterns(
+    "quantities.toml",
+    currency=alternatives({spelling for spelling, unit in _UNITS.items() if unit.isupper() or unit == "¥"}),
+    metric=alternatives({spelling for unit in ("km", "m", "kg") for spelling in _SPELLINGS[unit].split(", ")
+                         if not spelling.isascii()}),
+    cardinal=alternatives({*_CARDINALS, "hundred"}), scale=alternatives(_SCALES), tens=alternatives({*_TENS}),
+    digits=alternatives({*_BELOW_TWENTY[1:10]}), teens=alternatives({*_BELOW_TWENTY[2:]}),
+    han_first="".join((*HAN_DIGITS, *HAN_TENS)), han_digits="".join((*HAN_DIGITS, *HAN_TENS, *HAN_MYRIADS)),
+).items()}
 _BASE_UNITS = {unit: (measure, factor) for measure, units in {
     "length": {"km": 1e3, "m": 1.0, "cm": 0.01, "mm": 1e-3, "mi": 1609.344, "ft": 0.3048, "in": 0.0254},
     "area": {"km2": 1e6, "m2": 1.0, "ha": 1e4, "mi2": 2589988.11},
@@ -74,51 +53,17 @@ _BASE_UNITS = {unit: (measure, factor) for measure, units in {
     "": dict.fromkeys(("", "inhabitants", "people", "persons", "个", "人"), 1.0),
 }.items() for unit, factor in units.items()}
 _NORMAL_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
-
-# Scale words as written in a text.
-_WRITTEN_SCALE = r"(?:\s?(?:thousand|million|billion|trillion|bn|mn)\b)?"
-_WRITTEN_UNIT = (
-    r"%|percent|per\scent|°[CF]|km²|km2|sq\.?\skm|sq\.?\smi|square\s(?:kilomet(?:re|er)s?|miles?|met(?:re|er)s?|feet)|"
-    r"kilomet(?:re|er)s?|met(?:re|er)s?|cent?imet(?:re|er)s?|miles?|feet|foot|inches|hectares?|acres?|km|cm|mm|ft|m|kg|mg|"
-    r"kilograms?|grams?|tonnes?|tons?|litres?|liters?|people|inhabitants|residents|employees|minutes|hours|days|weeks|months|years|"
-    r"€|£|EUR|CHF|[Ee]uros?|dollars|pounds|yuan|yen")
-_WRITTEN_UNIT += "|" + "|".join(sorted((spelling for unit in ("km", "m", "kg") for spelling in
-                                        _SPELLINGS[unit].split(", ") if not spelling.isascii()), key=len, reverse=True))
-_WRITTEN_HAN_UNIT = (
-    "美元|港元|港币|欧元|日元|英镑|人民币|元|％|%|个百分点|平方公里|平方千米|平方米|公里|千米|厘米|米|吨|公斤|千克|毫克|克|公顷|"
-    "亩|人次|人|家|名|倍|项|万股|股|万件|辆|台|套|册|字|天|周|星期|个?小时|个月|个工作日|分钟|摄氏度|℃")
-_COUNTED_UNIT = rf"square\s\w+|years?|months?|weeks?|hours?|days?|‰|{_WRITTEN_UNIT}"
-_COUNTED_HAN_UNIT = f"{_WRITTEN_HAN_UNIT}|千瓦时|立方米|[个次座所岁年层本部位条日]"
 _YEAR_DIGITS = 4
 _LAST_YEAR = 2200
 """A larger number of four digits is not read as a year."""
 _UNGROUPED = 10_000
 """Numbers below it have no separators: four digits are often a year."""
-_EXACT_DECIMALS = 6
-_DECIMALS = 4
+_EXACT_DECIMALS, _DECIMALS = 6, 4
+"""Up to how many decimals are shown as they are, and to how many longer ones are rounded."""
 _DIGITS = 15
 """The digits that a float has for sure; further ones come from the binary form."""
 _BEFORE = frozenset("$€£¥₹")
 """Units that stand before their number."""
-
-
-def _number_pattern(before: str, unit: str, han_unit: str) -> str:
-    """Return a regular expression for a number with its currency, scale and unit (`han_unit` in Chinese text)."""
-    return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])(?<!\d{{3}}-)"
-            rf"(?:{_POWER}|{_EUROPEAN}|(?!0\d)(?:{_GROUPED}|\d++)(?:\.\d+)?+(?!-\d{{3}}))"
-            rf"(?:\s?[多余]?[百千万亿兆]+(?:多|余)?(?:{han_unit})?"
-            rf"|{_WRITTEN_SCALE}(?:\s?(?:{unit})(?!\w))?(?:{han_unit})?)")
-
-
-_NUMBERS = re.compile(_number_pattern("A-Za-z0-9.", _WRITTEN_UNIT, _WRITTEN_HAN_UNIT)
-                      + r"|(?<![一二三四五六七八九十百千两])[一二三四五六七八九十百千两]{1,20}[百千万亿]{1,8}[多余]?"
-                      + rf"(?:{_WRITTEN_HAN_UNIT})?")
-_COUNTS = re.compile(
-    _number_pattern("A-Za-z0-9.,-", _COUNTED_UNIT, _COUNTED_HAN_UNIT)
-    + r"|百分之[一二三四五六七八九十零百\d]+"
-    rf"|(?<![第一二三四五六七八九十两百千万亿])[一二三四五六七八九十两百千万亿]++[多余几]?(?:{_COUNTED_HAN_UNIT})(?!级)"
-    rf"|\b(?:(?:{_TENS.replace(' ', '|')})(?:-(?:{'|'.join(_BELOW_TWENTY.split()[1:10])}))?"
-    rf"|{'|'.join(_BELOW_TWENTY.split()[2:])}|hundred|thousand|million)\b(?: \w+)?")
 
 
 def find_numbers(text: str, *, counts: bool = False) -> Iterator[tuple[int, int]]:
@@ -126,7 +71,7 @@ def find_numbers(text: str, *, counts: bool = False) -> Iterator[tuple[int, int]
 
     With `counts`, also find small numbers in words, each with what it counts ("three rivers", 三座).
     """
-    return (match.span() for match in (_COUNTS if counts else _NUMBERS).finditer(with_ascii_digits(text)))
+    return (match.span() for match in _PATTERNS["counts" if counts else "in_text"].finditer(with_ascii_digits(text)))
 
 
 def parse_number(text: str) -> str:
@@ -134,30 +79,30 @@ def parse_number(text: str) -> str:
 
     The number is in figures or words, in English or Chinese, alone or after a word such as "about".
     """
-    if _RAISED_TEN.search(text):  # a power, or ten with the mark of a note
+    if _PATTERNS["raised_ten"].search(text):  # a power, or ten with the mark of a note
         return ""
-    folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(_RAISED.sub("", text))).strip(" .;。，")))
-    folded = _POWER_OF_TEN.sub(lambda power: _plain_number(  # "3 x 10^6"
+    folded = _PATTERNS["aside"].sub("", with_ascii_digits(normalise(_PATTERNS["raised"].sub("", text))).strip(" .;。，"))
+    folded = _PATTERNS["lead"].sub("", folded)
+    folded = _PATTERNS["power"].sub(lambda power: _plain_number(  # "3 x 10^6"
         Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-")))), folded)
-    folded = _EUROPEAN_FIGURES.sub(lambda figures: figures[0].replace(".", "").replace(",", "."), folded)
-    folded = _HAN_PERCENT.sub(r"\1%", folded)
-    low = _AMOUNT.match(folded)
+    folded = _PATTERNS["european"].sub(lambda figures: figures[0].replace(".", "").replace(",", "."), folded)
+    folded = _PATTERNS["han_percent"].sub(r"\1%", folded)
+    low = _PATTERNS["amount"].match(folded)
     if low is None:
         return ""
-    dash = _RANGE.match(folded, low.end())
-    high = _AMOUNT.match(folded, dash.end()) if dash else None
+    dash = _PATTERNS["range"].match(folded, low.end())
+    high = _PATTERNS["amount"].match(folded, dash.end()) if dash else None
+    number, last = _plain_number(_amount_value(low)), high or low
     if high is not None:  # a range, "5-10 km"
-        unit = _canonical_unit(folded[high.end():], high["currency"] or low["currency"])
-        lowest, highest = _plain_number(_amount_value(low)), _plain_number(_amount_value(high))
-        return "" if unit is None else f"{lowest}..{highest} {unit}".rstrip()
-    rest = folded[low.end():]
-    unit = _canonical_unit(rest, low["currency"])
-    if unit is None:  # perhaps a compound, "5 ft 11 in"
+        number = f"{number}..{_plain_number(_amount_value(high))}"
+    rest = folded[last.end():]
+    unit = _canonical_unit(rest, last["currency"] or low["currency"])
+    if unit is None and high is None:  # perhaps a compound, "5 ft 11 in"
         first_word, _, rest_of_compound = rest.strip().partition(" ")
         first_unit = _UNITS.get(first_word)
         smaller_part = parse_number(rest_of_compound) if first_unit else ""
-        return f"{_plain_number(_amount_value(low))} {first_unit} {smaller_part}" if smaller_part else ""
-    return f"{_plain_number(_amount_value(low))} {unit}".rstrip()
+        return f"{number} {first_unit} {smaller_part}" if smaller_part else ""
+    return "" if unit is None else f"{number} {unit}".rstrip()
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
@@ -198,7 +143,7 @@ def _canonical_unit(rest: str, currency: str | None) -> str | None:
     written = rest.strip(" -")
     unit = _UNITS.get(written, written)
     has_figures = any(character.isdigit() for character in unit) and unit not in _SPELLINGS
-    if has_figures or len(unit.split()) > _UNIT_WORDS:
+    if has_figures or len(unit.split()) > _MOST_UNIT_WORDS:
         return None
     if not currency:
         return unit
@@ -207,7 +152,7 @@ def _canonical_unit(rest: str, currency: str | None) -> str | None:
 
 
 def _amount_value(amount: re.Match[str]) -> Decimal:
-    """Return the value of a number that `_AMOUNT` matched, with its sign and its scale ("million", 万)."""
+    """Return the value of a number that the form "amount" matched, with its sign and its scale ("million", 万)."""
     if amount["figures"]:
         value = Decimal(re.sub("[,，]", "", amount["figures"]))
         for letter in amount["myriads"]:
@@ -233,8 +178,7 @@ def _plain_number(value: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A date or a number with its unit; `text` is at characters `start` to `end`."""
 
     start: int

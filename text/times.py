@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from .cleaning import one_line
 from .dates import MEANT, find_dates, parse_date, years_of
+from .patterns import read_patterns
 
 TimeKind = Literal["at", "from", "until", "during", "planned", "former", "with"]
 _Key = TypeVar("_Key")
@@ -23,31 +24,9 @@ SECTION = ("under", "见于")
 """What marks the section that a fact holds in, in English and in Chinese: "under: Second quarter"."""
 LONGEST = 80
 """The most characters of words that say when; longer ones are a sentence."""
-_QUALIFIER = re.compile(r"[^\W\d][^:：;；]{0,40}[:：]\s*+\S[^;；]{0,80}")
 _MOST_NOTED = 4
 """How many of a fact's times a note shows, the latest ones."""
-_DURING = re.compile(r"^(?:between|during|for) ", re.IGNORECASE)
-_QUARTER = re.compile(r"\bQ[1-4] ?\d{4}\b|\b\d{4} ?Q[1-4]\b|\d{4} ?年第?[一二三四1-4]季度?", re.IGNORECASE)
-_ISO_MONTH = re.compile(r"(?<![\d-])\d{4}-(?:0[1-9]|1[0-2])(?![\d-])")
-_PLANNED = re.compile(
-    r"\b(?:plan(?:s|ned|ning)?|scheduled|due(?! to)|expected|upcoming|future|will|proposed|intended|forthcoming"
-    r"|projected)\b|计划|预计|规划|将于|将在|拟于|拟在|拟建|即将|待建", re.IGNORECASE)
-_FORMER = re.compile(
-    r"\b(?:former(?:ly)?|ex|previous(?:ly)?(?! (?:year|quarter|month))|no longer|used to|ceased|discontinued|abolished"
-    r"|retired|resigned)\b|^前(?!往)|^原|曾|前任|原任|卸任|离任|不再|已终止|已结束|已停", re.IGNORECASE)
-_OPEN_END = re.compile(r"\b(?:present|now|today|to date|onwards?|ongoing|current(?:ly)?)\b|至今|迄今|现在",
-                       re.IGNORECASE)
-_UNTIL_BEFORE = re.compile(
-    r"\b(?:to|through)\b\W*(?:the |end of |early |late |mid)*\W*$|(?:\b(?:until|till|til|thru|up to|ends?|ended|ending"
-    r"|expir(?:y|es|ed)|terminated|closed|left|before|prior to)\b|(?<!截)[至到]|截止)[^\d]{0,20}$", re.IGNORECASE)
-_UNTIL_AFTER = re.compile(r"^ ?[日号月年]?(?:为?止|之?以?前|结束|到期|终止|届满|离任|卸任)")
-_FROM_BEFORE = re.compile(
-    r"(?:\b(?:since|from|as from|starting|starts|started|beginning|begins|began|effective|after|joined|became|appointed"
-    r"|opened|took over|takes effect|took effect)\b|[自从])[^\d]{0,20}$", re.IGNORECASE)
-_FROM_AFTER = re.compile(r"^ ?[日号月年]?(?:起|以来|开始|之?以?后|上任|就任|生效)")
-_FIRST_WORD = re.compile(r"(?!end |start |beginning )\w+ |[自从至到]")
-_RANGE = re.compile(r"^\W*[–—~-]\W*$|^\W*(?:\w+ )?(?:to|until|till|through|至|到)\W*(?:\w+ )?$", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween\b", re.IGNORECASE)
+_WORDS = {name: re.compile(form, re.IGNORECASE) for name, form in read_patterns("times.toml").items()}
 _QUARTERS, _MONTHS_EACH = range(33, 37), 3
 _EARLIEST, _LATEST = (-(10**6), 1, 1), (10**6, 12, 31)
 
@@ -89,7 +68,7 @@ def split_qualifiers(words: str) -> tuple[str, tuple[str, ...]]:
     when, qualifiers = list[str](), list[str]()
     for part in filter(None, map(_strip_brackets, re.split("[;；]", _strip_brackets(words)))):
         is_section = part.startswith(tuple(f"{mark}: " for mark in SECTION))
-        is_qualifier = is_section or (_QUALIFIER.fullmatch(part) is not None and _read_when(part) is None)
+        is_qualifier = is_section or (_WORDS["qualifier"].fullmatch(part) is not None and _read_when(part) is None)
         (qualifiers if is_qualifier else when).append(part)
     return "; ".join(when).strip(" ()（）"), tuple(qualifiers)
 
@@ -103,15 +82,13 @@ def _strip_brackets(words: str) -> str:
 
 def _read_when(words: str) -> FactTime | None:
     """Return when words without qualifiers say that a fact holds; None if they do not say so."""
-    if not words or len(words) > LONGEST:
-        return None
-    dated = _read_dates(words)
+    dated = _read_dates(words) if 0 < len(words) <= LONGEST else None
     if dated is None:
         return None
     kind, start, end = dated
-    if _PLANNED.search(words):
+    if _WORDS["planned"].search(words):
         return FactTime(words, "planned", start, end)
-    if _FORMER.search(words):
+    if _WORDS["former"].search(words):
         return FactTime(words, "former", start, end)
     return FactTime(words, kind, start, end) if start or end else None
 
@@ -120,15 +97,15 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     """Return the kind of time that words with dates state, and its first and last date."""
     if meant := MEANT.search(words):  # a relative date has words such as "the end of", which end nothing
         first, _, last = meant["meant"].partition("/")
-        lead = _FIRST_WORD.match(words)
+        lead = _WORDS["first_word"].match(words)
         return _read_one(lead[0] if lead else "", (first, last or first, False), words[meant.end():])
-    whole = _date_bounds(parse_date(_DURING.sub("", words)))
+    whole = _date_bounds(parse_date(_WORDS["during"].sub("", words)))
     if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
         return "during", *whole[:2]
-    quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
+    quarters = [match.span() for match in _WORDS["quarter"].finditer(words)]
     others = [(start, end) for start, end in find_dates(words)
-              if all(end <= other_start or other_end <= start for other_start, other_end in quarters_and_months)]
-    spans = sorted([*quarters_and_months, *others])
+              if all(end <= quarter_start or quarter_end <= start for quarter_start, quarter_end in quarters)]
+    spans = sorted([*quarters, *others])
     dates = list(filter(None, (_date_bounds(parse_date(words[start:end])) for start, end in spans)))
     if len(dates) != len(spans) or len(spans) > 2:  # noqa: PLR2004  (a range has two ends)
         return None
@@ -137,25 +114,22 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     before, after = words[:spans[0][0]], words[spans[-1][1]:]
     if len(spans) == 1:
         return _read_one(before, dates[0], after)
-    first, last = dates
-    is_range = _BETWEEN.search(before) or _RANGE.match(words[spans[0][1]:spans[1][0]])
-    is_forward = _first_day(first[0]) <= _first_day(last[0])
-    return ("during", first[0], last[1]) if is_range and is_forward else None
+    (start, _, _), (_, end, _) = dates
+    is_range = _WORDS["between"].search(before) or _WORDS["range"].match(words[spans[0][1]:spans[1][0]])
+    is_forward = _first_day(start) <= _first_day(dates[1][0])
+    return ("during", start, end) if is_range and is_forward else None
 
 
 def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
-    """Return the kind of time that a date and the words around it state, and its first and last date.
-
-    `date` are the bounds of the date (see `_date_bounds`).
-    """
+    """Return the kind of time that a date (see `_date_bounds`) and the words around it state, and its two dates."""
     start, end, is_range = date
     if is_range:
         return "during", start, end
-    if _OPEN_END.search(after):
+    if _WORDS["open_end"].search(after):
         return "from", start, ""
-    if _UNTIL_BEFORE.search(before) or _UNTIL_AFTER.match(after):
+    if _WORDS["until_before"].search(before) or _WORDS["until_after"].match(after):
         return "until", "", end
-    if _FROM_BEFORE.search(before) or _FROM_AFTER.match(after):
+    if _WORDS["from_before"].search(before) or _WORDS["from_after"].match(after):
         return "from", start, ""
     return "at", start, end
 
@@ -182,26 +156,18 @@ def _year_text(number: int) -> str:
     return f"{number:05d}" if number < 0 else f"{number:04d}"
 
 
-def _date_parts(date: str) -> list[int]:
-    """Return the numbers of an ISO date: the year, then the month and the day if the date has them."""
+def _first_day(date: str, *, is_last: bool = False) -> _Day:
+    """Return the first day of an ISO year or month, or with `is_last` the last one; the day itself if it is a day."""
+    # The last day of any month is 31, because days are only compared: none is shown, and none is after it in its month.
     sign, plain = (-1, date[1:]) if date.startswith("-") else (1, date)
-    year, *rest = map(int, plain.split("-"))
-    return [sign * year, *rest]
-
-
-def _first_day(date: str) -> _Day:
-    """Return the first day of a year or month, or the day itself."""
-    year, month, day = [*_date_parts(date), 1, 1][:3]
-    return year, month, day
+    missing = (12, 31) if is_last else (1, 1)
+    year, *stated = map(int, plain.split("-"))
+    month, day = (*stated, *missing[len(stated):])
+    return sign * year, month, day
 
 
 def _last_day(date: str) -> _Day:
-    """Return the last day of a year or month, or the day itself."""
-    # It is day 31 of any month: days are only compared with each other, never shown, and none is after it in its month.
-    year, *rest = _date_parts(date)
-    month = rest[0] if rest else 12
-    day = rest[1] if len(rest) > 1 else 31
-    return year, month, day
+    return _first_day(date, is_last=True)
 
 
 class DateError(ValueError):
@@ -244,8 +210,9 @@ class Validity(NamedTuple):
             return ""
         shown = [time.words for time in self.times[-_MOST_NOTED:]]
         omitted_count = len(self.times) - len(shown)
-        omission = [f"… (+{omitted_count})"] if omitted_count else []
-        return "; ".join([*omission, *shown, *(f"superseded {date}" for date in self.successor_date)])
+        omission = f"… (+{omitted_count})" if omitted_count else ""
+        successor = f"superseded {self.successor_date}" if self.successor_date else ""
+        return "; ".join(filter(None, [omission, *shown, successor]))
 
     def with_note(self, text: str) -> str:
         """Return a text of the fact with its time in brackets: "Ana Ruiz (since 2019)"."""
@@ -257,14 +224,10 @@ class Validity(NamedTuple):
         return CELL_MARK.join((*cells, *filter(None, [self.note()])))
 
     @property
-    def successor_date(self) -> tuple[str, ...]:
-        """The date at which another value replaced this one, as a tuple of one; empty if none did.
-
-        It is the first date of `later` after the last date from which the fact is stated to hold.
-        """
-        last_start = max((_first_day(start) for start in self.open_starts()), default=None)
-        replaced = [date for date in self.later if last_start is not None and _first_day(date) > last_start]
-        return tuple(replaced[:1])
+    def successor_date(self) -> str:
+        """The first date of `later` after the last one from which the fact is stated to hold; "" if there is none."""
+        last_start = max(map(_first_day, self.open_starts()), default=_LATEST)
+        return next((date for date in self.later if _first_day(date) > last_start), "")
 
     def bounds(self) -> tuple[str, str]:
         """Return the first and last date of the latest period in which the fact holds; "" for a date that is unknown.
@@ -277,7 +240,7 @@ class Validity(NamedTuple):
         end = max((time.end for time in actual if time.end and time.kind != "at"), key=_last_day, default="")
         if end and (not start or _first_day(start) <= _last_day(end)):
             return start, end
-        return start, "".join(self.successor_date)
+        return start, self.successor_date
 
     def open_starts(self) -> list[str]:
         """Return the dates from which the fact is stated to hold, without saying until when."""
