@@ -97,53 +97,33 @@ def type_column(cells: Sequence[str], header: str = "", shown: Conventions = Con
     """
     written = {cell: number for cell, number in Counter(cells).items() if cell.strip() not in DASHES}
     stated = {cell: number for cell, number in written.items() if not says_nothing(cell)}
-    typed = (_tick_column(cells, written) or _truth_column(cells, written) or _truth_column(cells, stated)
+    empty = len(cells) - sum(written.values())
+    typed = (_truth_column(cells, written, empty) or _truth_column(cells, stated, len(cells) - sum(stated.values()))
              or _number_column(cells, stated, header, shown) or _date_column(cells, stated, shown))
     if typed is not None:
         return typed
-    empty = len(cells) - sum(written.values())
     if written and (lists := read_lists(written)) is not None:
         return TypedColumn("list", [lists.get(cell) for cell in cells], empty=empty)
     return TypedColumn("text", [cell if cell in written else None for cell in cells], empty=empty)
 
 
-def _tick_column(cells: Sequence[str], written: Mapping[str, int]) -> TypedColumn | None:
-    """Return the truth values of a column of marks that say yes and empty cells that say no, or None if it is none."""
-    empty = len(cells) - sum(written.values())
-    if not written or not empty or any(cell.strip().lower() not in _TICKS for cell in written):
-        return None
-    if any(cell.strip() and cell not in written for cell in cells):  # a dash may say no, or that nobody knows
-        return None
-    return TypedColumn("boolean", [cell in written for cell in cells])
-
-
-def _truth_column(cells: Sequence[str], stated: Mapping[str, int]) -> TypedColumn | None:
-    if not 0 < len(stated) <= _MOST_SPELLINGS:
-        return None
+def _truth_column(cells: Sequence[str], stated: Mapping[str, int], empty: int) -> TypedColumn | None:
+    """Return the truth values of a column, or None if it has any other cells."""
     folded = {cell: cell.strip().lower() for cell in stated}
-    values = set(folded.values())
+    values = set(folded.values()) if len(folded) <= _MOST_SPELLINGS else set()
+    # Marks that say yes, where all other cells are empty and say no; a dash may say no, or that nobody knows.
+    if values and values <= _TICKS and empty and all(cell in stated or not cell.strip() for cell in cells):
+        return TypedColumn("boolean", [cell in stated for cell in cells])
     for true, false in _TRUTHS:
-        if values <= true | false and (values == {"y", "n"} or not values <= _LETTERS):
+        if values and values <= true | false and (values == {"y", "n"} or not values <= _LETTERS):
             return TypedColumn("boolean", [folded[cell] in true if cell in stated else None for cell in cells],
-                               empty=len(cells) - sum(stated.values()))
+                               empty=empty)
     return None
-
-
-def _column_of_kind(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str, int], values: Mapping[str, Value],
-                    **rest: Any) -> TypedColumn | None:
-    """Return a column of a kind with its values by cell, or None if too few cells have one."""
-    total, typed = sum(stated.values()), sum(stated[cell] for cell in values)
-    if not typed or total - typed > most_that_differ(total):
-        return None
-    return TypedColumn(kind, [values.get(cell) for cell in cells], empty=len(cells) - total, untyped=total - typed,
-                       **rest)
 
 
 def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str, shown: Conventions,
                    ) -> TypedColumn | None:
-    if _CODES.search(label_key(header)):
-        return None
-    if are_dates_in_figures(stated):
+    if _CODES.search(label_key(header)) or are_dates_in_figures(stated):
         return None
     read = read_numbers(stated, shown.decimal)
     if not read.values or any(cell not in read.values and _NUMBER_LIST.fullmatch(cell) for cell in stated):
@@ -160,6 +140,23 @@ def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
                            units=[units.get(cell) for cell in cells] if len(distinct) > 1 else None,
                            integers=all(value.is_integer() for value in read.values.values()), note=read.note,
                            conventions=Conventions(decimal=read.decimal), is_ambiguous=read.is_ambiguous)
+
+
+def _date_column(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:
+    read = read_dates(stated, shown.day_first)
+    return _column_of_kind("date", cells, stated, read.values, precision=read.precision, note=read.note,
+                           conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous,
+                           lasts=[read.lasts.get(cell) for cell in cells] if read.lasts else [])
+
+
+def _column_of_kind(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str, int], values: Mapping[str, Value],
+                    **rest: Any) -> TypedColumn | None:
+    """Return a column of a kind with its values by cell, or None if too few cells have one."""
+    total, typed = sum(stated.values()), sum(stated[cell] for cell in values)
+    if not typed or total - typed > most_that_differ(total):
+        return None
+    return TypedColumn(kind, [values.get(cell) for cell in cells], empty=len(cells) - total, untyped=total - typed,
+                       **rest)
 
 
 def split_unit(header: str) -> tuple[str, str]:
@@ -179,10 +176,3 @@ def split_unit(header: str) -> tuple[str, str]:
 def _canonical_unit(unit: str) -> str:
     """Return the canonical form of a unit or currency, "" if the text is none."""
     return scaled_unit_of(unit) or (unit.upper() if is_currency(unit.upper()) else "")
-
-
-def _date_column(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:
-    read = read_dates(stated, shown.day_first)
-    return _column_of_kind("date", cells, stated, read.values, precision=read.precision, note=read.note,
-                           conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous,
-                           lasts=[read.lasts.get(cell) for cell in cells] if read.lasts else [])

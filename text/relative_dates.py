@@ -19,55 +19,31 @@ from typing import NamedTuple
 
 from ..schemas.naming import label_key
 from .dates import find_dates, parse_date
+from .patterns import read_patterns
 from .relative_meaning import FORMS, Said
 from .scripts import with_ascii_digits
 from .table_rows import find_rows
 
-_FIELDS = ("date", "sent", "sent at", "sent on", "date sent", "timestamp", "datetime", "date time", "time",
-           "created at", "posted", "posted at", "published", "published at", "publication date", "date published",
-           "meeting date", "date of meeting", "日期", "发送时间", "发送日期", "时间", "会议日期", "会议时间",
-           "发布日期", "发布时间", "成文日期")
-"""The fields with the date of a document, the likeliest first. The date of a file ("created") may be that of a copy."""
-_FIELD = re.compile(rf"(?:{'|'.join(_FIELDS)})\s?[:：]", re.IGNORECASE)
+_DATA = read_patterns("relative_dates.toml")
+_FIELDS: list[str] = _DATA["fields"].split("|")
+_LINES = {name: re.compile(form, re.IGNORECASE | re.MULTILINE if name in {"likely", "mail_head"} else re.IGNORECASE)
+          for name, form in _DATA["lines"].items()}
 _BOOKS = frozenset({".epub"})
 """Files whose date is that of an edition: their "yesterday" is that of a story."""
-_MAIL_INSIDE = re.compile(r"#{1,6} (?:Earlier mail|Forwarded mail)")
-_LIMITS = re.compile(r"(?:\b(?:until|till|since|by|before|after|from|to|as of|deadline|due)\b|[至到自从截止])"
-                     r"[^\w\d]{0,3}$", re.IGNORECASE)
-"""The words before a date that make it another date than that of what stands below."""
-_LIKELY = re.compile(r"^(?:#{1,6} [^\n]{0,300}|[^\n|]{0,60}?(?:(?:19|20)\d\d|[〇零一二三四五六七八九]{4}年)"
-                     r"[^\n]{0,60})", re.MULTILINE)
-"""A heading, or the beginning of a line with a year."""
-_TIME = re.compile(r"[\sT,，]{1,3}(?:at )?\d{1,2}[:：]\d\d(?:[:：]\d\d)?(?:[.,]\d{1,6})?\s?"
-                   r"(?:Z|[ap]\.?m\.?|[+-]\d\d:?\d\d)?", re.IGNORECASE)
-_WEEKDAY = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|(?:星期|周)[一二三四五六日天]",
-                      re.IGNORECASE)
 _MARKS = " \t[]()*_>•=~—–-.,，:：【】（）"
-_ENTRY = re.compile(r"\s?[\])】）]?\s?(?:[:：|,，–—-]|[^\s:：]{1,30}(?: [^\s:：]{1,30})?[:：]|[\])】）])")
-_SPEAKER = re.compile(r"\s{0,3}[-–—]?\s?[^\s:：][^:：\n]{0,40}[:：]\s")
-_BULLET = re.compile(r"\s*[*•-]\s")
-_NEXT = re.compile(r"\b(?:next|upcoming|following|deadline|due)\b|下次|下一次|截止", re.IGNORECASE)
-_MAIL_HEAD = re.compile(r"^(?:From|Author|To|发件人|收件人)\s?[:：]", re.MULTILINE | re.IGNORECASE)
-_OPENING = re.compile(r"(?:\s|\|[^\n]*\n|#[^\n]*\n|[^\n]{0,80}\n(?=\s*\Z))*+")
-"""What may stand above the first message of a chat: rows, headings, and a line such as its title."""
 _PLAIN_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 _PLAIN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_CAPITALISED_BEFORE = re.compile(r"[A-Z]\w{0,30} $")
+_ONE_DAY = frozenset({"today", "yesterday", "tomorrow", "tonight"})
 _LONGEST_NAME = 40
 """The most characters of the name that signs a message."""
 _HEAD = 80
 """The characters of a line in which its date is looked for."""
+_BESIDE = 60
+"""The characters on each side of a relative date in which a date may stand that states it."""
 _DAY_PARTS = 3
 _CACHED = 256
 """Texts whose relative dates are cached: a build and an answer read those of each passage several times."""
-_WRAPPED = re.compile(r"(?<=[^\n]{50})\n(?=[^\s#|>*\[-])")
-"""A line break within a paragraph of a mail; behind a shorter line it ends the sentence."""
-_BESIDE = 60
-"""The characters on each side of a relative date in which a date may stand that states it."""
-_JOINT = re.compile(r"(?:[\s,，()（）—–-]|\bon\b|\bat\b|\bthe\b|\bof\b|即|\d{1,2}(?:[:.]\d\d)?\s?[ap]m\b|\d{1,2}:\d\d"
-                    r"|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?|(?:星期|周)[一二三四五六日天])*+", re.IGNORECASE)
-"""What stands between a relative date and the date that states it."""
-_TITLED = re.compile(r"[A-Z]\w{0,30} $")
-_ONE_DAY = frozenset({"today", "yesterday", "tomorrow", "tonight"})
 
 
 class RelativeDate(NamedTuple):
@@ -84,21 +60,6 @@ class _Mark(NamedTuple):
     start: int
     level: int
     said_on: str
-
-
-class _LineDate(NamedTuple):
-    """The first day that a line states, from character `start` to `end`; "" if it states none."""
-
-    start: int
-    end: int
-    day: str
-
-    @classmethod
-    def of(cls, line: str) -> "_LineDate":
-        """Find the day at the beginning of a line."""
-        start, end = next(find_dates(line[:_HEAD]), (0, 0))
-        normal = parse_date(line[start:end])
-        return cls(start, end, normal if _PLAIN_DAY.fullmatch(normal) else "")
 
 
 def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> str:
@@ -121,7 +82,7 @@ def _only_date(text: str, least_parts: int = 1) -> str:
     plain = with_ascii_digits(text[:_HEAD * 4])
     if re.fullmatch(r"\d{4}-\d\d", plain.strip()):
         return plain.strip()
-    stated = {parse_date(plain[start:end]) for start, end in find_dates(plain) if not _LIMITS.search(plain[:start])}
+    stated = {parse_date(plain[start:end]) for start, end in find_dates(plain) if not _LINES["limit"].search(plain[:start])}
     dates = {normal for normal in stated if _PLAIN_DATE.fullmatch(normal)}
     # "2024" beside "2024-03-05" is the same date.
     precise = [one for one in dates if not any(other != one and other.startswith(one) for other in dates)]
@@ -140,7 +101,7 @@ class SayingDates:
             if mark.level:
                 headings = [above for above in headings if above.level < mark.level] + [mark]
             date_above = next((above.said_on for above in reversed(headings) if above.said_on), said_on)
-            is_mail = _MAIL_INSIDE.match(text, mark.start) is not None  # which has a date of its own, or none
+            is_mail = _LINES["mail_inside"].match(text, mark.start) is not None  # which has a date of its own, or none
             self._starts.append(mark.start)
             self._dates.append(mark.said_on or ("" if is_mail else date_above))
 
@@ -156,18 +117,20 @@ def _find_marks(text: str, *, is_dated: bool) -> Iterator[_Mark]:
     are all of one form; and headings of a text with a date of its own (`is_dated`) only if they name a mail.
     """
     form = ""  # of the lines that count: that of the first one with a date; "none" if the text begins otherwise
-    for line in _LIKELY.finditer(text):
+    for line in _LINES["likely"].finditer(text):
         level = len(line[0]) - len(line[0].lstrip("#"))
         if level:
-            is_own = _MAIL_INSIDE.match(line[0]) or not (is_dated or _NEXT.search(line[0]))
+            is_own = _LINES["mail_inside"].match(line[0]) or not (is_dated or _LINES["other_day"].search(line[0]))
             yield _Mark(line.start(), level, _only_date(line[0], _DAY_PARTS) if is_own else "")
             continue
         own_form, said_on = _message_date(line[0])
         if own_form == "field":
-            is_in_mail_head = _MAIL_HEAD.search(text, max(0, line.start() - _HEAD * 3), line.start()) is not None
-        elif own_form and not form:
-            form = own_form if _OPENING.fullmatch(text, 0, line.start()) else "none"
-        if said_on and (is_in_mail_head if own_form == "field" else own_form == form):
+            counts = _LINES["mail_head"].search(text, max(0, line.start() - _HEAD * 3), line.start()) is not None
+        else:
+            if own_form and not form:
+                form = own_form if _LINES["opening"].fullmatch(text, 0, line.start()) else "none"
+            counts = own_form == form
+        if said_on and counts:
             yield _Mark(line.start(), 0, said_on)
 
 
@@ -175,20 +138,27 @@ def _message_date(line: str) -> tuple[str, str]:
     """Return the form and date of a line that opens a message or a day; two empty texts for any other line."""
     # The forms are "field" ("Date: 5 March 2024"), "stamped" ("[2024-03-05 10:12] Ann: ..."), "signed" ("Ann,
     # 2024-03-05 10:12") and "day" ("5 March 2024" alone).
-    start, end, said_on = _LineDate.of(line)
+    start, end, said_on = _first_day(line)
     if not said_on:
         return "", ""
-    before = _WEEKDAY.sub("", line[:start]).strip(_MARKS)
-    time = _TIME.match(line, end)
+    before = _LINES["weekday"].sub("", line[:start]).strip(_MARKS)
+    time = _LINES["time"].match(line, end)
     rest = line[time.end() if time else end:]
-    is_alone = not _WEEKDAY.sub("", rest).strip(_MARKS)
-    has_message = rest[:1] in tuple("])】）") or _SPEAKER.match(rest) is not None
-    if _FIELD.fullmatch(line[:start].strip(" \t*_>-")):
+    is_alone = not _LINES["weekday"].sub("", rest).strip(_MARKS)
+    has_message = rest[:1] in tuple("])】）") or _LINES["speaker"].match(rest) is not None
+    if _LINES["field"].fullmatch(line[:start].strip(" \t*_>-")):
         return "field", said_on
     if time and len(before) <= _LONGEST_NAME and (has_message or (is_alone and before)):
         return "signed" if before else "stamped", said_on
-    is_day = is_alone and not before and not _BULLET.match(line)
+    is_day = is_alone and not before and not _LINES["bullet"].match(line)
     return ("day", said_on) if is_day else ("", "")
+
+
+def _first_day(line: str) -> tuple[int, int, str]:
+    """Return where the first date of a line begins and ends, and the date; "" unless it is a day."""
+    start, end = next(find_dates(line[:_HEAD]), (0, 0))
+    normal = parse_date(line[start:end])
+    return start, end, normal if _PLAIN_DAY.fullmatch(normal) else ""
 
 
 @lru_cache(_CACHED)
@@ -201,7 +171,7 @@ def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
     line_starts, line_dates = _line_dates(text, said_on)
     if not any(line_dates):
         return ()
-    text = _WRAPPED.sub(" ", text)
+    text = _LINES["wrapped"].sub(" ", text)
     found = [(match, read) for form, read in FORMS for match in form.finditer(text)]
     found.sort(key=lambda one: (one[0].start(), -one[0].end()))  # of those that begin at one place, the longest first
     dates, end = list[RelativeDate](), 0
@@ -230,16 +200,16 @@ def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
     """Return where each line of a text begins, and the date on which it was said."""
     dates = SayingDates(text, said_on)
     date_of_row = {row.start: day for row in find_rows(text) for cell in row.cells
-                   if _FIELD.fullmatch(f"{cell.header.replace('_', ' ')}:") and (day := _only_date(cell.value))}
+                   if _LINES["field"].fullmatch(f"{cell.header.replace('_', ' ')}:") and (day := _only_date(cell.value))}
     starts, line_dates, start = list[int](), list[str](), 0
     entry = ""  # the date of an entry such as "- 2024-02-01: kick-off", which counts for its paragraph
     for line in text.splitlines(keepends=True):
-        is_likely = _LIKELY.match(line) is not None
+        is_likely = _LINES["likely"].match(line) is not None
         if not line.strip() or (is_likely and _message_date(line)[1]):
             entry = ""
         elif is_likely and not said_on:  # in a dated text it may be of another day, as in an agenda
-            begin, end, day = _LineDate.of(line)
-            entry = day if day and not line[:begin].strip(_MARKS) and _ENTRY.match(line, end) else entry
+            begin, end, day = _first_day(line)
+            entry = day if day and not line[:begin].strip(_MARKS) and _LINES["entry"].match(line, end) else entry
         starts.append(start)
         line_dates.append(date_of_row.get(start) or entry or dates.at(start))
         start += len(line)
@@ -250,13 +220,13 @@ def _is_stated(text: str, start: int, end: int) -> bool:
     """Return True if a date stands beside the words: "in a week's time on Tuesday 17 January 2012"."""
     after, before = text[end:end + _BESIDE], text[max(0, start - _BESIDE):start]
     later = next(find_dates(after), None)
-    joint = _JOINT.fullmatch(after, 0, later[0]) if later else None
+    joint = _LINES["joint"].fullmatch(after, 0, later[0]) if later else None
     if later and joint:
         # Of a list such as "in March, 5 May last year" no date states another: neither has a year.
         has_year = not parse_date(after[slice(*later)]).startswith("XXXX")
         return has_year or "(" in joint[0] or "（" in joint[0]
     for earlier_start, earlier_end in [*find_dates(before)][-1:]:
-        is_joined = _JOINT.fullmatch(before, earlier_end) is not None and before[earlier_end:].strip() != "]"
+        is_joined = _LINES["joint"].fullmatch(before, earlier_end) is not None and before[earlier_end:].strip() != "]"
         return is_joined and not parse_date(before[earlier_start:earlier_end]).startswith("XXXX")
     return False
 
@@ -265,7 +235,7 @@ def _is_title(match: re.Match[str]) -> bool:
     """Return True for capitalised words within a name, such as "USA Today" or “Yesterday”."""
     words, before = match[0], match.string[max(0, match.start() - 20):match.start()]
     is_quoted = before[-1:] in tuple("《“\"‘") and match.string[match.end():match.end() + 1] in tuple("》”\"’")
-    is_in_name = words.lower() in _ONE_DAY and words.istitle() and _TITLED.search(before) is not None
+    is_in_name = words.lower() in _ONE_DAY and words.istitle() and _CAPITALISED_BEFORE.search(before) is not None
     return is_quoted or is_in_name or words.startswith("The Day ")
 
 
