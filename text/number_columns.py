@@ -62,7 +62,8 @@ def read_numbers(cells: Mapping[str, int], hint: DecimalMark = "") -> NumberColu
     """
     lines = "\n".join([*cells, ""])
     if _PLAIN.fullmatch(lines) and not _DOUBTFUL_POINT.search(lines):  # a shortcut with the same result
-        return NumberColumn({cell: float(cell) for cell in cells}, dict.fromkeys(cells, ""), "." if "." in lines else "")
+        values = {cell: float(cell) for cell in cells}
+        return NumberColumn(values, dict.fromkeys(cells, ""), "." if "." in lines else "")
     read = _without_codes(read_most(cells, read_number), cells)
     decision = _decide_mark(read, cells, hint)
     values = {cell: value for cell, number in read.items()

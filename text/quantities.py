@@ -29,22 +29,17 @@ _SYMBOLS = frozenset(normalise(
 """Further units, common in table headers and data sheets."""
 _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9,
            "trillion": 10**12, "tn": 10**12}
-_BELOW_TWENTY = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-                 "sixteen seventeen eighteen nineteen").split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_CARDINALS = {word: number for number, word in enumerate(_BELOW_TWENTY)} | {
-    word: 10 * number for number, word in enumerate(_TENS, 2)}
 _MOST_UNIT_WORDS = 3
 """Longest unit in words: "square kilometres", "members of parliament"; anything longer is a sentence."""
-_PATTERNS = {name: re.compile(form, re.IGNORECASE if name == "european" else 0) for name, form in read_patterns(
-    "quantities.toml",
+_DATA: dict[str, str] = read_patterns(
+    "quantities.toml", scale=alternatives(_SCALES), han_first="".join((*HAN_DIGITS, *HAN_TENS)),
+    han_digits="".join((*HAN_DIGITS, *HAN_TENS, *HAN_MYRIADS)),
     currency=alternatives({spelling for spelling, unit in _UNITS.items() if unit.isupper() or unit == "¥"}),
     metric=alternatives({spelling for unit in ("km", "m", "kg") for spelling in _SPELLINGS[unit].split(", ")
-                         if not spelling.isascii()}),
-    cardinal=alternatives({*_CARDINALS, "hundred"}), scale=alternatives(_SCALES), tens=alternatives({*_TENS}),
-    digits=alternatives({*_BELOW_TWENTY[1:10]}), teens=alternatives({*_BELOW_TWENTY[2:]}),
-    han_first="".join((*HAN_DIGITS, *HAN_TENS)), han_digits="".join((*HAN_DIGITS, *HAN_TENS, *HAN_MYRIADS)),
-).items()}
+                         if not spelling.isascii()}))
+_PATTERNS = {name: re.compile(form, re.IGNORECASE if name == "european" else 0) for name, form in _DATA.items()}
+_CARDINALS = {word: number for number, word in enumerate(_DATA["below_twenty"].split("|"))} | {
+    word: 10 * number for number, word in enumerate(_DATA["tens"].split("|"), 2)}
 _BASE_UNITS = {unit: (measure, factor) for measure, units in {
     "length": {"km": 1e3, "m": 1.0, "cm": 0.01, "mm": 1e-3, "mi": 1609.344, "ft": 0.3048, "in": 0.0254},
     "area": {"km2": 1e6, "m2": 1.0, "ha": 1e4, "mi2": 2589988.11},
@@ -81,8 +76,8 @@ def parse_number(text: str) -> str:
     """
     if _PATTERNS["raised_ten"].search(text):  # a power, or ten with the mark of a note
         return ""
-    folded = _PATTERNS["aside"].sub("", with_ascii_digits(normalise(_PATTERNS["raised"].sub("", text))).strip(" .;。，"))
-    folded = _PATTERNS["lead"].sub("", folded)
+    folded = with_ascii_digits(normalise(_PATTERNS["raised"].sub("", text))).strip(" .;。，")
+    folded = _PATTERNS["lead"].sub("", _PATTERNS["aside"].sub("", folded))
     folded = _PATTERNS["power"].sub(lambda power: _plain_number(  # "3 x 10^6"
         Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-")))), folded)
     folded = _PATTERNS["european"].sub(lambda figures: figures[0].replace(".", "").replace(",", "."), folded)

@@ -82,7 +82,8 @@ def _only_date(text: str, least_parts: int = 1) -> str:
     plain = with_ascii_digits(text[:_HEAD * 4])
     if re.fullmatch(r"\d{4}-\d\d", plain.strip()):
         return plain.strip()
-    stated = {parse_date(plain[start:end]) for start, end in find_dates(plain) if not _LINES["limit"].search(plain[:start])}
+    stated = {parse_date(plain[start:end]) for start, end in find_dates(plain)
+              if not _LINES["limit"].search(plain[:start])}
     dates = {normal for normal in stated if _PLAIN_DATE.fullmatch(normal)}
     # "2024" beside "2024-03-05" is the same date.
     precise = [one for one in dates if not any(other != one and other.startswith(one) for other in dates)]
@@ -199,8 +200,11 @@ def said_on_at(text: str, said_on: str, position: int) -> str:
 def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
     """Return where each line of a text begins, and the date on which it was said."""
     dates = SayingDates(text, said_on)
-    date_of_row = {row.start: day for row in find_rows(text) for cell in row.cells
-                   if _LINES["field"].fullmatch(f"{cell.header.replace('_', ' ')}:") and (day := _only_date(cell.value))}
+    date_of_row: dict[int, str] = {}
+    for row in find_rows(text):
+        for cell in row.cells:
+            if _LINES["field"].fullmatch(f"{cell.header.replace('_', ' ')}:") and (day := _only_date(cell.value)):
+                date_of_row[row.start] = day
     starts, line_dates, start = list[int](), list[str](), 0
     entry = ""  # the date of an entry such as "- 2024-02-01: kick-off", which counts for its paragraph
     for line in text.splitlines(keepends=True):
