@@ -21,7 +21,7 @@ from .knowledge_base import KnowledgeBase
 from .layout import Layout
 from .ledger.database import Database
 from .ledger.document_rows import Documents
-from .ledger.tables import CHUNKS, METADATA, among, quote
+from .ledger.tables import CHUNKS, METADATA, among, quote_names
 
 _NEAREST = 3  # similar names in a message
 _LEAST_LIKE = 50.0  # percent
@@ -47,7 +47,7 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
     layout.root.mkdir()
     with closing(Database(layout.ledger)) as ledger, ledger.transaction():
         for table in (table for table in METADATA.sorted_tables if table.name in _ROWS):
-            condition, columns = _ROWS[table.name], ", ".join(map(quote, table.columns.keys()))
+            condition, columns = _ROWS[table.name], quote_names(table.columns.keys())
             ledger.insert(table, base.database.rows(
                 f"SELECT {columns} FROM {table.name} WHERE {condition}",  # noqa: S608
                 **({"among": documents} if ":among" in condition else {})))

@@ -340,8 +340,8 @@ class ConstructionNodes(BuildNodes):
 def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, is_inferred: bool) -> None:
     """Put the named schema or the default in force, unless one is to be inferred; check it if there is one."""
     if kb.schemas.version():
-        if requested is not None and requested != kb.schemas.first():
-            raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.first().name!r}; leave "
+        if requested is not None and requested != kb.schemas.get(1):
+            raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.get(1).name!r}; leave "
                              "--schema out to go on with it, or build another knowledge base")
     elif not is_inferred:
         kb.schemas.append(requested or load_schema(inputs.DEFAULT_SCHEMA), (), "seed")

@@ -209,7 +209,7 @@ class SchemaControl:
     def forget_growth(self) -> None:
         """Put the base schema in force, without what grew, and drop all verdicts on labels; it then grows anew."""
         with self._db.transaction():
-            self.asks.drop_outdated(())
+            self.asks.drop_outdated(frozenset())
             base, current = self._history.base(), self._history.current()
             self._put_in_force(base, base, _list_removals(current, base, "to grow anew"), "auto")
 
@@ -262,7 +262,7 @@ class SchemaControl:
 
         A version without a change is stored only for a person's decisions.
         """
-        seed = self._history.first()
+        seed = self._history.get(1)
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
         is_changed = (self._history.base(), self._history.current()) != (base, schema)
         if not is_changed and (who == "auto" or not decided):

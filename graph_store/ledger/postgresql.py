@@ -3,7 +3,7 @@
 import re
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,27 +156,27 @@ class PostgresqlLedger:
     begin_frozen = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
     def __init__(self, place: LedgerSchema, create: bool) -> None:
-        self.place = place
-        self._may_create = create
+        self.place, self._may_create = place, create
         self.name = f"the ledger of {place.kb!r}"
         # As with SQLite, one transaction writes at a time, so none fails because of a concurrent one.
         self.begin = f"BEGIN; SELECT pg_advisory_xact_lock({place.key(_TRANSACTION)})"
         self.connection = connect(place.url)
-        try:
-            self.connection.exec_driver_sql(f"SET search_path TO \"{place.name}\"; SET lock_timeout TO '{_WAIT}'")
-            _, self.identity = place.about(self.connection)
-            self._table = self._table_id()
-        except BaseException as error:
-            self.connection.close()
-            if isinstance(error, SQLAlchemyError):
+        with ExitStack() as undo:
+            undo.callback(self.connection.close)
+            try:
+                self.connection.exec_driver_sql(f"SET search_path TO \"{place.name}\"; SET lock_timeout TO '{_WAIT}'")
+                _, self.identity = place.about(self.connection)
+                self._table = self._table_id()
+            except SQLAlchemyError as error:
                 raise self.explain_error(error) from None
-            raise
+            undo.pop_all()  # keep it open
 
     def _table_id(self) -> object:
         return self.connection.exec_driver_sql("SELECT to_regclass(%s)::oid", (f'"{self.place.name}".meta',)).scalar()
 
     @property
     def _session(self) -> Any:
+        """The driver's connection; None if it is closed or lost."""
         if self.connection.closed or self.connection.invalidated:
             return None
         session = self.connection.connection.driver_connection
@@ -213,9 +213,9 @@ class PostgresqlLedger:
         if not self._may_create:
             raise UnknownKnowledgeBaseError(self.place.kb, "the PostgreSQL database")
         self.identity = uuid.uuid4().hex
-        self.connection.exec_driver_sql(f'CREATE SCHEMA "{self.place.name}"')
-        self.connection.exec_driver_sql(f'COMMENT ON SCHEMA "{self.place.name}" IS '
-                                        f"'Banyan ledger, format {number}, id {self.identity}'")
+        self.connection.exec_driver_sql(
+            f'CREATE SCHEMA "{self.place.name}"; COMMENT ON SCHEMA "{self.place.name}" IS '
+            f"'Banyan ledger, format {number}, id {self.identity}'")
         create_tables(self.connection)
         for head, body in _FUNCTIONS:
             self.connection.exec_driver_sql(

@@ -1,14 +1,13 @@
 """Store the versions of the schema, and every label of extractions that it does not admit."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...schemas.delta import Decided, ElementKind, Example
 from ...schemas.documents import Chunk, Frozen
-from ...schemas.extraction import BoundedExtraction
+from ...schemas.extraction import Ask, BoundedExtraction
 from ...schemas.graph_schema import MAX_ELEMENT_NAME, GraphSchema
 from ...schemas.naming import is_readable_label
 from ..store_errors import StoreError, readable
@@ -44,9 +43,8 @@ class SchemaHistory:
         """Put a schema in force as a new version, decided by "seed", "auto", or a person; return its number, from 1."""
         with self._db.transaction():
             version = self.version() + 1
-            self._db.insert(SCHEMA_VERSIONS, [(
-                version, schema.model_dump_json(), (base or schema).model_dump_json(),
-                _dump_decisions(decisions), who, now())])
+            self._db.insert(SCHEMA_VERSIONS, [(version, schema.model_dump_json(), (base or schema).model_dump_json(),
+                                               _dump_decisions(decisions), who, now())])
         return version
 
     def set_declined(self, kind: ElementKind, label: str, who: str | None) -> None:
@@ -68,36 +66,27 @@ class SchemaHistory:
         """Return the schema in force."""
         return self.get(self.version())
 
-    def first(self) -> GraphSchema:
-        """Return the schema of the first version, the seed."""
-        return self.get(1)
-
     def base(self, version: int | None = None) -> GraphSchema:
         """Return the base of a version, by default of the one in force; the rules read with it, whatever has grown."""
-        return self._read_schema("base", version or self.version())
+        return self.get(version or self.version(), "base")
 
-    def get(self, version: int) -> GraphSchema:
-        """Return the schema of a version, or raise StoreError if there is none."""
-        return self._read_schema("schema", version)
-
-    def _read_schema(self, column: str, version: int) -> GraphSchema:
-        """Return the schema in a column, "schema" or "base", of a version."""
-        text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = :version",  # noqa: S608
-                               version=version)
-        if text is None:
-            raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}"
-                             if self.version() else "the knowledge base has no schema yet, because its first build has "
-                             "not ended: run the same `banyan build` again, which says why if it stops")
-        with readable(f"version {version} of the schema"):
-            return _parse_schema(str(text))
+    def get(self, version: int, column: Literal["schema", "base"] = "schema") -> GraphSchema:
+        """Return the schema of a version, of which 1 is the seed, or its base; StoreError if there is none."""
+        for text in self._db.texts(f"SELECT {column} FROM schema_versions WHERE version = :version", version=version):  # noqa: S608
+            with readable(f"version {version} of the schema"):
+                return _parse_schema(text)
+        raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}"
+                         if self.version() else "the knowledge base has no schema yet, because its first build has "
+                         "not ended: run the same `banyan build` again, which says why if it stops")
 
     def rewrite(self, versions: Sequence[tuple[SchemaVersion, GraphSchema]]) -> None:
         """Replace schema, decisions and base of some versions, given as pairs; numbers, persons and dates stay."""
-        rows = [{"version": version.version, "schema": version.graph_schema.model_dump_json(),
-                 "base": base.model_dump_json(), "decisions": _dump_decisions(version.decisions)}
-                for version, base in versions]
-        self._db.execute_many("UPDATE schema_versions SET schema = :schema, base = :base, decisions = :decisions "
-                              "WHERE version = :version", rows)
+        self._db.execute_many(
+            "UPDATE schema_versions SET schema = :schema, base = :base, decisions = :decisions "
+            "WHERE version = :version",
+            [{"version": version.version, "schema": version.graph_schema.model_dump_json(),
+              "base": base.model_dump_json(), "decisions": _dump_decisions(version.decisions)}
+             for version, base in versions])
 
     def versions(self) -> list[SchemaVersion]:
         """Return all versions, oldest first."""
@@ -142,7 +131,8 @@ class SameAs(NamedTuple):
 class Asks:
     """The asks of chunks, and models' verdicts on which labels mean the same.
 
-    An ask is one occurrence of a label that the base schema lacks (see `schemas.extraction.Ask`).
+    An ask is one occurrence of a label that the base schema lacks (see `schemas.extraction.Ask`). A model's verdicts
+    are stored by comparison: the labels that it was shown, and what it found of them.
     """
 
     def __init__(self, database: Database) -> None:
@@ -163,27 +153,26 @@ class Asks:
 
     def same(self) -> dict[Label, SameAs]:
         """Return the stored verdicts by label, for all labels that a model has compared."""
-        verdicts = chain.from_iterable(comparison["verdicts"] for comparison in self._read_comparisons())
-        return {(kind, label): SameAs(name, bool(backward)) for kind, label, name, backward in verdicts}
+        return {(kind, label): SameAs(name, bool(backward)) for comparison in self._read_comparisons()
+                for kind, label, name, backward in comparison["verdicts"]}
 
     def keep_same(self, shown: Collection[Label], same: Mapping[Label, SameAs]) -> None:
         """Store which labels a comparison of all `shown` labels found to mean the same, so that it is not repeated."""
-        comparison: dict[str, list[Any]] = {"shown": sorted(shown),
-                                            "verdicts": [(*label, *same[label]) for label in sorted(same)]}
-        self._store_comparisons([*self._read_comparisons(), comparison])
+        verdicts = [(*label, *verdict) for label, verdict in sorted(same.items())]
+        self._store_comparisons([*self._read_comparisons(), {"shown": sorted(shown), "verdicts": verdicts}])
 
-    def outdated(self, present: Collection[Label]) -> int:
+    def outdated(self, present: Set[Label]) -> int:
         """Return the number of comparisons that showed the model a label that documents no longer have."""
         return len(self._read_comparisons()) - len(self._read_comparisons(present))
 
-    def drop_outdated(self, present: Collection[Label]) -> None:
+    def drop_outdated(self, present: Set[Label]) -> None:
         """Drop the verdicts of comparisons that `outdated` counts: a deleted label may have influenced the model."""
         self._store_comparisons(self._read_comparisons(present))
 
-    def _read_comparisons(self, present: Collection[Label] | None = None) -> list[dict[str, list[Any]]]:
+    def _read_comparisons(self, present: Set[Label] | None = None) -> list[dict[str, list[Any]]]:
         """Return the comparisons of all labels, or those that showed only `present` ones."""
         return [comparison for comparison in json.loads(self._db.get_meta(_VERDICTS) or "[]")
-                if present is None or all((kind, label) in present for kind, label in comparison["shown"])]
+                if present is None or present >= set(map(tuple, comparison["shown"]))]
 
     def _store_comparisons(self, comparisons: list[dict[str, list[Any]]]) -> None:
         self._db.set_meta(_VERDICTS, json.dumps(comparisons, ensure_ascii=False))
@@ -203,8 +192,11 @@ class Asks:
 
 def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
     """Return a chunk's asks as rows of the table, without those whose label cannot name an element of a schema."""
+    def can_name_element(ask: Ask) -> bool:
+        # The header of a table's column may be longer than other labels.
+        is_header = ask.declared and len(ask.label) <= MAX_ELEMENT_NAME and ask.label.isprintable()
+        return is_readable_label(ask.label) or (is_header and any(map(str.isalnum, ask.label)))
+
     return [(chunk.id, chunk.document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
-             ask.context.start, ask.context.end, ask.confidence, int(ask.declared)) for ask in bounded.asks
-            # The header of a table's column may be longer than other labels.
-            if is_readable_label(ask.label) or (ask.declared and len(ask.label) <= MAX_ELEMENT_NAME
-                                                and ask.label.isprintable() and any(map(str.isalnum, ask.label)))]
+             ask.context.start, ask.context.end, ask.confidence, int(ask.declared))
+            for ask in filter(can_name_element, bounded.asks)]

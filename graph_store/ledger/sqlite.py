@@ -38,27 +38,22 @@ class SqliteLedger:
         self._path = path
         self.name = display_path(path)
         self._is_read_only = False
-        self._file = self._open_file(create)
-        engine = create_engine("sqlite://", creator=lambda: self._file, poolclass=StaticPool,
-                               isolation_level="AUTOCOMMIT")
-        self.connection: Connection = engine.connect()
-        self._identity = _file_identity(path)
-
-    def _open_file(self, create: bool) -> sqlite3.Connection:
-        """Open the file; for reading alone if its disk is read-only, or too full for SQLite's write-ahead log."""
-        if create and self._path != _IN_MEMORY:
-            make_private(self._path)
-        elif not create and not self._path.exists():
-            raise UnknownKnowledgeBaseError(self._path.parent.name, self._path.parent.parent)
+        if create and path != _IN_MEMORY:
+            make_private(path)
+        elif not create and not path.exists():
+            raise UnknownKnowledgeBaseError(path.parent.name, path.parent.parent)
         try:
-            return self._connect("rw")
+            self._file = self._connect("rw")
         except sqlite3.OperationalError as error:
             if create or error.sqlite_errorcode & PRIMARY_CODE not in _NOT_WRITABLE:
                 raise
-            self._is_read_only = True
-            return self._connect("ro" if self._has_log() else "ro&immutable=1")
+            self._is_read_only = True  # its disk is read-only, or too full for SQLite's write-ahead log
+            self._file = self._connect("ro" if self._has_log() else "ro&immutable=1")
         except sqlite3.DatabaseError as error:
             raise LedgerDamagedError(f"the ledger {self.name} is damaged ({error})") from error
+        self.connection: Connection = create_engine("sqlite://", creator=lambda: self._file, poolclass=StaticPool,
+                                                    isolation_level="AUTOCOMMIT").connect()
+        self._identity = _file_identity(path)
 
     def _has_log(self) -> bool:
         log = self._path.with_name(f"{self._path.name}-wal")

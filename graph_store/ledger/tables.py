@@ -1,6 +1,7 @@
 """The ledger's tables, the same in SQLite and in PostgreSQL, with statements that both understand."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -118,22 +119,22 @@ def create_tables(connection: Connection) -> None:
 def insertion(table: Table) -> str:
     """Return the statement that inserts rows."""
     names = table.columns.keys()
-    return (f"INSERT INTO {table.name} ({', '.join(map(quote, names))}) "  # noqa: S608
+    return (f"INSERT INTO {table.name} ({quote_names(names)}) "  # noqa: S608
             f"VALUES ({', '.join(f':{name}' for name in names)})")
 
 
 @lru_cache
 def replacement(table: Table, *columns: str) -> str:
     """Return the statement that inserts a row, or updates the row with the same key in some columns or in all."""
-    keys = table.primary_key.columns.keys()
     changed = columns or [column.name for column in table.columns if not column.primary_key]
-    return (f"{insertion(table)} ON CONFLICT ({', '.join(map(quote, keys))}) DO UPDATE SET "
-            f"{', '.join(f'{quote(name)} = excluded.{quote(name)}' for name in changed)}")
+    assignments = (f'"{name}" = excluded."{name}"' for name in changed)
+    return (f"{insertion(table)} ON CONFLICT ({quote_names(table.primary_key.columns.keys())}) DO UPDATE SET "
+            f"{', '.join(assignments)}")
 
 
-def quote(name: str) -> str:
-    """Return a column's name in quotation marks, as it may be a word of SQL."""
-    return f'"{name}"'
+def quote_names(names: Iterable[str]) -> str:
+    """Return columns' names in quotation marks, as they may be words of SQL."""
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def among(column: str) -> str:

@@ -33,19 +33,15 @@ class TokenCounts(Frozen):
     calls: int = 0
     prompt: int = 0
     completion: int = 0
-    cached: int = 0
-    """Those of the prompt tokens that the endpoint reports as cached."""
-    wasted_calls: int = 0
-    """Calls whose answer could not be used."""
-    wasted: int = 0
-    """Prompt and completion tokens of those calls."""
+    cached: int = 0  # those of the prompt tokens that the endpoint reports as cached
+    wasted_calls: int = 0  # calls whose answer could not be used
+    wasted: int = 0  # prompt and completion tokens of those calls
 
 
 class Spent(TokenCounts):
     """The cost of a step, document or build, in tokens and money."""
 
-    name: str
-    """The step, document or build; "" for calls that belong to none."""
+    name: str  # the step, document or build; "" for calls that belong to none
     cost: float | None = Field(description="in the price file's currency; None if the price of a model is unknown")
 
 
@@ -64,23 +60,22 @@ class Calls:
 
     def lookup(self, key: str) -> str | None:
         """Return the stored response to an equal earlier call, or None; its tokens are added to the current usage."""
-        rows = self._db.rows("SELECT response, prompt_tokens, completion_tokens FROM calls WHERE key = :key", key=key)
-        if not rows:
-            return None
-        response, *tokens = rows[0]
-        if usage := charge().usage:  # that of the surrounding `charge_calls`
-            usage.add(*tokens)
-        return str(response)
+        for response, *tokens in self._db.rows(
+                "SELECT response, prompt_tokens, completion_tokens FROM calls WHERE key = :key", key=key):
+            if usage := charge().usage:  # that of the surrounding `charge_calls`
+                usage.add(*tokens)
+            return str(response)
+        return None
 
     def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
         """Store a paid call's response and add its tokens to the accounts of the surrounding `charge_calls`."""
         where = charge()
-        cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
+        documents = json.dumps(sorted(where.documents), ensure_ascii=False)
         with self._store_usage(where.build):
-            documents = json.dumps(sorted(where.documents), ensure_ascii=False)
             self._db.insert(CALLS, [(key, step, response, documents, prompt_tokens, completion_tokens)], replace=True)
-            self._add_usage(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, wasted=wasted)
+            self._add_usage(step, model, 1, prompt_tokens, completion_tokens,
+                            _clamp_cached(cached_tokens, prompt_tokens), wasted=wasted)
         if where.usage:
             where.usage.add(prompt_tokens, completion_tokens)
 
@@ -111,17 +106,17 @@ class Calls:
             own_calls, own_cached, own_uncached, own_completion = (
                 round(amount * end / ends[-1]) - round(amount * start / ends[-1])
                 for amount in (calls, cached, prompt - cached, completion))
-            amounts = {"calls": own_calls, "prompt": own_cached + own_uncached, "completion": own_completion,
-                       "cached": own_cached, "wasted_calls": own_calls if wasted else 0,
-                       "wasted": own_cached + own_uncached + own_completion if wasted else 0}
-            if any(amounts.values()):
-                self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model, **amounts)
+            own_prompt = own_cached + own_uncached
+            in_vain = (own_calls, own_prompt + own_completion) if wasted else (0, 0)
+            amounts = (own_calls, own_prompt, own_completion, own_cached, *in_vain)
+            if any(amounts):
+                self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model,
+                                 **dict(zip(_AMOUNTS, amounts, strict=True)))
 
     def check_budget(self) -> None:
         """Raise BudgetExceeded if the budget of `charge_calls` is used up, or else that of these accounts."""
-        where = charge()
-        where.check()
-        if where.budget is None and self._budget is not None:
+        charge().check()
+        if charge().budget is None and self._budget is not None:
             self._budget.check()
 
     def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
@@ -165,8 +160,7 @@ def forget_documents(database: Database, documents: Set[str]) -> None:
             database.execute("UPDATE calls SET response = '', documents = :others WHERE key = :key", key=key,
                              others=json.dumps(others, ensure_ascii=False))
     accounts = database.rows(f"SELECT * FROM tokens WHERE {among('document')}", among=documents)  # noqa: S608
-    database.execute_many(_ADDITION, [
-        {**row._mapping, "document": ""} for row in accounts])  # noqa: SLF001  (SQLAlchemy's public name)
+    database.execute_many(_ADDITION, [{**row._asdict(), "document": ""} for row in accounts])
     database.execute(f"DELETE FROM tokens WHERE {among('document')}", among=documents)  # noqa: S608
 
 

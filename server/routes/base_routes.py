@@ -238,7 +238,7 @@ def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> Shown
 
 def _settings_of(kb: KnowledgeBase) -> ShownSettings:
     return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
-                         seed=kb.schemas.first().name if kb.schemas.version() else "",
+                         seed=kb.schemas.get(1).name if kb.schemas.version() else "",
                          instructions=kb.instructions.get(), extraction_instructions=kb.extraction_instructions.get())
 
 
