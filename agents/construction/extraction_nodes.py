@@ -11,7 +11,7 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.extractions import is_same_reading
 from ...graph_store.ledger.notes import BUILD, OPEN_BATCHES, split_call
 from ...ingest.metadata import document_name
-from ...models.llm.failures import EndpointDown, EndpointFailed
+from ...models.llm.endpoint import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
 from ...runtime.budgets import BATCHED, Budget, BudgetExceeded, charge_calls

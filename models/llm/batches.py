@@ -20,8 +20,7 @@ from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ..reasoner import ReasonerError
 from .chat_model import ChatClient
-from .endpoint import Messages, Reply, name_of
-from .failures import failure, status_of
+from .endpoint import Messages, Reply, failure, name_of, status_of
 from .http_client import open_openai
 from .limits import process_endpoints
 from .llm_reasoner import LlmReasoner

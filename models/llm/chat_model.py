@@ -21,8 +21,7 @@ from ...config import OPENAI, Settings
 from ...text.scripts import estimate_tokens
 from ..reasoner import OnText, text_listener
 from . import endpoint
-from .endpoint import SYSTEM_ROLE, Capability, Form, Messages, Reply, chosen_parameters, name_of, reported_count
-from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
+from .endpoint import NO_KEY, SYSTEM_ROLE, Capability, Form, Messages, Reply, failure, name_of, reported_count
 from .http_client import open_openai
 
 _STREAM_PARAMETERS = {"stream": True, "stream_options": {"include_usage": True}}
@@ -49,15 +48,15 @@ class ChatClient:
         self._settings, self._name, self._key = settings, name_of(settings), settings.llm_api_key
         # Each other provider's package raises its own errors; all become one that names the cause.
         self._errors: tuple[type[Exception], ...] = _CALL_ERRORS if settings.speaks_openai else (Exception,)
-        self._chosen = chosen_parameters(settings)
+        self._chosen = endpoint.chosen_parameters(settings)
         limit = {"max_completion_tokens": settings.llm_reply_tokens} if settings.llm_reply_tokens else {}
         self._parameters = {"temperature": 0.0, **limit, **self._chosen}
         try:
             self._chat = _connect_endpoint(settings) if settings.speaks_openai else _connect_provider(settings)
         except self._errors as error:  # a missing package or key
-            raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
+            raise failure(error, self._name, self._key, fix=endpoint.NOT_SET_UP) from None
         if self._chosen and not isinstance(self._chat, BaseChatOpenAI):
-            raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=NO_OPTIONS)
+            raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=endpoint.NO_OPTIONS)
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> Reply:
         """Make one paid call, in the first form of request that the endpoint takes.
@@ -75,7 +74,7 @@ class ChatClient:
                     # From None: the client's own message may repeat the key, and a traceback would print it.
                     raise failure(error, self._name, self._key) from None
             except _INVALID_BODY_ERRORS as error:
-                raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
+                raise failure(error, self._name, self._key, fix=endpoint.NOT_OPENAI) from None
             else:
                 # If "max_tokens" is refused like "max_completion_tokens", the user's limit for replies has no effect,
                 # which is worth a warning.

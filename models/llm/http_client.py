@@ -17,8 +17,8 @@ from ...runtime.budgets import charge
 from ...runtime.event_loop import close_with_loop, in_parallel, run
 from ...text.scripts import estimate_tokens
 from ..reasoner import ReasonerError
-from .endpoint import Reply, name_of, proxy_before, reported_count
-from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, Fix, failure, fix_for
+from . import endpoint
+from .endpoint import NO_KEY, Fix, Reply, failure, name_of, proxy_before, reported_count
 from .limits import LimitedCalls
 
 MAX_BODY = 32 * 1024 * 1024  # bytes of a response: far more than the longest answer, or a batch of embeddings
@@ -120,7 +120,7 @@ def _status_in(body: bytes) -> int:
     code = str(error.get("code")) if isinstance(error, dict) else ""
     if _STATUS.fullmatch(code):
         return int(code)
-    return httpx2.codes.BAD_REQUEST if fix_for(json.dumps(error)) else httpx2.codes.BAD_GATEWAY
+    return httpx2.codes.BAD_REQUEST if endpoint.fix_for(json.dumps(error)) else httpx2.codes.BAD_GATEWAY
 
 
 class ServedModel:
@@ -153,7 +153,7 @@ class ServedModel:
                 except openai.OpenAIError as error:
                     raise self._failure(error) from None
                 if not isinstance(body, dict):
-                    raise self._failure(ValueError(type(body).__name__), fix=NOT_OPENAI)
+                    raise self._failure(ValueError(type(body).__name__), fix=endpoint.NOT_OPENAI)
                 answer.update(body)
                 usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
                 tokens = reported_count(usage.get("prompt_tokens")) or reported_count(usage.get("total_tokens"))
@@ -175,7 +175,7 @@ class ServedModel:
         try:
             return open_openai(self._settings)
         except openai.OpenAIError as error:  # such as a missing key
-            raise self._failure(error, fix=NOT_SET_UP) from None
+            raise self._failure(error, fix=endpoint.NOT_SET_UP) from None
 
     def _failure(self, error: Exception, fix: Fix | None = None) -> ReasonerError:
         return failure(error, name_of(self._settings), self._settings.llm_api_key, fix=fix, variables=self._variables)

@@ -1,7 +1,9 @@
 """Limit a process's calls to an endpoint, at once and per minute; write a log line and a telemetry span for each.
 
-All calls of the process to one endpoint share its rates and circuit breaker. The number of calls at once ("slots") is
-limited for each event loop. The openai client handles backoff, and `http_client` bounds each request.
+All calls of the process to one endpoint share its rates and circuit breaker, which opens after several failures in a
+row of the endpoint itself: every call then fails at once, without being sent. After some seconds calls pass again; the
+next failure opens it again, and an answer closes it. The number of calls at once ("slots") is limited for each event
+loop. The openai client handles backoff, and `http_client` bounds each request.
 
 Neither log lines nor spans contain a prompt, an answer, an error's text or a key. Spans go where the program that
 embeds Banyan, or `opentelemetry-instrument`, directs them, and nowhere by default.
@@ -25,13 +27,15 @@ from ...config import Settings
 from ...runtime.telemetry import span
 from ...runtime.threads import once_in_each_process
 from ...text.scripts import estimate_tokens
-from .endpoint import Capability, Messages, Reply, host_of, name_of
-from .failures import Breaker
+from ..reasoner import ReasonerError
+from .endpoint import Capability, EndpointDown, EndpointFailed, Messages, Reply, host_of, name_of
 
 LOG = logging.getLogger("banyan.llm")
 # The counts of a reply, and their names in the attributes of a span.
 _USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
           "cached_tokens": "cache_read.input_tokens"}
+FAILURES_IN_A_ROW = 5  # each after all retries; they show that the endpoint is down
+SECONDS_OPEN = 10.0  # about the time a server needs to restart; trying earlier would be a retry, as the calls have made
 _CHECK_SECONDS = 1.0  # after which a waiting call checks the circuit breaker again
 _WATCHERS: list[Callable[[Mapping[str, Any]], None]] = []
 _STEP: ContextVar[str] = ContextVar("banyan_llm_step", default="")
@@ -40,6 +44,43 @@ _Client = TypeVar("_Client")
 
 SendIn = Callable[[Messages, dict[str, Any], Capability], Awaitable[Reply]]
 """Sends messages and the JSON schema of the answer in a form that the endpoint takes, and learns which these are."""
+
+
+class Breaker:
+    """Counts the failures of calls to one endpoint. Used only on the process's event loop."""
+
+    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+        """Begin with an endpoint that is up; `name` is for the log, and `clock` returns seconds."""
+        self._name, self._clock = name, clock
+        self._failures, self._reason, self._down_until = 0, "", 0.0
+
+    def check(self) -> None:
+        """Raise EndpointDown if the endpoint is down and it is too early to try it."""
+        if self._clock() < self._down_until:
+            raise EndpointDown(f"the endpoint is down: {self._reason}. Progress is saved. Run the command again when "
+                               "it answers, to go on from here")
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Record the outcome of the call that the block sends; a cancelled call does not count.
+
+        Raises:
+            EndpointDown: the endpoint is down, or the call failed as the last of too many in a row.
+        """
+        self.check()
+        try:
+            yield
+        except EndpointFailed as failure:
+            self._failures += 1
+            if failure.certain or self._failures >= FAILURES_IN_A_ROW:
+                self._reason, self._down_until = str(failure), self._clock() + SECONDS_OPEN
+                LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_OPEN)
+                self.check()
+            raise
+        except ReasonerError:  # the endpoint answered, even if it refused this one request
+            self._failures = 0
+            raise
+        self._failures = 0
 
 
 class _PerLoop(Generic[_T]):

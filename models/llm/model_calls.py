@@ -16,11 +16,9 @@ from ...runtime.event_loop import in_parallel, run
 from ...schemas.naming import content_id
 from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError
-from .endpoint import Capability, Endpoint, Messages, Reply, chosen_parameters, name_of
-from .failures import EndpointDown, Filtered, TooLong
+from .endpoint import Capability, Endpoint, EndpointDown, Filtered, Messages, Reply, TooLong, chosen_parameters, name_of
 from .limits import LOG, LimitedEndpoint, SendIn, calls_of_step
-from .structured import UnusableAnswer, read_reply, read_text
-from .wire import Shape
+from .wire import Shape, UnusableAnswer, read_reply, read_text
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")
@@ -84,8 +82,7 @@ class ModelCalls:
         answer that fits is cached for the prompt, so asking again after a failure pays again.
 
         Raises:
-            ReasonerError: the endpoint failed, or the repaired answer does not fit either; for its classes, see
-                `failures`.
+            ReasonerError: the endpoint failed, or the repaired answer does not fit either; `endpoint` has its classes.
             BudgetExceeded: the call would exceed the budget.
         """
         prompt, shape = await asyncio.to_thread(make)

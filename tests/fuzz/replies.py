@@ -11,7 +11,7 @@ from banyan.models.llm import wire
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.extraction_reply import NumberedLines
 from banyan.models.llm.llm_reasoner import merge_proposal
-from banyan.models.llm.structured import UnusableAnswer, read_reply
+from banyan.models.llm.wire import UnusableAnswer, read_reply
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm.failures import EndpointDown
+from banyan.models.llm.endpoint import EndpointDown
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError

@@ -10,15 +10,8 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm.endpoint import Reply
-from banyan.models.llm.failures import (
-    FAILURES_IN_A_ROW,
-    SECONDS_OPEN,
-    Breaker,
-    EndpointDown,
-    EndpointFailed,
-)
-from banyan.models.llm.limits import LimitedEndpoint, process_endpoints
+from banyan.models.llm.endpoint import EndpointDown, EndpointFailed, Reply
+from banyan.models.llm.limits import FAILURES_IN_A_ROW, SECONDS_OPEN, Breaker, LimitedEndpoint, process_endpoints
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import in_parallel, run
 

@@ -11,8 +11,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.llm_reasoner import LlmReasoner
-from banyan.models.llm.structured import UnusableAnswer, json_objects, read_reply
-from banyan.models.llm.wire import QUESTION
+from banyan.models.llm.wire import QUESTION, UnusableAnswer, json_objects, read_reply
 from banyan.text.cleaning import clean_json
 from hypothesis import given, settings
 from hypothesis import strategies as st

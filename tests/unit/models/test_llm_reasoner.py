@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from banyan.models.llm import wire as wire_module
-from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.failures import Filtered
+from banyan.models.llm.endpoint import Filtered, Messages, Reply
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.budgets import BudgetExceeded
 from banyan.schemas.extraction import ExtractionRequest
