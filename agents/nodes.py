@@ -59,18 +59,19 @@ class _Node(Runnable[Any, Any]):
 def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnable[Any, Any]:
     """Make a graph node from a step: a coroutine function, or a function that runs in a thread.
 
-    If the step fails or is cancelled, `abandon` gets its state, so that it can free what the run holds. The models in
-    the step's `state`, by the types of its annotation, are plain data in the graph's own state: a checkpoint can be
-    read in LangGraph's strict mode, and after a class has moved.
+    The step gets its `state` and, if it takes one, the run's `context`, or the default one. If it fails or is
+    cancelled, `abandon` gets its state, so that it can free what the run holds. The models in the state, by the types
+    of its annotation, are plain data in the graph's own state: a checkpoint can be read in LangGraph's strict mode, and
+    after a class has moved.
     """
-    takes_runtime, is_async = "runtime" in inspect.signature(step).parameters, inspect.iscoroutinefunction(step)
-    adapters = _model_fields(get_type_hints(step)["state"])
+    types, is_async = get_type_hints(step), inspect.iscoroutinefunction(step)
+    adapters, context_class = _model_fields(types["state"]), types.get("context")
 
     async def node(state: Any) -> Any:
         state = dict(state)
         for name in adapters.keys() & state.keys():
             state[name] = adapters[name].validate_python(state[name])
-        arguments = (state, get_runtime()) if takes_runtime else (state,)
+        arguments = (state, get_runtime().context or context_class()) if context_class else (state,)
         # The first step has not checked the knowledge base's name yet, so it may be any value.
         attributes = {"banyan.node": step.__name__, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]}
         try:

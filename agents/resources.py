@@ -4,7 +4,7 @@ import atexit
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 from weakref import WeakSet
@@ -32,7 +32,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import RankingModels
 from ..tools.several_bases import Retrievers, open_tables
 from .process_models import ProcessModels, Spending
-from .snapshots import JoinedSnapshots, Snapshot, Snapshots
+from .snapshots import Snapshots
 from .writers import Writers
 
 if TYPE_CHECKING:
@@ -49,15 +49,15 @@ class Resources(ProcessModels):
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
                  reranker: Reranker | None = None) -> None:
         """Prepare, without opening anything yet; the given models replace those that the settings name."""
-        settings = settings or Settings()
         self.spending = Spending(lambda: self.settings)
-        super().__init__(settings, embedder, reranker)
+        super().__init__(settings or Settings(), embedder, reranker)
         _ALIVE.add(self)
 
     def _start_without_open_bases(self) -> None:
         super()._start_without_open_bases()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, _RERANKED_PASSAGES))
+        self.snapshot, self.snapshots_of = self.snapshots.lease, self.snapshots.lease_together
         self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
                                self._forget_reasoners)
 
@@ -78,14 +78,6 @@ class Resources(ProcessModels):
         """Use another language model from now on; calls under way end with the model that they began with."""
         self.settings = settings
         self._reasoners.clear()
-
-    def snapshot(self, name: str, scope: Scope = EVERYTHING) -> AbstractContextManager[Snapshot]:
-        """Return a context that leases the newest snapshot of a knowledge base or a scope (see `Snapshots.lease`)."""
-        return self.snapshots.lease(name, scope)
-
-    def snapshots_of(self, names: str, scope: Scope = EVERYTHING) -> AbstractContextManager[JoinedSnapshots]:
-        """Return a context that leases the newest snapshots of knowledge bases (see `Snapshots.lease_together`)."""
-        return self.snapshots.lease_together(names, scope)
 
     @contextmanager
     def retrievers(self, names: str) -> Iterator[Retrievers]:
@@ -125,13 +117,16 @@ class Resources(ProcessModels):
                 raise
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings) if grows else None)
 
+    def _audit(self, action: audit.Action, name: str, what: str = "") -> None:
+        audit.record(self.settings.home, action, name, what)
+
     def delete_documents(self, name: str, document_ids: Sequence[str], *, missing_ok: bool = False) -> None:
         """Delete all of some documents, and everything that only they support; none if one is not there."""
-        named = f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}"
         # All are deleted or none, so after a crash the caller can repeat the call with the same ids.
         with self._change_and_derive(name, grows=True) as kb:
             kb.documents.delete(*document_ids, missing_ok=missing_ok)
-            audit.record(self.settings.home, "delete", name, named)
+            plural = "s" * (len(document_ids) != 1)
+            self._audit("delete", name, f"{len(document_ids)} document{plural}: {', '.join(document_ids)}")
         self.snapshots.settle(name)
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
@@ -139,13 +134,13 @@ class Resources(ProcessModels):
         """Merge or split two entities, given by their names, or raise EntityDecisionError; `who` is the person."""
         with self._change_and_derive(name) as kb:
             kb.resolution.decide(verdict, names, who, why)
-            audit.record(self.settings.home, "decide", name, f"{verdict} two entities")
+            self._audit("decide", name, f"{verdict} two entities")
 
     def edit(self, name: str, change: Callable[[GraphEditor], _Edited]) -> _Edited:
         """Apply a person's change, such as `lambda edits: edits.rename(...)`, or raise EntityDecisionError."""
         with self._change_and_derive(name) as kb:
             edited = change(kb.edits)
-            audit.record(self.settings.home, "edit", name, "" if edited is None else f"number {edited}")
+            self._audit("edit", name, "" if edited is None else f"number {edited}")
         return edited
 
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
@@ -155,7 +150,7 @@ class Resources(ProcessModels):
         """
         with self.writers.single_step(name) as kb:
             changed = kb.schema_control.decide(decisions, who, support_in(kb, self.settings))
-            audit.record(self.settings.home, "decide", name, f"{len(decisions)} on the schema")
+            self._audit("decide", name, f"{len(decisions)} on the schema")
             refresh_graph_and_vectors(kb)
             return changed
 
@@ -164,7 +159,7 @@ class Resources(ProcessModels):
         if name not in knowledge_bases(self.settings):
             with self.writers.single_step(name, create=True) as kb:
                 kb.schemas.append(schema, (), "seed")
-                audit.record(self.settings.home, "schema", name)
+                self._audit("schema", name)
                 return True
         with self.snapshot(name) as base:
             decisions = decisions_to(base.kb.schemas.current(), schema)
@@ -175,7 +170,7 @@ class Resources(ProcessModels):
         with self._change_and_derive(name, grows=True) as kb:
             kb.schema_control.set_policy(growth)
             kb.entities.set_active(active=resolve)
-            audit.record(self.settings.home, "settings", name, f"growth {growth}, resolve {resolve}")
+            self._audit("settings", name, f"growth {growth}, resolve {resolve}")
 
     def instruct(self, name: str, instructions: str, purpose: Purpose = "answers") -> None:
         """Set the instructions that a model follows when it answers or extracts; an empty text removes them.
@@ -186,7 +181,7 @@ class Resources(ProcessModels):
         may_create = purpose == "extraction" and bool(instructions.strip())
         with self.writers.single_step(name, create=may_create) as kb:
             (kb.instructions if purpose == "answers" else kb.extraction_instructions).set(instructions)
-            audit.record(self.settings.home, "instructions", name, "" if purpose == "answers" else purpose)
+            self._audit("instructions", name, "" if purpose == "answers" else purpose)
 
     def update_tree(self, name: str) -> None:
         """Bring entities and tree up to date with the facts."""
@@ -260,14 +255,14 @@ def _start_anew_in_child() -> None:
         resources._start_without_open_bases()  # noqa: SLF001
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew_in_child)
+
+
 @atexit.register
 def _close_at_exit() -> None:
     for resources in list(_ALIVE):
         resources.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew_in_child)
 
 
 @once

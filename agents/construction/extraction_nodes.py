@@ -5,6 +5,7 @@ The rules read the table rows of a chunk, and the reasoner reads the rest of it;
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -61,6 +62,10 @@ class BuildNodes:
     def _resources(self) -> Resources:
         return self._given or default_resources()
 
+    def _step(self, state: BuildState | ChunksInput, *, create: bool = False) -> AbstractContextManager[KnowledgeBase]:
+        """Open the knowledge base for a step of a state's run; see `Writers.step`."""
+        return self._resources.writers.step(state["knowledge_base"], state["run"], create=create)
+
     def _budget(self, state: BuildState | ChunksInput) -> Budget | None:
         """Return the budget of a state's run less what the run has spent; None means no limit."""
         context = build_options(state)
@@ -94,7 +99,7 @@ class ExtractionNodes(BuildNodes):
     def _prepare(self, state: ChunksInput, chunk_ids: Sequence[str]) -> _Work:
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
         name, uses_llm = state["knowledge_base"], self._resources.settings.uses_llm
-        with self._resources.writers.step(name, state["run"]) as kb:
+        with self._step(state) as kb:
             rules_schema = kb.schemas.base()
             schema = kb.schema_control.schema_for_prompts() if uses_llm else rules_schema
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
@@ -178,9 +183,9 @@ class ExtractionNodes(BuildNodes):
         return None
 
     async def _in_step(self, state: ChunksInput, do: Callable[[KnowledgeBase], Any]) -> Any:
-        """Call a function with the knowledge base in a thread, as a step of a run (see `Writers.step`)."""
+        """Call a function with the knowledge base in a thread, as a step of a run."""
         def step() -> Any:
-            with self._resources.writers.step(state["knowledge_base"], state["run"]) as kb:
+            with self._step(state) as kb:
                 return do(kb)
 
         return await in_thread(step)

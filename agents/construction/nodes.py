@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from ...graph_store.derive import derive, refresh_graph_and_vectors, support_in, thresholds_in
@@ -46,9 +45,9 @@ class ConstructionNodes(BuildNodes):
         if "run" in state:
             self._resources.writers.end(state["knowledge_base"], state["run"])
 
-    def check(self, state: BuildState, runtime: Runtime[BuildContext]) -> BuildState:
+    def check(self, state: BuildState, context: BuildContext) -> BuildState:
         """Validate the input and the options, before anything is created or paid for; return the first state."""
-        context, name = runtime.context or BuildContext(), check_name(state.get("knowledge_base", ""))
+        name = check_name(state.get("knowledge_base", ""))
         settings, limits = self._resources.settings, self._resources.limits
         inputs.check_input(state)
         check_context(context)
@@ -73,7 +72,7 @@ class ConstructionNodes(BuildNodes):
         paths = inputs.named_sources(state.get("paths") or ())
         notes = inputs.ReadingNotes(self._resources.limits.failures)
         documents, records = self._open_sources(state, paths, notes)
-        with self._resources.writers.step(state["knowledge_base"], state["run"], create=True) as kb:
+        with self._step(state, create=True) as kb:
             self._resources.writers.exclude_builds(kb, state["run"])
             schema = state.get("schema", "")
             _set_schema(kb, inputs.named_schema(schema),
@@ -152,9 +151,8 @@ class ConstructionNodes(BuildNodes):
 
         A model proposes it from a sample of the documents. Without a model or without text it is the default seed.
         """
-        name, run = state["knowledge_base"], state["run"]
-        with self._resources.writers.step(name, run) as kb:
-            writer = None if kb.schemas.version() else self._resources.schema_writer(name)
+        with self._step(state) as kb:
+            writer = None if kb.schemas.version() else self._resources.schema_writer(state["knowledge_base"])
             try:
                 if writer:
                     with self._charge_to_run(state):
@@ -237,7 +235,7 @@ class ConstructionNodes(BuildNodes):
         """
         policy, stopped = build_options(state).policy, state["stopped"]
         self._resources.writers.give_turn(state["knowledge_base"], state["run"])
-        with self._resources.writers.step(state["knowledge_base"], state["run"]) as kb:
+        with self._step(state) as kb:
             chunks_left = kb.documents.count_status("pending") + self._count_outdated(kb, state)
             inputs.show_progress("extract", state["total"] - chunks_left, state["total"])
             # Done before the schema is decided on, so labels of a document's old content no longer count.
@@ -280,7 +278,7 @@ class ConstructionNodes(BuildNodes):
         """
         policy = "off" if state["stopped"] else build_options(state).policy
         candidates = [Candidate(**data) for data in state["candidates"]]
-        with self._resources.writers.step(state["knowledge_base"], state["run"]) as kb:
+        with self._step(state) as kb:
             if policy == "review" and candidates:
                 # The interrupt is an exception; it leaves this block, and that frees the lock.
                 support = support_in(kb, self._resources.settings)
@@ -296,8 +294,7 @@ class ConstructionNodes(BuildNodes):
 
     def write(self, state: ChunksInput) -> Command[Literal["index"]]:
         """Check the extractions of a batch against the schema, write what fits in one transaction, and embed it."""
-        name, run = state["knowledge_base"], state["run"]
-        with self._charge_to_run(state), self._resources.writers.step(name, run) as kb:
+        with self._charge_to_run(state), self._step(state) as kb:
             chunks = kb.documents.in_service(state["chunks"])  # some may have been deleted between the batches
             kb.schema_control.write(chunks)
             kb.vector_synchroniser.embed(chunks)
@@ -309,8 +306,8 @@ class ConstructionNodes(BuildNodes):
 
         If the build stopped early, only the graph and its vectors are brought up to date.
         """
-        name, run, stopped = state["knowledge_base"], state["run"], state["stopped"]
-        with self._resources.writers.step(name, run) as kb:
+        stopped = state["stopped"]
+        with self._step(state) as kb:
             inputs.show_progress("index", 0, None)
             if stopped:
                 # These chunks failed because the endpoint did, so the next build extracts them again.
@@ -322,7 +319,7 @@ class ConstructionNodes(BuildNodes):
                     stopped = self._derive(kb)
             outdated = kb.documents.to_reread(find_outdated_readings(self._resources, kb))
             report = report_of(kb, state, len(outdated), stopped, self._resources.spending.prices)
-        self._resources.writers.finish(name, run)
+        self._resources.writers.finish(state["knowledge_base"], state["run"])
         return {"report": report}
 
     def _derive(self, kb: KnowledgeBase) -> str:

@@ -7,7 +7,6 @@ from typing import Literal
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langgraph.graph.message import push_message
-from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from ...graph_store.layout import choose_name
@@ -51,9 +50,8 @@ class RetrievalNodes:
         """Release the snapshot of a question after one of its steps failed or was cancelled."""
         self._resources.snapshots.end_question(state.get("revision", ""))
 
-    async def condense(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
+    async def condense(self, state: AskState, context: AskContext) -> AskState:
         """Check the input, and rewrite a follow-up to make sense without the conversation before it."""
-        context = runtime.context or AskContext()
         check_context(context)
         named, (earlier, question) = state.get("knowledge_base") or "", wording.read_conversation(state)
         with ExitStack() as leases:
@@ -86,9 +84,9 @@ class RetrievalNodes:
         self._resources.reranker  # noqa: B018 - loading it reports a wrong setting
         return snapshots
 
-    def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
+    def first_look(self, state: AskState, context: AskContext) -> AskState:
         """Find passages, short cards and tables for the question, without calling a model."""
-        context, question = runtime.context or AskContext(), state["question"]
+        question = state["question"]
         with self._snapshots(state) as snapshots:
             reasons = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls).reasons
             tokens = self._round_tokens if reasons else self._resources.settings.context_tokens
@@ -100,23 +98,20 @@ class RetrievalNodes:
         return {"rounds": [Round(blocks=tuple(blocks))], "terms": terms,
                 "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
-    async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> Next:
+    async def decompose(self, state: AskState, context: AskContext) -> Next:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
 
         With decomposition off, the question itself is searched first, without calling the model; `reflect` then answers
         or looks further. A reasoner that only quotes answers at once.
         """
-        context = runtime.context or AskContext()
         is_searched_first = context.agent and not context.decompose and "passage_search" in context.tools
         if is_searched_first and (await in_thread(self._reasoner, state, context)).reasons:
             judgement = Judgement(lookups=[PassageLookup(query=state["question"][:LONGEST])])
             return self._apply(state, context, "decompose", judgement, {})
         return await self._judge(state, context, "decompose", {})
 
-    async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
+    async def look_up(self, state: LookupInput, context: AskContext) -> AskState:
         """Make one lookup by its LangChain tool, and return what it found with a step of the trace."""
-        context = runtime.context or AskContext()
-
         @contextmanager
         def lease() -> Iterator[Retrievers]:
             with self._snapshots(state) as snapshots:
@@ -128,18 +123,17 @@ class RetrievalNodes:
         message = ToolMessage(trace_steps.found_text(step), tool_call_id=state["call"], name=state["lookup"].tool)
         return {"found": [blocks], "messages": [message], "steps": [trace_steps.data(step)]}
 
-    async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> Next:
+    async def reflect(self, state: AskState, context: AskContext) -> Next:
         """Append what the lookups found to the evidence, and answer or choose further lookups."""
-        context, asked = runtime.context or AskContext(), state["next_round"]
+        asked = state["next_round"]
         newest = completed_round(state["rounds"], asked, state["found"], self._round_tokens, state["omitted"])
         rounds = [*state["rounds"], newest]
         dropped = dropped_numbers(rounds, state["dropped"], self._resources.settings.context_tokens)
         added: AskState = {"rounds": rounds, "dropped": dropped}
         return await self._judge({**state, **added}, context, "reflect", added)
 
-    def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
+    def answer(self, state: AskState, context: AskContext) -> AskState:
         """Check every citation against its source, or abstain; stream what the message has beyond the shown claims."""
-        context = runtime.context or AskContext()
         with self._snapshots(state) as snapshots:
             answer = self._checked_answer(state, context, snapshots)
         self._resources.snapshots.end_question(state["revision"])
@@ -260,7 +254,7 @@ class RetrievalNodes:
             # Without a model, say once a process that one would help, and not in the middle of a conversation.
             hint = not (self._gave_model_hint or state["follows"] or self._resources.settings.uses_llm)
             self._gave_model_hint = self._gave_model_hint or hint
-            checked = wording.with_notes(checked, question, snapshots.retrievers.values(), hint=hint)
+            checked = wording.with_hints(checked, question, snapshots.retrievers.values(), hint=hint)
         return wording.with_spelling(checked, state["respelt"], question)
 
 

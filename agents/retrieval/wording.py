@@ -119,7 +119,7 @@ def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Pas
                                    "short": "", "grade": "none"})
 
 
-def with_notes(answer: Answer, question: str, retrievers: Iterable[Retriever], *, hint: bool) -> Answer:
+def with_hints(answer: Answer, question: str, retrievers: Iterable[Retriever], *, hint: bool) -> Answer:
     """Return an abstaining answer with similar names of the documents and, if `hint`, the hint to set up a model."""
     phrases = phrases_for(question)
     lines = [answer.answer]
