@@ -13,9 +13,9 @@ from ..ingest.metadata import CREATED
 from ..models.rules.metadata_facts import is_setting
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnInfo, SqlResult, TableInfo
-from ..text.languages import Language, phrase_language
 from ..text.titles import UNREAD, in_small_letters, readable_name
 from ..tools.asked_query import ask_tables
+from .retrieval.cited_message import phrases_for
 
 _SHOWN, _COLUMNS = 4, 7
 _LEAST_ROWS = 3  # How many rows a table has; fewer are lines with a colon more often than not
@@ -29,9 +29,6 @@ _NO_HEADER = re.compile(r"[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC
 """What no name of a column has, but a first row that was taken for the header, or a link."""
 _VALUE = re.compile(r"(?=.*[^\WA-Z\d_])[^\W\d_][\w -]{1,30}")
 """A value that a question can name; initials and placeholders in capitals say too little."""
-_MOST: dict[Language, str] = {"en": "Which {} has the most documents?", "zh": "哪个{}的文档最多？"}
-_HAVE: dict[Language, str] = {"en": 'How many documents have the {} "{}"?', "zh": "有多少文档的{}是{}？"}
-_ROWS: dict[Language, str] = {"en": 'How many rows of {} have the {} "{}"?', "zh": "{1}是{2}的有多少行？"}
 _MOST_TRIED = 12  # questions that are put to the tables, each in milliseconds, until enough have an answer
 
 
@@ -134,13 +131,13 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
 
 def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
     """Return a question on the most frequent value, but for one that all have, of a column that most rows have."""
-    filled, language = table.rows - column.empty, phrase_language(column.title)
+    filled, phrases = table.rows - column.empty, phrases_for(column.title)
     value, times = next(((value, times) for value, times in column.frequent if times < filled), ("", 0))
     is_telling = times >= _LEAST_ROWS and filled >= table.rows * _MOSTLY
     if not is_telling or column.kind not in {"text", "list"} or not _VALUE.fullmatch(value):
         return ""
     if table.kind == "records":
-        return _ROWS[language].format(readable_name(table.title), column.title, value)
+        return phrases["rows"].format(readable_name(table.title), column.title, value)
     if column.kind == "text":
-        return _MOST[language].format(column.title)
-    return _HAVE[language].format(column.title.removesuffix("s"), value)
+        return phrases["most"].format(column.title)
+    return phrases["have"].format(column.title.removesuffix("s"), value)

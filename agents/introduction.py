@@ -16,7 +16,7 @@ from ..ingest.loaders import LICENCE
 from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
 from ..schemas.naming import label_key, normalise
-from ..text.languages import Language, phrase_language
+from ..text.languages import phrase_language
 from ..text.quantities import format_count
 from ..text.relative_dates import document_date
 from ..text.section_lines import headings
@@ -25,6 +25,7 @@ from ..tools.reports import DocumentSummary, summarise_documents
 from .estimate import ReadingEstimate, estimate_reading
 from .introduced_tables import counting_questions, describe_tables
 from .resources import Resources
+from .retrieval.cited_message import phrases_for
 
 _TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _EXAMPLES, _NAMED_FILES = 6, 15, 3, 8, 5, 4, 3
 """How many of each are shown; `_OF_ONE_TYPE` of the entities."""
@@ -38,10 +39,6 @@ _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
 """What mentions a name that stands out: of all documents, or of the passages that mention the first name."""
 _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_AUTHORS = 3, 40, 80
 """Characters of a name that says nothing, of a name in a question, and of the authors shown with a title."""
-_ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "这些文档讲什么？"}
-_ABOUT_ONE: dict[Language, str] = {"en": "What is this document about?", "zh": "这篇文档讲什么？"}
-_SAID: dict[Language, str] = {"en": "What is said about {}?", "zh": "关于{}有什么？"}
-_MENTIONED: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到了{}？"}
 _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
 """In the name of a file that says what a folder is about."""
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
@@ -154,7 +151,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
         unread_parts = {key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata}
         pictures = {key: int(match["number"].replace(",", "")) for key, note in unread_parts.items()
                     if (match := _PICTURES.fullmatch(note))}
-        questions = _questions_on_content(title_of.values(), entities)
+        questions = _questions_on_content([*title_of.values()], entities)
         return Introduction(
             kb=name, documents=len(documents), kinds=_count_kinds(metadata_of),
             dates=(dates[0], dates[-1]) if dates else None, titles=_title_texts(ids, title_of, metadata_of),
@@ -264,20 +261,19 @@ def _abbreviates(name: str, full: str) -> bool:
     return first.endswith(".") and full.startswith(first[:-1]) and full.endswith(f" {last}")
 
 
-def _questions_on_content(titles: Iterable[str], entities: Sequence[MainEntity]) -> list[str]:
+def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity]) -> list[str]:
     """Return a question about all documents in the language of most titles, and questions on names."""
-    languages = Counter(map(phrase_language, titles))
-    if not languages:
+    if not titles:
         return []
-    (language, _), *_ = languages.most_common(1)
-    total = languages.total()
-    if total == 1:
-        return [_ABOUT_ONE[language], *_ask_about([one.name for one in entities], total)]
+    chinese = [title for title in titles if phrase_language(title) == "zh"]
+    phrases = phrases_for(chinese[0] if 2 * len(chinese) > len(titles) else "")
+    if len(titles) == 1:
+        return [phrases["about_one"], *_ask_about([one.name for one in entities], 1)]
     # A name that most documents have asks for nothing in particular; and persons come last, because what is most
     # often said of them is that they were there.
-    telling = [one for one in entities if 2 * one.documents <= total]
+    telling = [one for one in entities if 2 * one.documents <= len(titles)]
     telling.sort(key=lambda entity: label_key(entity.type) == "person")
-    return [_ABOUT[language], *_ask_about([one.name for one in telling], total)]
+    return [phrases["about"], *_ask_about([one.name for one in telling], len(titles))]
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
@@ -288,6 +284,5 @@ def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
 def _ask_about(names: Iterable[str], documents: int) -> list[str]:
     """Ask what is said of the first name, and which documents mention the second one if there are several."""
     short_names = [name for name in names if len(name) <= _LONGEST_ASKED]
-    templates = (_SAID, _MENTIONED if documents > 1 else _SAID)
-    return [template[phrase_language(name)].format(name)
-            for template, name in zip(templates, short_names, strict=False)]
+    return [phrases_for(name)[kind].format(name) for kind, name in zip(
+        ("said", "mentioned" if documents > 1 else "said"), short_names, strict=False)]

@@ -3,7 +3,6 @@
 import threading
 import time
 import uuid
-from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -34,10 +33,11 @@ _QUESTION_SECONDS = 3600.0
 """Seconds after which the lease of a question ends by itself, if the question was abandoned."""
 
 
-class Leased(ABC):
+class Leased:
     """An object that several readers lease with `with`; it closes once it is retired and its last lease has ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, close: Callable[[], None]) -> None:
+        self._close = close
         self._leases = 0
         self._is_retired = self._is_closed = False
         self._lease_lock = threading.Lock()
@@ -62,9 +62,6 @@ class Leased(ABC):
             self._is_closed = True
         self._close()
 
-    @abstractmethod
-    def _close(self) -> None: ...
-
 
 class StateGoneError(BanyanError):
     """A question goes on in another process, or after an hour, and its knowledge base has changed meanwhile."""
@@ -74,11 +71,8 @@ class Ledger(Leased):
     """A connection to the current state of a ledger, which the snapshots of a knowledge base share."""
 
     def __init__(self, database: Database) -> None:
-        super().__init__()
+        super().__init__(database.close)
         self.database, self.calls = database, Calls(database)
-
-    def _close(self) -> None:
-        self.database.close()
 
 
 class Snapshot(Leased):
@@ -90,11 +84,11 @@ class Snapshot(Leased):
 
         A snapshot of some documents has that of all as its `base`; `files` are closed with it.
         """
-        super().__init__()
-        self.kb, self.base, self.calls = kb, base, ledger.calls
-        self._files, self._models = files, models
+        super().__init__(files.close)
+        self.kb, self.base, self.calls, self._models = kb, base, ledger.calls, models
         files.enter_context(ledger)
         files.callback(kb.close)
+        files.callback(self._drop_retriever)
         self._retriever: Retriever | None = None
         self._retriever_lock = threading.Lock()
 
@@ -116,9 +110,8 @@ class Snapshot(Leased):
         runs, epoch = cast("tuple[int, int]", (self.base or self).kb.frozen_at)  # it is frozen
         return f"{runs}.{epoch}"
 
-    def _close(self) -> None:
+    def _drop_retriever(self) -> None:
         self._retriever = None
-        self._files.close()
 
 
 class JoinedSnapshots:

@@ -235,14 +235,9 @@ class _ClusterEmbedder:
         return encode_distinct(texts, self._encode_on_workers)
 
     def _encode_on_workers(self, texts: list[str]) -> Vectors:
-        # A worker gets texts of similar length, which are encoded fastest together.
-        rows_by_length = sorted(range(len(texts)), key=lambda row: len(texts[row]))
+        """Encode texts in about as many parts as there are tasks at once."""
         texts_per_task = -(-len(texts) // self._workers.at_once)  # rounded up
         size = min(_MOST_TEXTS, max(_FEWEST_TEXTS, texts_per_task))
-        parts = [rows_by_length[start:start + size] for start in range(0, len(texts), size)]
-        tasks = (self._workers.start("encode", self.name, self.fingerprint, [texts[row] for row in part])
-                 for part in parts)
-        vectors = np.empty((len(texts), self.dimension), np.float32)
-        for part, part_vectors in zip(parts, self._workers.iterate_results(tasks), strict=True):
-            vectors[part] = part_vectors
-        return vectors
+        tasks = (self._workers.start("encode", self.name, self.fingerprint, texts[start:start + size])
+                 for start in range(0, len(texts), size))
+        return np.concatenate([*self._workers.iterate_results(tasks)])

@@ -33,7 +33,6 @@ _ADDRESS_FIELDS = ("url", "source_url", "link")
 # A model's own marks are passage numbers or invented: an answer's marks are set by `citing`.
 _INVENTED = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
 _BRACKETS = dict.fromkeys(map(ord, "[]［］【】"))
-_NESTED = 8  # How many levels of nested marks are removed; if there are more, all brackets are removed
 # Where an answer is shown as Markdown, an image would be fetched as soon as it is shown, words and all in its address.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"\](?=[(\[:])")
@@ -59,8 +58,8 @@ def source_text(text: str) -> str:
 def plain_text(text: str) -> str:
     """Return a model's words as `source_text` does, without citation marks, which only `citing` sets."""
     plain = MEANT.sub(r" (\g<meant>)", " ".join(UNSEEN.sub("", text).split()))  # "yesterday [2024-03-04]"
-    for _ in range(_NESTED):  # removing "[1]" from "[[1]2]" leaves another mark, "[2]"
-        plain = _INVENTED.sub("", plain)
+    plain = _INVENTED.sub("", plain)
+    # Removing "[1]" from "[[1]2]" leaves another mark, "[2]".
     return source_text(plain.translate(_BRACKETS) if _INVENTED.search(plain) else plain)
 
 
@@ -90,14 +89,17 @@ def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: st
 
 def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]], message_id: str, *,
                  is_last: bool = False) -> AIMessageChunk:
-    """Return the part of an answer's message that follows the text which was shown; the last has the sources, too."""
+    """Return the part of an answer's message that follows the text which was shown; the last has the sources, too.
+
+    Chunks are joined by the indices of their blocks, to the content of `answer_message`.
+    """
     start = len(_in_markdown(shown))
     notes = [note for note in _make_annotations(answer, citations) if note["start_index"] >= start]
-    blocks: list[dict[str, Any]] = [
+    blocks: list[str | dict[str, Any]] = [
         {"type": "text", "text": _in_markdown(answer)[start:], "annotations": notes, "index": 0}]
     if is_last and citations:
         blocks.append({"type": "text", "text": _in_markdown(sources_text(answer, citations)), "index": 1})
-    return AIMessageChunk(content=[*blocks], id=message_id, chunk_position="last" if is_last else None)
+    return AIMessageChunk(content=blocks, id=message_id, chunk_position="last" if is_last else None)
 
 
 def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
@@ -109,12 +111,15 @@ def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
         return ""
     lines = ["", "", phrases_for(answer)["sources"]]
     for cited in citations:
-        page = f"page {cited['page']}, " if cited.get("page") else ""
-        meant = f" ({'; '.join(cited['meant'])})" if cited.get("meant") else ""
-        status = f"{cited['status']}, " if cited.get("status") else ""
+        place = [" ".join(cited["document"].split())]
+        if cited.get("status"):  # whether the document is superseded
+            place.append(cited["status"])
+        if cited.get("page"):
+            place.append(f"page {cited['page']}")
+        place.append(f"characters {cited['start']}-{cited['end']}")
         quote = json.dumps(source_text(cited["quote"]), ensure_ascii=False)
-        lines.append(f"[{cited['id']}] {' '.join(cited['document'].split())}, {status}{page}characters "
-                     f"{cited['start']}-{cited['end']}: {quote}{meant}")
+        meant = f" ({'; '.join(cited['meant'])})" if cited.get("meant") else ""  # of its relative dates
+        lines.append(f"[{cited['id']}] {', '.join(place)}: {quote}{meant}")
     return "\n".join(lines)
 
 
@@ -132,13 +137,15 @@ def _make_annotations(answer: str, citations: Sequence[Mapping[str, Any]]) -> li
     """Return an annotation for each mark; its indices are those of the mark in the answer as Markdown."""
     by_id, annotations = {cited["id"]: cited for cited in citations}, list[CitationAnnotation]()
     for mark in find_marks(answer):
-        if (cited := by_id.get(int(mark[1]))) is None:
+        number = int(mark[1])
+        if number not in by_id:
             continue
-        start, metadata = len(_in_markdown(answer[:mark.start()])), cited.get("metadata") or {}
-        place = {key: cited[key] for key in ("document", "start", "end", "page") if cited.get(key) is not None}
-        annotation = CitationAnnotation(type="citation", title=metadata.get("title") or cited["document"],
-                                        start_index=start, end_index=start + len(mark[0]), cited_text=cited["quote"],
-                                        extras=place)
+        cited, start = by_id[number], len(_in_markdown(answer[:mark.start()]))
+        metadata = cited.get("metadata") or {}
+        annotation = CitationAnnotation(
+            type="citation", title=metadata.get("title") or cited["document"], start_index=start,
+            end_index=start + len(mark[0]), cited_text=cited["quote"],
+            extras={key: cited[key] for key in ("document", "start", "end", "page") if cited.get(key) is not None})
         addresses = [*(metadata.get(field, "") for field in _ADDRESS_FIELDS), cited["document"]]
         if address := next(filter(_ADDRESS.fullmatch, addresses), ""):
             annotation["url"] = address

@@ -43,9 +43,7 @@ class ShownClaims:
         if self._claims[:len(claims)] != list(claims[:len(self._claims)]):
             self.withdraw()
         for claim in claims[len(self._claims):]:
-            sent_count = len(self._citations)
-            checked = await in_thread(with_unstated_number, claim, self._items, self._question)
-            line = await in_thread(cite_claim, checked, self._items, self._documents, self._mode, self._citations)
+            sent_count, line = len(self._citations), await in_thread(self._cite, claim)
             self._claims.append(claim)
             if line:  # "" means that the claim has no sound quote
                 citations = [citation.model_dump() for citation in self._citations]
@@ -55,13 +53,17 @@ class ShownClaims:
                 push_message(answer_chunk(answer, self.text, citations, self.message_id), state_key=None)
                 self.text = answer
 
+    def _cite(self, claim: Claim) -> str:
+        checked = with_unstated_number(claim, self._items, self._question)
+        return cite_claim(checked, self._items, self._documents, self._mode, self._citations)
+
     def confirm_claims(self, draft: DraftAnswer | None, abstain_below: float) -> tuple[str, str]:
         """Withdraw the claims unless the reply, None without an answer, begins with them and is confident enough.
 
         Return what stays shown, as `AskState.shown` has it.
         """
-        if (draft is None or draft.claims[:len(self._claims)] != self._claims
-                or not is_shown(draft, self._mode, abstain_below)):
+        begins_with_shown = draft is not None and draft.claims[:len(self._claims)] == self._claims
+        if draft is None or not begins_with_shown or not is_shown(draft, self._mode, abstain_below):
             self.withdraw()
         return self.message_id, self.text
 
@@ -79,7 +81,7 @@ def withdraw_message(message_id: str) -> None:
 
 
 @contextmanager
-def showing_claims(items: Sequence[Passage], documents: SourceDocuments, mode: Mode, question: str = "",
+def showing_claims(items: Sequence[Passage], documents: SourceDocuments, mode: Mode, question: str,
                    ) -> Iterator[ShownClaims]:
     """Show the claims that a model writes within the block, and withdraw them if the block raises an error."""
     shown = ShownClaims(items, documents, mode, question)

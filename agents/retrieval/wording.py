@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import islice
 
 from langchain_core.messages import HumanMessage
 from rapidfuzz import process
@@ -67,19 +67,21 @@ def respelt(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, s
     same first letter; a word equally near to two is not changed. Several knowledge bases are read as one.
     """
     replaced: dict[str, str] = {}
-    first, *others = (index.name_words for index in indexes)
-    name_words = sorted({*first, *chain.from_iterable(others)}) if others else first
-    for word in [match.group() for match in _WORD.finditer(question)][:_MAX_WORDS]:
-        folded = normalise(word)
+    name_words = indexes[0].name_words
+    if len(indexes) > 1:
+        name_words = sorted(set().union(*(index.name_words for index in indexes)))
+    for match in islice(_WORD.finditer(question), _MAX_WORDS):
+        word, folded = match.group(), normalise(match.group())
         if not word[0].isupper() or not word.isascii() or any(index.lexical.knows(folded) for index in indexes):
             continue
         max_distance = 2 if len(word) >= _LONG_WORD else 1
         nearest = process.extract(folded, name_words, scorer=Levenshtein.distance, score_cutoff=max_distance, limit=2)
-        distances = [(distance, name_word) for name_word, distance, _ in nearest if name_word[0] == folded[0]]
-        if not distances or distances[0][0] == 0:  # no similar name, or the word is spelt like one
-            continue
-        if len(distances) == 1 or distances[0][0] < distances[1][0]:
-            replaced[word] = distances[0][1].capitalize()
+        spelling_at = [(distance, spelling) for spelling, distance, _ in nearest if spelling[0] == folded[0]]
+        distances = [distance for distance, _ in spelling_at]
+        # At distance 0 the word is spelt like a name.
+        if distances and distances[0] > 0 and distances.count(distances[0]) == 1:
+            _, spelling = spelling_at[0]
+            replaced[word] = spelling.capitalize()
     for word, meant in replaced.items():
         question = re.sub(rf"\b{re.escape(word)}\b", meant, question)
     return question, list(replaced.items())
@@ -92,40 +94,41 @@ def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage
         return Answer(answer=draft.asks_back, abstained=True)
     phrases = phrases_for(question)
     # `cite` shows no quotes of a draft that it does not trust, so it is given full confidence.
-    quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject",
-                  question=question)
+    trusted = draft.model_copy(update={"confidence": 1.0})
+    quoted = cite(trusted, passages, documents, "reject", question=question)
     if not quoted.citations:
         return quoted.model_copy(update={"answer": phrases["none"], "confidence": 0.0})
     if draft.confidence < abstain_below * (1 if quoted.short else _FOUND_SHARE):
         return quoted.model_copy(update={"answer": f"{quoted.answer}\n{phrases['closest']}", "abstained": True,
                                          "confidence": draft.confidence, "short": "", "grade": "none"})
+    if not quoted.short:
+        return quoted.model_copy(update={"confidence": draft.confidence, "grade": "found"})
     found = phrases["found"].format(quoted.short)
     if without_marks(found) != found:  # it ends like a citation mark, such as "[1]"
         found = phrases["found"].format(f"“{quoted.short}”")
-    answer = f"{found}\n{quoted.answer}" if quoted.short else quoted.answer
-    return quoted.model_copy(update={"answer": answer, "confidence": draft.confidence,
-                                     "grade": "stated" if quoted.short else "found"})
+    return quoted.model_copy(update={"answer": f"{found}\n{quoted.answer}", "confidence": draft.confidence,
+                                     "grade": "stated"})
 
 
 def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: SourceDocuments,
                        ) -> Answer | None:
     """Return an abstention that shows what the documents do say; None if the draft says nothing that can be cited."""
-    said = cite(draft.model_copy(update={"answerable": True, "confidence": 1.0}), passages, documents, "reject",
-                question=question)
-    if draft.answerable or said.abstained:
+    if draft.answerable:
+        return None
+    trusted = draft.model_copy(update={"answerable": True, "confidence": 1.0})
+    cited = cite(trusted, passages, documents, "reject", question=question)
+    if cited.abstained:
         return None
     intro = phrases_for(question)["unanswered"]
-    return said.model_copy(update={"answer": f"{intro}\n{said.answer}", "abstained": True, "confidence": 0.0,
-                                   "short": "", "grade": "none"})
+    return cited.model_copy(update={"answer": f"{intro}\n{cited.answer}", "abstained": True, "confidence": 0.0,
+                                    "short": "", "grade": "none"})
 
 
 def with_hints(answer: Answer, question: str, retrievers: Iterable[Retriever], *, hint: bool) -> Answer:
     """Return an abstaining answer with similar names of the documents and, if `hint`, the hint to set up a model."""
-    phrases = phrases_for(question)
-    lines = [answer.answer]
+    phrases, lines = phrases_for(question), [answer.answer]
     indexes = [retriever.index for retriever in retrievers]
-    near = unknown_names_near(indexes, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES)
-    if near:
+    if near := unknown_names_near(indexes, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES):
         lines.append(phrases["near"].format(phrases["joint"].join(near)))
     if hint:
         lines.append(phrases["hint"])
@@ -134,7 +137,5 @@ def with_hints(answer: Answer, question: str, retrievers: Iterable[Retriever], *
 
 def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question: str) -> Answer:
     """Return an answer with a line, in the question's language, for each misspelt word, given as (asked, meant)."""
-    if not replaced:
-        return answer
     notes = [phrases_for(question)["spelling"].format(asked, meant) for asked, meant in replaced]
     return answer.model_copy(update={"answer": "\n".join([answer.answer, *notes])})
