@@ -224,7 +224,7 @@ class GraphIndex(KnowledgeGraph):
     def dated(self, row: int) -> Dated:
         """Return when the triple of a row holds, with the chunks that say so."""
         times = self.times_of(row)
-        return Dated(self.validity_of(row), _chunks_of(times)) if times else Dated()
+        return Dated(self.validity(row), _chunks_of(times)) if times else Dated()
 
     def of_relation(self, relation: str) -> Rows:
         """Return the rows of the triples of a relation, ascending."""

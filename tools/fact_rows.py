@@ -57,7 +57,7 @@ def triple_rows(index: GraphIndex, rows: Iterable[int]) -> Iterator[FactRow]:
     for row in rows:
         head, relation, tail = index.edge(row)
         dated = index.dated(row)
-        spans = [(chunk, start, end) for chunk, (start, end, _) in index.support_of(row).items() if dated.covers(chunk)]
+        spans = [(chunk, start, end) for chunk, (start, end, _) in index.support(row).items() if dated.covers(chunk)]
         yield FactRow(index.name(head), relation, index.name(tail), (head, tail), dated.validity,
                       _places(index, spans, ""))
 

@@ -98,6 +98,7 @@ class Sources:
 
 def _make_nodes(graph: KnowledgeGraph, communities: Sequence[TreeCommunity], sources: Sources,
                 ) -> Iterator[dict[str, Any]]:
+    """Yield the nodes of entities and communities; see `make_node_link`."""
     for entity in graph.entity_ids():
         times = graph.value_times(entity)
         validities = graph.validities(entity) if times else {}  # most entities have no times
@@ -116,11 +117,12 @@ def _make_nodes(graph: KnowledgeGraph, communities: Sequence[TreeCommunity], sou
 
 def _make_edges(graph: KnowledgeGraph, communities: Sequence[TreeCommunity], sources: Sources,
                 ) -> Iterator[dict[str, Any]]:
+    """Yield the edges of triples and communities; see `make_node_link`."""
     for row, (head, relation, tail) in enumerate(graph.edges()):
-        support, times = graph.support_of(row), graph.times_of(row)
+        support, times = graph.support(row), graph.times_of(row)
         dates: dict[str, str] = {}
         if times:  # most triples have none
-            validity = graph.validity_of(row)
+            validity = graph.validity(row)
             dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
         yield {"kind": "triple", "id": triple_id(head, relation, tail), "relation": relation,
                "confidence": max(confidence for _, _, confidence in support.values()),

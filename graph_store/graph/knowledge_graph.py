@@ -70,8 +70,6 @@ class KnowledgeGraph:
         """Return an entity's row in the columns."""
         return self._rows[entity]
 
-    # Entities.
-
     def entity_ids(self) -> list[str]:
         """Return all entities' ids, sorted."""
         return list(self.columns.ids)
@@ -258,24 +256,17 @@ class KnowledgeGraph:
         row = self._rows[entity]
         return int(np.count_nonzero(self.columns.triples[self.columns.incident[row]][:, [0, 2]] == row))
 
-    def support(self, key: EdgeKey) -> Places:
-        """Return the chunks that support a triple, sorted, each with start, end and confidence."""
-        return self.support_of(self.triple_row(key))
-
-    def support_of(self, row: int) -> Places:
-        """Return the support of the triple of a row; see `support`."""
-        return self._nest_rows("support", row)
+    def support(self, triple: EdgeKey | int) -> Places:
+        """Return the chunks that support a triple, given by key or row, sorted, each with start, end and confidence."""
+        return self._nest_rows("support", self.triple_row(triple) if isinstance(triple, tuple) else triple)
 
     def times_of(self, row: int) -> dict[str, Places]:
         """Return where chunks say when the triple in a row holds: {words that say when: places}."""
         return self._nest_rows("triple_times", row)
 
-    def validity(self, key: EdgeKey) -> Validity:
-        """Return when a triple holds."""
-        return self.validity_of(self.triple_row(key))
-
-    def validity_of(self, row: int) -> Validity:
-        """Return when the triple of a row holds."""
+    def validity(self, triple: EdgeKey | int) -> Validity:
+        """Return when a triple, given by key or row, holds."""
+        row = self.triple_row(triple) if isinstance(triple, tuple) else triple
         times = self.times_of(row)
         return Validity.of(times, self.later.triples.get(row, ())) if times else Validity()
 
@@ -295,7 +286,7 @@ class KnowledgeGraph:
 
     def statement_of(self, row: int) -> str:
         """Return the triple of a row in words, with its time: "Ana Ruiz leads Orio (since 2019)"."""
-        return self.validity_of(row).with_note(self.words(self.edge(row)))
+        return self.validity(row).with_note(self.words(self.edge(row)))
 
     def value_statement(self, entity: str, attribute: str, value: str) -> str:
         """Return an attribute value in words, with its time: "Orio price: 499 USD (in 2018)"."""
@@ -315,7 +306,7 @@ class KnowledgeGraph:
                      for attribute, values in self.validities(entity).items()}
             nodes[entity] = {"type": self.type(entity), "name": self.name(entity), "names": self.spellings(entity),
                              "attributes": self.values(entity), "times": self.value_times(entity), "later": later}
-        edges = [[*self.edge(row), self.support_of(row), self.times_of(row), list(self.validity_of(row).later)]
+        edges = [[*self.edge(row), self.support(row), self.times_of(row), list(self.validity(row).later)]
                  for row in range(self.count_triples())]
         return {"nodes": nodes, "edges": edges}
 

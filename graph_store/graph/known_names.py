@@ -100,7 +100,8 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:
         name = columns.texts[number]
         is_mixed = _WORD.fullmatch(name) is not None and _MIXED.search(name) is not None
         if (is_mixed or _SEVERAL_WORDS.fullmatch(name)) and not name.endswith(("'s", "’s")):
-            by_key[max(_KEY.findall(name), key=len)].append((name, counts.most_common(1)[0][0]))
+            ((most_mentioned, _),) = counts.most_common(1)
+            by_key[max(_KEY.findall(name), key=len)].append((name, most_mentioned))
     return by_key
 
 

@@ -40,8 +40,8 @@ class SpreadingGraph:
         restart = seeds / np.float32(seeds.sum() or 1)
         damping, restarted = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
         previous, weights, factor = np.zeros_like(restart), restart, 1.0
-        for step in range(_ITERATIONS):
-            factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
+        for share in (0.0, 0.5, *(0.25,) * (_ITERATIONS - 2)):
+            factor = 1 / (1 - share * DAMPING**2 * factor)
             plain_step = damping * (self._arriving @ weights) + restarted
             previous, weights = weights, np.float32(factor) * plain_step + np.float32(1 - factor) * previous
         stationary: Weights = np.maximum(weights, 0)

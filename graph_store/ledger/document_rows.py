@@ -233,12 +233,13 @@ class Documents:
                                               among=list(documents)))
 
     def _with_texts(self, rows: Sequence[Record]) -> list[Chunk]:
+        """Return the chunks of some rows of `_CHUNK`, without those whose document another process has deleted."""
         # Each document is read once and cut here: substr() in SQL would count characters from the text's beginning for
         # every chunk, which is quadratic in a long document.
         chunks: list[Chunk] = []
         for (document, revision), of_document in groupby(rows, lambda row: (row.document, row.revision)):
             content = self._content(document, is_new=bool(revision))
-            if content is not None:  # another process may have deleted it in the meantime
+            if content is not None:
                 chunks += (Chunk(
                     id=row.id, document_id=document, ordinal=row.ordinal, start=row.start, end=row.end,
                     heading=row.heading, title=content.title, text=content.text[row.start:row.end],
@@ -294,7 +295,7 @@ class Documents:
         return self._db.count("SELECT count(*) FROM documents")
 
     def sample(self, most: int) -> list[Chunk]:
-        """Return up to `most` chunks: those that begin documents, then the second ones; by id, so as if random."""
+        """Return up to `most` chunks: the first ones of documents, then the second ones; as if random, as ids are."""
         return self.chunks(self._db.texts("SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
 
     def done(self) -> list[str]:

@@ -31,8 +31,7 @@ class SqliteLedger:
 
     begin = "BEGIN IMMEDIATE"
     begin_frozen = "BEGIN"
-    identity = ""
-    """The ledger's id; "" because its folder identifies it."""
+    identity = ""  # the ledger's id; "" because its folder identifies it
 
     def __init__(self, path: Path, create: bool) -> None:
         self._path = path

@@ -95,6 +95,7 @@ class SqlError(BanyanError):
 
 @contextmanager
 def _bounded_depth() -> Iterator[None]:
+    """Within the block, say that a statement is nested too deeply where Python's stack ends."""
     try:
         yield
     except RecursionError:
@@ -232,12 +233,13 @@ def _check_size(query: exp.Query) -> None:
     sizes: dict[int, int] = {}
 
     def size_of(part: exp.Expr) -> int:
-        if (known := sizes.get(id(part))) is not None:
-            return known
-        sizes[id(part)] = 1  # a recursive one reads itself
-        found = sum(1 if (cte := _find_cte(table)) is None else size_of(cte) for table in part.find_all(exp.Table)
-                    if table.find_ancestor(exp.CTE) is (part if isinstance(part, exp.CTE) else None))
-        sizes[id(part)] = min(found, MOST_TABLES + 1)
+        """Return the number of tables that the statement or one of its common table expressions reads."""
+        if id(part) not in sizes:
+            sizes[id(part)] = 1  # a recursive one reads itself
+            owner = part if isinstance(part, exp.CTE) else None
+            own_tables = [table for table in part.find_all(exp.Table) if table.find_ancestor(exp.CTE) is owner]
+            found = sum(1 if (cte := _find_cte(table)) is None else size_of(cte) for table in own_tables)
+            sizes[id(part)] = min(found, MOST_TABLES + 1)
         return sizes[id(part)]
 
     if size_of(query) > MOST_TABLES:
@@ -260,6 +262,7 @@ def check_as_read(connection: duckdb.DuckDBPyConnection, text: str) -> None:
 
 
 def _iterate_nodes(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield all objects within a value of JSON, without recursion."""
     pending = [value]
     while pending:
         value = pending.pop()
@@ -292,6 +295,7 @@ def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
 
 
 def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
+    """Check that a function is known, and called with arguments that cannot make texts or series long."""
     name = str(node["function_name"]).lower()
     calls[name] += 1
     if name not in FUNCTIONS and name not in SERIES:

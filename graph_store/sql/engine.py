@@ -136,7 +136,7 @@ def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Q
     total = len(rows[:own_limit])
     if total > shown:
         counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
-        total = int(connection.execute(text_of(counted)).fetchall()[0][0])
+        ((total,),) = connection.execute(text_of(counted)).fetchall()
     return SqlResult(
         sql=sql, columns=columns, units=("",) * len(columns), records=None, notes=notes, total=total,
         kinds=tuple(_column_kind(str(column[1])) for column in described),
@@ -236,10 +236,10 @@ def _list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[
     asked = {(names_of.get(column.table.lower(), ""), column.name.lower()) for column in conditioned
              if column.name.lower() not in fitted}
     infos = list(_iterate_tables(query, tables))
-    yield from (f"{column.name}: {column.note}" for info in infos for column in info.columns
-                if column.note and column.name in used)
-    for info in infos:
-        for column in info.columns if info.kind in {"records", "documents"} else ():
+    named = [column for info in infos for column in info.columns if column.name in used]
+    yield from (f"{column.name}: {column.note}" for column in named if column.note)
+    for info in [info for info in infos if info.kind in {"records", "documents"}]:
+        for column in info.columns:
             missing = column.empty + column.untyped
             # A column without its table's name is in one table alone: SQL refuses it where two have it.
             if missing and not asked.isdisjoint({(info.name, column.name), ("", column.name)}):

@@ -7,9 +7,7 @@ holds at all of the fact's times.
 """
 
 import datetime
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import nsmallest
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -23,8 +21,7 @@ from ...text.column_values import type_column
 from ...text.times import read_time
 from ..graph.graph_columns import Numbers, distinct_triples
 from ..graph.knowledge_graph import KnowledgeGraph
-from . import logical_tables
-from .logical_tables import NameSpace, Place, SqlColumn, make_column, make_text_column, write_table
+from .logical_tables import NameSpace, Place, SqlColumn, find_frequent, make_column, make_text_column, write_table
 
 ENTITIES, FACTS, VALUES = GRAPH_TABLES = ("entities", "facts", "attribute_values")
 _NO_UNIT = "none"
@@ -126,6 +123,7 @@ def _place_facts(connection: duckdb.DuckDBPyConnection, stated: Sequence[Numbers
 
 
 def _write_entities(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph) -> TableInfo:
+    """Write the table of entities with their first place."""
     columns, mentions = graph.columns, graph.columns.mentions
     rows = _place_facts(connection, (mentions.entity, mentions.chunk, mentions.start, mentions.end))
     # Entities that only a person's edit has are mentioned nowhere.
@@ -223,9 +221,7 @@ def _describe_members(columns: Sequence[SqlColumn], placed: Sequence[_PlacedFact
     for row, member in enumerate(values_of[by]):
         rows_of.setdefault(member, []).append(row)
     for member, rows in sorted(rows_of.items()):
-        counts = Counter(values_of[counted][row] for row in rows)
-        most = nsmallest(logical_tables.MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
-        frequent = tuple((value[:logical_tables.LONGEST_SHOWN], count) for value, count in most if most[0][1] > 1)
+        frequent = find_frequent(values_of[counted][row] for row in rows)
         units = tuple(sorted({values_of["unit"][row] or _NO_UNIT for row in rows
                               if values_of["number"][row] is not None})) if "unit" in shown else ()
         infos = [ColumnInfo(name=name, title=name, kind=_MEMBER_KINDS.get(name, "text"),

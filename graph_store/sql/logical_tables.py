@@ -115,6 +115,7 @@ class NameSpace:
 
 @cache
 def _reserved_words() -> frozenset[str]:
+    """Return the words that DuckDB does not take for a name."""
     with duckdb.connect(config={"threads": 1, "async_threads": 0}) as connection:
         words = connection.execute("SELECT keyword_name FROM duckdb_keywords() "
                                    "WHERE keyword_category IN ('reserved', 'type_function')").fetchall()
@@ -233,8 +234,7 @@ def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
             for names in sorted(joined)]
 
 
-MOST_FREQUENT, LONGEST_SHOWN = 8, 60
-"""How many of a column's most frequent values are listed, and how many characters of each."""
+_MOST_FREQUENT, _LONGEST_SHOWN = 8, 60  # how many of a column's frequent values are listed, and characters of each
 _SQL_TYPES = {"list": "VARCHAR[]", "boolean": "BOOLEAN"}
 _DIGITS = 15  # significant digits of a number: those that a float has for certain
 _LARGEST_INTEGER = 2**53  # numbers up to this are exact as floats, in which they are read
@@ -310,13 +310,18 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
         array = np.empty(len(values), object)
         for row, value in enumerate(values):  # numpy would make a table of lists of equal length
             array[row] = list(value) if kind == "list" and value is not None else value
-        shown = [str(item) for item in (chain.from_iterable(filled) if kind == "list" else filled)]
-    counts = Counter(text[:LONGEST_SHOWN] for text in shown)
-    most = nsmallest(MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
+        shown = list(map(str, chain.from_iterable(filled) if kind == "list" else filled))
     ends = [shown[comparable.index(end(comparable))] for end in (min, max)] if comparable else ["", ""]
     return SqlColumn(sql_type, array, ColumnInfo(
         name=name, title=title, kind=kind, distinct=len(set(shown)), smallest=ends[0], largest=ends[1],
-        frequent=tuple(most) if most and most[0][1] > 1 else (), **about))
+        frequent=find_frequent(shown), **about))
+
+
+def find_frequent(texts: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Return the most frequent of some texts, shortened, each with its number; none if all differ."""
+    counts = Counter(text[:_LONGEST_SHOWN] for text in texts)
+    most = nsmallest(_MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(most) if any(count > 1 for _, count in most) else ()
 
 
 def _to_time(value: datetime.date) -> datetime.datetime:

@@ -43,6 +43,10 @@ class _Source(NamedTuple):
     column: str
     info: TableInfo | None = None
 
+    def find_column(self, name: str) -> ColumnInfo | None:
+        """Return what is known of a column of the table."""
+        return next((column for column in self.info.columns if column.name == name), None) if self.info else None
+
 
 class _Derived(NamedTuple):
     """A common table expression, with its column that lists rows."""
@@ -93,6 +97,7 @@ class _Lineage:
             raise Untraceable("it combines sets of rows")
 
     def _add_to_select(self, select: exp.Select, column: str, visible: _Visible) -> None:
+        """Add a column to a select: the rows of its sources, joined, and of a group those of all its rows."""
         sources = list(self._read_sources(select, visible))
         _hide_from_stars(select, sources)
         lists: list[exp.Expr] = [exp.column(source.column, source.alias, quoted=True) for source in sources]
@@ -153,11 +158,11 @@ class _Lineage:
         """Note the columns of tables that a select aggregates, and of which some cells have no value."""
         calls = (call for projection in select.expressions for call in projection.find_all(exp.AggFunc))
         for column in dict.fromkeys(column for call in calls for column in call.find_all(exp.Column)):
-            fitting = (source for source in sources if column.table.lower() in {"", source.alias.lower()})
-            infos = ((source, info) for source in fitting if source.info for info in source.info.columns)
-            found = next((pair for pair in infos if pair[1].name == column.name.lower()), None)
-            if found and (found[1].empty or found[1].untyped):
-                self.gaps.append(_Gap(found[1], _rows_with_cells(select, *found, visible)))
+            named = [source for source in sources if column.table.lower() in {"", source.alias.lower()}]
+            known = [(source, info) for source in named if (info := source.find_column(column.name.lower()))]
+            for source, info in known[:1]:  # tables that are joined by the column all have it
+                if info.empty or info.untyped:
+                    self.gaps.append(_Gap(info, _rows_with_cells(select, source, info, visible)))
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
@@ -256,7 +261,8 @@ class RecordTracer:
             traced.set(clause, None)
         rows = f'SELECT DISTINCT unnest("{_ROWS}") AS id FROM ({self._full_text(traced)})'  # noqa: S608
         by_table = f"SELECT count(*) AS size FROM ({rows}) GROUP BY id // {_TABLE_STEP}"  # noqa: S608
-        return int(self._read(f"SELECT coalesce(max(size), 0) FROM ({by_table})")[0][0])  # noqa: S608
+        ((largest,),) = self._read(f"SELECT coalesce(max(size), 0) FROM ({by_table})")  # noqa: S608
+        return int(largest)
 
     def _count_left_out(self, gaps: Iterable[_Gap]) -> Iterator[LeftOut]:
         """Yield how many rows have no value in an aggregated column, of columns where some have none."""

@@ -75,9 +75,10 @@ def _select_titles(tables: Sequence[TableInfo]) -> Iterator[str]:
                 yield (f"SELECT '{table.name}', name FROM (SELECT {name} AS name FROM main.documents) AS names "  # noqa: S608
                        f"WHERE length(name) >= {least} GROUP BY name HAVING count(*) >= {_NEARLY_ALL * table.rows}")
             # "layout: book" in all of them: a value that tells none from another says what they are.
-            yield from (f"SELECT '{table.name}', '{column.frequent[0][0]}'" for column in table.columns
-                        if column.kind == "text" and column.frequent and column.frequent[0][0].isalpha()
-                        and column.frequent[0][1] >= _NEARLY_ALL * table.rows)
+            for column in [column for column in table.columns if column.kind == "text"]:
+                for value, count in column.frequent[:1]:
+                    if value.isalpha() and count >= _NEARLY_ALL * table.rows:
+                        yield f"SELECT '{table.name}', '{value}'"
 
 
 def find_values(connection: duckdb.DuckDBPyConnection, database: str, words: Collection[str]) -> list[FoundValue]:

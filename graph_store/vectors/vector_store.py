@@ -173,6 +173,7 @@ class VectorStore:
                 raise self._failure(error) from error
 
     def _connect(self) -> "Client":
+        """Return the client of the folder, opened if need be; StoreError if its vectors cannot be trusted."""
         if self._client is None:
             if self._folder.exists() and self.was_interrupted():
                 raise StoreError(f"the vectors in {self._folder} cannot be read: they are being written, or their "
@@ -182,6 +183,7 @@ class VectorStore:
         return self._client
 
     def _failure(self, error: BaseException) -> StoreError:
+        """Return the error that says what a user can do about one of Chroma's."""
         if self._server is None:
             return StoreError(f"the vectors in {self._folder} cannot be read or written ({error}): free space if the "
                               "disk is full, else run `banyan reindex`; the ledger has all that it takes")
@@ -198,11 +200,11 @@ class VectorStore:
 
     def drop_collections(self, *, but_current: bool) -> None:
         """Remove the collections of all models, or of all but the current one."""
-        kept = set(map(self._collection_name, KINDS)) if but_current else set[str]()
+        current = set(map(self._collection_name, KINDS)) if but_current else set[str]()
 
         def drop(client: "ClientAPI") -> None:
             for name in [collection.name for collection in client.list_collections()]:
-                if name.startswith(self._prefix) and name not in kept:
+                if name.startswith(self._prefix) and name not in current:
                     client.delete_collection(name)
 
         self._call_chroma(drop)

@@ -206,7 +206,7 @@ def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
     facts = index.triples_of(entity).tolist()
     if at:
         day = read_day(at)
-        facts = [row for row in facts if index.validity_of(row).holds(*day)]
+        facts = [row for row in facts if index.validity(row).holds(*day)]
     mentioning = index.entity_support(entity)  # ids of the chunks that mention it
     chunks = index.store.documents.chunks(sorted(mentioning))
     return EntityAnswer(
