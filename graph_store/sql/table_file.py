@@ -65,7 +65,7 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     places = [Place(document, 0, 0) for document, *_ in source.documents]
     infos.append(write_table(connection, DOCUMENTS, DOCUMENTS, "documents", columns, places))
     infos += write_graph(connection, source.graph, source.chunks, names)
-    write_value_words(connection, infos)
+    write_value_words(connection, infos, source.chunks)
     listed = orjson.dumps([info.model_dump() for info in infos]).decode()
     connection.execute(f"CREATE TABLE main.{_CATALOGUE} AS SELECT ? AS infos", [listed])
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .table_file import TableSource
 
 _LOG = logging.getLogger("banyan")
-_FORMAT = "12"  # another number when the tables change
+_FORMAT = "13"  # another number when the tables change
 _PREFIX, _SUFFIX = "tables-", ".duckdb"
 
 

@@ -1,10 +1,13 @@
 """What tables are called and which values they hold, for questions in words: an index from words to values."""
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import duckdb
 
+from ...schemas.documents import Chunk
 from ...schemas.records import TableInfo
 
 _VALUES, _TITLES = "main._value_words", "main._table_titles"
@@ -13,6 +16,8 @@ _SPLIT = f"unnest(regexp_extract_all(strip_accents(lower(value)), '{_WORDS}')) A
 _SHORT = "length(value) <= 100"  # longer cells are prose, which no question names
 _MOST_VALUES = 5000  # how many values are read for one question; words of more values say little of any
 _NEARLY_ALL = 0.9  # the share of documents from which what they have in common is what all are called
+_SELF = re.compile(r"\b[Tt]his ([A-Z]{2,6})\b(?![-/])")  # how a document calls itself: "this RFC"
+_OFTEN_SELF = 0.2  # the least share of documents that say so: not each of a kind mentions what it is
 _FEW_DOCUMENTS = 3  # tables of more documents are not called by the titles of these
 
 
@@ -24,10 +29,11 @@ class FoundValue(NamedTuple):
     value: str
 
 
-def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[TableInfo]) -> None:
+def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[TableInfo],
+                      chunks: Iterable[Chunk]) -> None:
     """Write the words of all short values of texts and lists, and what tables are called."""
     _write_words(connection, _VALUES, ("source", "field", "value"), _select_values(tables), f"{_SPLIT}, * FROM found")
-    _write_words(connection, _TITLES, ("source", "title"), _select_titles(tables), "* FROM found")
+    _write_words(connection, _TITLES, ("source", "title"), _select_titles(tables, chunks), "* FROM found")
 
 
 def _write_words(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], selects: Iterable[str],
@@ -58,8 +64,9 @@ def _select_values(tables: Sequence[TableInfo]) -> Iterator[str]:
             yield f"SELECT DISTINCT '{table.name}', field, value FROM {cells} WHERE {_SHORT}"  # noqa: S608
 
 
-def _select_titles(tables: Sequence[TableInfo]) -> Iterator[str]:
+def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iterator[str]:
     """Yield SELECTs of what tables are called: by the titles of few documents, or what all documents are called."""
+    calls = {(name, chunk.document_id) for chunk in chunks for name in _SELF.findall(chunk.text)}
     for table in tables:
         if table.kind == "records" and table.documents <= _FEW_DOCUMENTS:
             documents = f'FROM main.documents WHERE document IN (SELECT document FROM main."{table.name}")'  # noqa: S608
@@ -74,6 +81,9 @@ def _select_titles(tables: Sequence[TableInfo]) -> Iterator[str]:
             for name, least in ((word, 1), (folder, 3)):
                 yield (f"SELECT '{table.name}', name FROM (SELECT {name} AS name FROM main.documents) AS names "  # noqa: S608
                        f"WHERE length(name) >= {least} GROUP BY name HAVING count(*) >= {_NEARLY_ALL * table.rows}")
+            for name, count in Counter(name for name, _ in calls).items():
+                if count >= _OFTEN_SELF * table.rows:
+                    yield f"SELECT '{table.name}', '{name}'"
             # "layout: book" in all of them: a value that tells none from another says what they are.
             for column in [column for column in table.columns if column.kind == "text"]:
                 for value, count in column.frequent[:1]:
