@@ -28,8 +28,8 @@ DEFAULT_EMBEDDING_MODEL = "all-MiniLM-L6-v2"
 MULTILINGUAL_EMBEDDING_MODEL = "multilingual-e5-small"
 OPENAI = "openai:"  # the prefix of the names of OpenAI's own models if no endpoint is set
 
+# The steps that ask a model: the first four of a build, the others of a question.
 LlmStep = Literal["schema", "extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
-"""The steps that ask a model: the first four of a build, the others of a question."""
 LLM_STEPS: tuple[LlmStep, ...] = get_args(LlmStep)
 AskStep = Literal["condense", "decompose", "reflect", "answer"]
 """The steps of a question, for which each question may choose another model. The models of a build's steps are set only

@@ -65,8 +65,7 @@ def in_thread_version(method: Callable[Concatenate[_S, _P], _T],
 class JoinedBases:
     """One knowledge base, or several that are read as one (`banyan.open(["papers", "notes"])`).
 
-    Of several, each is searched by its own embedding model, and a document is called BASE/DOCUMENT, a table BASE.TABLE.
-    Entities of one name are shown side by side, and never merged.
+    Of several, a document is called BASE/DOCUMENT and a table BASE.TABLE; entities of one name are never merged.
     """
 
     def __init__(self, name: str, resources: Resources, *, owned: bool = False) -> None:

@@ -203,9 +203,7 @@ def rename_base(old: str, new: str, **settings: Any) -> None:
     """Rename a knowledge base; `settings` as for `open`.
 
     Raises:
-        UnknownKnowledgeBaseError: no knowledge base has the old name.
-        KnowledgeBaseNameError: the new name is taken, or is not allowed.
-        WriterBusyError: another process is writing to it.
+        BanyanError: none has the old name, the new one is taken or not allowed, or another process is writing to it.
     """
     _resources(settings).rename(old, new)
 
@@ -293,6 +291,5 @@ def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str]
 
 def _cell_text(value: Any) -> str:
     """Return a cell of a data frame as text; empty for a missing value, which is None, NaN, NaT or pandas.NA."""
-    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124  (only NaN differs from itself)
-    is_na = type(value).__name__ == "NAType"  # by its name, because pandas may not be installed
-    return "" if value is None or is_nan or is_na or str(value) == "NaT" else str(value)
+    is_missing = value is None or (not isinstance(value, str) and str(value) in {"nan", "NaT", "<NA>"})
+    return "" if is_missing else str(value)

@@ -1,10 +1,8 @@
 """Safe output of the command line, its errors in one sentence, and its log on standard error.
 
-Text from documents and models is data, and cannot affect the terminal. Three kinds of text could. Markup: `escape` or
-`on_a_line` escapes every text before it is put between our own tags. Escape sequences and invisible characters, which
-move the cursor, make links, or reverse the direction of text: `SafeConsole` prints each of them as its code point.
-Letters that look like others: Cyrillic and Greek letters in a word that also has Latin letters are followed by their
-code point.
+Text from documents and models is data, and cannot affect the terminal. `escape` or `on_a_line` escapes markup in each
+text that is put between our own tags. `SafeConsole` prints escape sequences and invisible characters as their code
+points, and puts these behind Cyrillic and Greek letters in a word that also has Latin letters.
 """
 
 import json
@@ -39,10 +37,9 @@ class CommandError(BanyanError):
 
 
 def on_a_line(text: object) -> str:
-    """Return a text that can be put into a line of markup: markup in it is escaped, and it has no line breaks.
+    """Return a text that can be put into a line of markup: markup is escaped, a line break shown as its code point.
 
-    A line break is shown as its code point. Otherwise, the title of a document could begin a new line that looks like
-    our own output.
+    Otherwise, the title of a document could begin a new line that looks like our own output.
     """
     return escape(visible(str(text)).replace("\n", code_point("\n")))
 
@@ -122,10 +119,7 @@ def note_missing_model(settings: Settings) -> None:
 
 @contextmanager
 def explain_errors() -> Iterator[None]:
-    """Print errors of the block that the user can fix in one sentence, and exit.
-
-    All other errors are defects, and are raised with their traceback.
-    """
+    """Print errors of the block that the user can fix in one sentence, and exit; others are defects, and are raised."""
     message = ""
     try:
         yield
@@ -185,12 +179,7 @@ def set_up_logs(settings: Settings) -> None:
 
 
 def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
-    """Write pieces of text or bytes to a file, which is either complete or unchanged; return the number of bytes.
-
-    Raises:
-        CommandError: the file's folder does not exist, or `path` is a folder.
-        OSError: the disk is full or not writable; the old file is unchanged.
-    """
+    """Write pieces of text or bytes to a file, which is complete or unchanged after an error; return its bytes."""
     target = path.resolve()
     if path.is_dir() or not target.parent.is_dir():
         raise CommandError(f"{path} cannot be written: name a file in a folder that exists")

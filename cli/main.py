@@ -14,10 +14,10 @@ from .console import CommandError, explain_errors
 
 _LISTED: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "commands.toml").read_text("utf-8"))
 _SHARED_OPTIONS = _LISTED.pop("options")
+# Examples by the command's name, with its group's name before it; those of `banyan` itself under its own name.
 EXAMPLES: dict[str, list[str]] = {name: listed["examples"].splitlines() for name, listed in _LISTED.items()}
-"""Examples by the command's name, with its group's name before it; those of `banyan` itself under its own name."""
+# The module, the panel and the short help of each command.
 COMMANDS = {name: listed for name, listed in _LISTED.items() if "module" in listed}
-"""The module, the panel and the short help of each command."""
 
 
 def _epilogue(command: str) -> str:
@@ -27,8 +27,10 @@ def _epilogue(command: str) -> str:
 
 
 def _describe(chosen: Any, name: str) -> None:
-    """Add examples and the help of options to a command; its flags have no `--no-` form."""
+    """Add examples, details and the help of options to a command; its flags have no `--no-` form."""
     chosen.epilog = _epilogue(name)
+    if details := _LISTED[name].get("details"):
+        chosen.help = f"{chosen.help}\n\n{details}"
     own = _LISTED[name].get("options", {})
     for parameter in chosen.params:
         parameter.help = own.get(parameter.name) or _SHARED_OPTIONS.get(parameter.name) or parameter.help
@@ -38,11 +40,7 @@ def _describe(chosen: Any, name: str) -> None:
 
 
 def command(name: str) -> Any:
-    """Import a command from its module, and add what `commands.toml` says of it and of its subcommands.
-
-    Raises:
-        CommandError: packages that the command needs are not installed.
-    """
+    """Import a command from its module, and add what `commands.toml` says of it and of its subcommands."""
     try:
         commands = typer.main.get_command(import_module(f".commands.{COMMANDS[name]['module']}", __package__).app)
     except ModuleNotFoundError as error:

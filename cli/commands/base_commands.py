@@ -98,10 +98,7 @@ def delete(documents: list[str], kb: Kb) -> None:
 
 @app.command()
 def reindex(kb: Kb, *, fresh_verdicts: bool = False) -> None:
-    """Rebuild graph, vectors and tree from the ledger, with the embedding model that the settings name.
-
-    With `BANYAN_EMBEDDING_MODEL=auto` it is chosen again, by the languages of the documents as they are now.
-    """
+    """Rebuild graph, vectors and tree from the ledger, with the embedding model that the settings name."""
     with open_resources() as resources, track(err, "reindexing") as show:
         resources.reindex(kb, fresh_verdicts=fresh_verdicts, progress=show)
     out.print(f"{kb}: facts, vectors, graph and tree are built again")
@@ -110,13 +107,7 @@ def reindex(kb: Kb, *, fresh_verdicts: bool = False) -> None:
 @app.command()
 def instructions(kb: Kb, text: Annotated[str | None, typer.Argument()] = None, *,
                  purpose: Annotated[Purpose, typer.Option("--for")] = "answers", clear: bool = False) -> None:
-    """Show or set what a model is to heed when it words answers, or when it extracts from documents.
-
-    For answers: tone, length, format, language. Citations are checked all the same.
-
-    For extraction: what to extract, what to leave out, and what terms mean. The text is paid for with every extraction
-    call. Documents already read stay as they are until you read them again.
-    """
+    """Show or set what a model is to heed when it words answers, or when it extracts from documents."""
     with open_resources(reasons=False) as resources:
         changes = text is not None or clear
         if changes:
@@ -135,10 +126,7 @@ def instructions(kb: Kb, text: Annotated[str | None, typer.Argument()] = None, *
 
 @app.command()
 def export(kb: Kb, form: Annotated[ExportFormat, typer.Option("--format")], output: Output) -> None:
-    """Write a knowledge base as GraphML, JSON, Cypher statements, an HTML page or a wiki of Markdown pages.
-
-    An existing file is replaced only once everything is written; a wiki needs a new or empty folder.
-    """
+    """Write a knowledge base as GraphML, JSON, Cypher statements, an HTML page or a wiki of Markdown pages."""
     with open_resources(reasons=False) as resources, err.status("writing"), resources.snapshot(kb) as snapshot:
         graph = snapshot.kb.tree_graph()
         if not graph.graph["current"]:
@@ -171,12 +159,7 @@ def _write_wiki(folder: Path, pages: Iterable[Page]) -> None:
 
 @app.command()
 def backup(kb: Kb, output: Output, *, force: bool = False, as_json: AsJson = False) -> None:
-    """Write a knowledge base to one file, even while a build runs.
-
-    The file is a zip of its ledger (documents, extractions, schema, decisions, LLM responses, accounts) with a
-    checksum. Graph and vectors are not in it: `restore` rebuilds them without calling an LLM. Nor are your source files
-    and settings.
-    """
+    """Write a knowledge base to one file, even while a build runs."""
     with open_resources(reasons=False) as resources, err.status("copying"):
         layout = Layout.by(resources.settings, kb).require()
         manifest = back_up(layout, output, resources.embedder, force=force)
@@ -190,11 +173,7 @@ def backup(kb: Kb, output: Output, *, force: bool = False, as_json: AsJson = Fal
 
 @app.command()
 def restore(file: Path, kb: NewKb, *, force: bool = False, as_json: AsJson = False) -> None:
-    """Create a knowledge base from a backup, under any name, without calling an LLM.
-
-    The format, sizes, checksum and every row of the file are checked before anything is changed. If the command is
-    interrupted, either the old knowledge base or the new one is in effect.
-    """
+    """Create a knowledge base from a backup, under any name, without calling an LLM."""
     with open_resources(reasons=False) as resources:
         layout = Layout.by(resources.settings, kb)
         with err.status("restoring"):

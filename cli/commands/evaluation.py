@@ -30,10 +30,7 @@ def eval_retrieval(
     kb: Kb, questions: Questions, form: Form = "generic", k: Annotated[str, typer.Option("--k")] = "2,5,10,20",
     records: Path | None = None, *, as_json: AsJson = False,
 ) -> None:
-    """Measure the recall of gold passages among the first passages.
-
-    Brackets show 95 % bootstrap intervals over the questions.
-    """
+    """Measure the recall of gold passages among the first passages."""
     cuts = [cut.strip() for cut in k.split(",")]
     if not all(cut.isdecimal() and int(cut) > 0 for cut in cuts):
         raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {k!r}")

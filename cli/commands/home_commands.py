@@ -220,10 +220,7 @@ class _Warning(Exception):
 
 @app.command()
 def doctor(*, as_json: AsJson = False) -> None:
-    """Check the installation and everything that the settings name; exits 1 if something needed is broken.
-
-    Each endpoint gets a short question, which costs some hundred tokens. Keys are never shown.
-    """
+    """Check the installation and everything that the settings name; exits 1 if something needed is broken."""
     with open_resources(reasons=False) as resources, err.status("checking"):
         checks = [_run_check(part, check) for part, check in _list_checks(resources)]
     is_sound = all(check.state != "failed" for check in checks)

@@ -1,9 +1,7 @@
 """`banyan serve`, with keys for its clients (`key`), and `banyan mcp` for agents that start a server themselves.
 
-`banyan serve` is one process, or several workers behind one port, over the same files. uvicorn's supervisor starts
-workers, replaces one that dies, and stops them all. They share builds and conversations (`server.sqlite`), knowledge
-bases and keys (files). Limits that each process counts by itself are divided among them; limits that cannot be divided
-are refused.
+`banyan serve` is one process, or several workers behind one port, over the same files: uvicorn's supervisor starts
+them, replaces one that dies, and stops them all. Limits that each process counts by itself are divided among them.
 """
 
 import asyncio
@@ -243,11 +241,7 @@ def key(
     name: Annotated[str, typer.Argument()] = "", scope: list[str] | None = None, kb: list[str] | None = None,
     per_minute: Annotated[int | None, typer.Option(min=1)] = None, *, revoke: bool = False,
 ) -> None:
-    """Create, list or revoke API keys of the server.
-
-    A new key is shown once, and replaces the client's earlier key. A key with --kb and the scope write can also create,
-    rename and drop knowledge bases, but only those with the given names.
-    """
+    """Create, list or revoke API keys of the server."""
     settings = Settings()
     keys = Keys.of(settings)
     if not name:

@@ -146,10 +146,7 @@ def is_chosen_by_documents(settings: Settings) -> bool:
 
 
 def fitting_model(texts: Iterable[str]) -> str:
-    """Return the name of the bundled model for texts: MiniLM for English ones, else the multilingual one.
-
-    If the multilingual one is not installed, MiniLM is used, and a warning names the fix.
-    """
+    """Return the name of the bundled model for texts: MiniLM for English ones, else the multilingual one if there."""
     if are_english(texts):
         return DEFAULT_EMBEDDING_MODEL
     if is_installed():
@@ -162,8 +159,7 @@ def fitting_model(texts: Iterable[str]) -> str:
 def load_embedder(settings: Settings) -> Embedder:
     """Load the embedding model that the settings name, with their instructions. Nothing is downloaded.
 
-    `auto` means MiniLM here, as there are no documents to choose by. Its first load on a machine exports it to ONNX
-    (about 10 s).
+    `auto` means MiniLM here, as there are no documents to choose by.
 
     Raises:
         EmbeddingError: the model is missing, altered, or its export cannot be stored.

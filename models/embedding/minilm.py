@@ -162,7 +162,7 @@ class OnnxEmbedder:
     """MiniLM (384 dimensions, texts cut at 256 tokens) in onnxruntime.
 
     A text's vector is bit for bit independent of the texts encoded with it: only texts of equal length in tokens
-    share a batch, which needs no padding. Large calls of short texts are therefore faster per text.
+    share a batch, which needs no padding.
     """
 
     name = DEFAULT_EMBEDDING_MODEL

@@ -51,8 +51,7 @@ def _load_model(model_class: Callable[..., Any], name: str, repository: str, mis
                 ) -> tuple[Any, Path]:
     """Load a sentence-transformers model by its folder or its name on the Hugging Face hub; return it and its folder.
 
-    Nothing is downloaded, and only weights that are safetensors are read, since pickled ones could run code. `missing`
-    and `broken` say what to do instead.
+    Nothing is downloaded, and no pickled weights are read, which could run code. `missing` and `broken` are advice.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
 

@@ -65,8 +65,7 @@ class Endpoint(Protocol):
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
         """Make one paid call, or raise ReasonerError, which names the cause and the fix.
 
-        `json_schema` is the shape of the answer, a hint that the endpoint may ignore. `permit` is called just before
-        the call is sent; if it raises, the call is not sent.
+        The endpoint may ignore the answer's `json_schema`. `permit` is called just before the call, and may raise.
         """
 
 
@@ -105,16 +104,13 @@ def reported_count(count: object) -> int:
 
 
 class Capability:
-    """The forms and parameters that one endpoint and model take. Used only on the process's event loop.
-
-    `forms` are those to try, in order; `refused` are the names of parameters that are not sent any more.
-    """
+    """The forms and parameters that one endpoint and model take. Used only on the process's event loop."""
 
     def __init__(self, name: str) -> None:
         """Begin with the strictest form and all parameters; `name` is the model's, for the log."""
         self._name = name
-        self.forms: Sequence[Form] = FORMS
-        self.refused: frozenset[str] = frozenset()
+        self.forms: Sequence[Form] = FORMS  # those to try, in order
+        self.refused: frozenset[str] = frozenset()  # parameters that are not sent any more
 
     def record_answer(self, form: Form, refused: Collection[str], chosen: Collection[str]) -> None:
         """Record in which form and without which parameters a request was answered; warn of those the user chose."""
@@ -240,12 +236,8 @@ def failure(error: Exception, model_and_host: str, key: SecretStr, *, fix: Fix |
             variables: str = "BANYAN_LLM") -> ReasonerError:
     """Return the error to raise for a client's error, of the class that its fix names.
 
-    Args:
-        error: the client's error.
-        model_and_host: as `endpoint.name_of` returns them.
-        key: the endpoint's key, which the client's message may repeat.
-        fix: the cause and the fix; None means by the error's words, status or name.
-        variables: the prefix of the endpoint's own settings.
+    `model_and_host` are as from `name_of`. The client's message may repeat the `key`. Without a `fix`, it is found by
+    the error's words, status or name. `variables` is the prefix of the endpoint's own settings.
     """
     fix, shown = (fix, error) if fix else _find_fix(error)
     detail, secret = words_of(shown), key.get_secret_value()

@@ -2,9 +2,8 @@
 
 Rows are `[type, name, ...]`, `[line, head, relation, tail, ...]` and `[line, owner, attribute, value, ...]`: a row
 cites the line that states it by its number, and after the number says when and with what it holds. An empty one of its
-first three cells repeats the cell above it. They cost less than half the tokens of rows that copy words, and models
-write them well; every cell is a string, so strict JSON-schema decoding (which knows no tuples) can still enforce them.
-A row without a line's number goes to the chunk that has its names.
+first three cells repeats the cell above it. A row without a line's number goes to the chunk that has its names. Such
+rows cost less than half the tokens of rows that copy words; every cell is a string, as strict decoding knows no tuples.
 """
 
 import re
@@ -50,8 +49,7 @@ class NumberedLine(NamedTuple):
 class NumberedLines:
     """The numbered lines of some requests, without those that a chunk repeats from the chunk before it.
 
-    Above the lines of each request stands one with its context, in brackets. Lines are shown with the date behind
-    each relative one that the document's date decides.
+    They are shown below a line with their request's context, with the date that each relative one means behind it.
     """
 
     def __init__(self, requests: Sequence[ExtractionRequest]) -> None:
@@ -86,10 +84,9 @@ class NumberedLines:
         return "\n".join(shown)
 
     def find_cited(self, cell: str) -> tuple[NumberedLine | None, str] | None:
-        """Return the line whose number a cell begins with, and the rest of the cell.
+        """Return the line whose number a cell begins with (None if no line has it), and the rest of the cell.
 
-        The line is None if no line has that number. The result is None if the cell does not begin with the number of a
-        line, or if it is rather a name ("2019 election").
+        The result is None if the cell does not begin with a number, or if it is rather a name ("2019 election").
         """
         if (match := _CITATION.fullmatch(cell)) is None:
             return None
@@ -121,10 +118,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _context_line(request: ExtractionRequest, document: str, *, is_new: bool) -> str:
-    """Return the line above those of a request: `[DOCUMENT > HEADING (ABOUT): OPENING]`.
-
-    If the document is that of the request before, it is `[> HEADING: OPENING]`.
-    """
+    """Return the line above those of a request: `[DOCUMENT > HEADING (ABOUT): OPENING]`, DOCUMENT and ABOUT if new."""
     parts = [document, request.heading] if is_new else [request.heading]
     line = " > ".join(" ".join(part.split()) for part in parts if part) or "-"
     if not is_new:
@@ -168,11 +162,10 @@ class ExtractionReply(BaseModel):
 
 
 def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
-    """Return the JSON schemas of the lists of a reply, with lengths in proportion to the text.
-
-    A row has the number of its line, a head, a label and a tail, or further tails.
-    """
+    """Return the JSON schemas of the lists of a reply, with lengths in proportion to the text."""
     tokens = sum(estimate_tokens(request.text) for request in lines.requests)
+    # A row has the number of its line, a head, a label and a tail, or further tails.
+    # A row has the number of its line, a head, a label and a tail, or further tails.
     row = {"type": "array", "items": {"type": "string"}, "minItems": 1,
            "maxItems": _LEAST_CELLS + 1 + max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_NAME)}
     rows = {"type": "array", "items": row, "maxItems": max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_ROW)}

@@ -92,10 +92,7 @@ def open_openai(settings: Settings) -> openai.AsyncOpenAI:
 
 
 async def _reveal_error(response: httpx2.Response) -> None:
-    """Give a response that reports an error with the status of a success the error's own status.
-
-    So the openai package repeats or raises it as any other error.
-    """
+    """Give an error with the status of a success its own status: the openai package then repeats or raises it."""
     is_whole = "event-stream" not in response.headers.get("content-type", "")
     is_file = response.url.path.endswith("/content")  # the lines of a batch's file are answers to many requests
     if is_whole and not is_file and response.status_code == httpx2.codes.OK:
@@ -126,10 +123,8 @@ def _status_in(body: bytes) -> int:
 class ServedModel:
     """A model behind another path than the chat, such as `/embeddings`, with the chat's limits, timeouts and retries.
 
-    Args:
-        settings: with the model's address, key and name in place of the chat's.
-        variables: the prefix of the model's own settings, for messages.
-        operation: what the calls do, for the log and telemetry.
+    The settings have its address, key and name in place of the chat's. `variables` is the prefix of its own settings,
+    for messages; `operation` is what the calls do, for the log and telemetry.
     """
 
     def __init__(self, settings: Settings, variables: str, operation: str) -> None:

@@ -50,7 +50,6 @@ class Breaker:
     """Counts the failures of calls to one endpoint. Used only on the process's event loop."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
-        """Begin with an endpoint that is up; `name` is for the log, and `clock` returns seconds."""
         self._name, self._clock = name, clock
         self._failures, self._reason, self._down_until = 0, "", 0.0
 
@@ -62,11 +61,7 @@ class Breaker:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Record the outcome of the call that the block sends; a cancelled call does not count.
-
-        Raises:
-            EndpointDown: the endpoint is down, or the call failed as the last of too many in a row.
-        """
+        """Record the outcome of the block's call, unless it is cancelled; EndpointDown: it was one failure too many."""
         self.check()
         try:
             yield
@@ -121,11 +116,7 @@ class EndpointLimits:
 
     @asynccontextmanager
     async def turn(self, texts: Iterable[str], call: _ObservedCall) -> AsyncIterator[None]:
-        """Wait for a slot and for the rates, and hold the slot while the block makes the call of a prompt.
-
-        Raises:
-            EndpointDown: the endpoint is down, or went down while the call waited.
-        """
+        """Wait for a slot and the rates, and hold the slot while the block makes its call; EndpointDown: it is down."""
         async with self._slots.of_this_loop():
             expected = sum(map(estimate_tokens, texts)) if self._seconds_per_token else 0
             self.breaker.check()

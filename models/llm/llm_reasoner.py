@@ -53,11 +53,7 @@ def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Sett
 
 
 class LlmReasoner(ModelCalls):
-    """Implements `Reasoner` with one structured call for each step.
-
-    Document text, names learnt from documents and conversations go into the prompts as fenced data. Arguments are as in
-    `ModelCalls`.
-    """
+    """Implements `Reasoner` with one structured call for each step; the prompts have texts and names as fenced data."""
 
     resolves = reasons = True
     _instructions = ""
@@ -187,14 +183,10 @@ class SchemaWriter(ModelCalls):
 
 
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:
-    """Return the known schema with the proposed elements that can be used, described by the proposal's first thought.
+    """Return the known schema with the proposed elements that can be used; ValueError: there is none.
 
-    Elements with an unreadable name or a name that the schema has already are left out. Types that are not in the
-    schema are left out of domains and ranges. The last cell of a relation's or attribute's row says of what there is
-    one at a time: "head" or "tail", or "one" for a value.
-
-    Raises:
-        ValueError: no proposed element can be used.
+    Unreadable names, names that the schema has already, and unknown types of domains and ranges are left out. The last
+    cell of a relation's or attribute's row says of what there is one at a time: "head", "tail", or "one" for a value.
     """
     elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
     taken = {label_key(name) for element in elements for name in element.all_names()}

@@ -49,11 +49,8 @@ class Target(NamedTuple):
 class ModelCalls:
     """Makes calls to models. Each answer is paid once. Safe to use on several event loops.
 
-    Args:
-        settings: the endpoint, its limits, the model of each step and the prompts' language.
-        ledger: response cache, token accounts and budget.
-        endpoint_of: returns where calls go, by the settings of a step (`Settings.for_step`); None means the settings'
-            endpoint.
+    The ledger is response cache, token accounts and budget. `endpoint_of` returns where calls go, by the settings of a
+    step (`Settings.for_step`); without it they go to the settings' endpoint.
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger,
@@ -78,8 +75,7 @@ class ModelCalls:
     async def _ask(self, step: str, make: MakeCall[_T]) -> _T:
         """Return the model's answer to a prompt, from the ledger if it was paid before; no thread waits for it.
 
-        If an answer does not fit the shape, the model is asked once more, with the answer and its errors. Only an
-        answer that fits is cached for the prompt, so asking again after a failure pays again.
+        Only an answer that fits the shape is cached, so asking again after a failure pays again.
 
         Raises:
             ReasonerError: the endpoint failed, or the repaired answer does not fit either; `endpoint` has its classes.
@@ -192,8 +188,7 @@ class Trial(NamedTuple):
 def try_out(settings: Settings) -> Trial:
     """Ask the settings' model once for a JSON object that shows how fast it writes, without retries.
 
-    It uses a separate client, so that the trial neither opens the circuit breaker nor changes what the process has
-    learnt of the endpoint.
+    A separate client neither opens the circuit breaker nor changes what the process has learnt of the endpoint.
     """
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
     question = [("user", f"Reply with this JSON object and nothing else: {json.dumps(_TRIAL_ANSWER)}")]
