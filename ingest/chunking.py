@@ -79,6 +79,7 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
 
 
 def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
+    """Yield where each chunk begins and ends, and the headings above it."""
     if fits(text, max_tokens):
         if text.strip():
             yield Section("", len(text) - len(text.lstrip()), len(text.rstrip()))

@@ -97,7 +97,8 @@ class Block:
 
     def _extend(self, words: str, separator: str) -> None:
         parts = self.fields.setdefault(self.last, [])
-        parts += ([separator] if parts else []) + [words] if words else []
+        if words:
+            parts += [separator, words] if parts else [words]
 
     @property
     def is_dialogue(self) -> bool:
@@ -238,26 +239,27 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
     depth = next((at for at in range(min(len(block.above) for block in records) - 1, 0, -1)
                   if len({block.above[at] for block in records}) > 1), 0)
     above = {block.above[:depth] for block in records}
-    naming: list[tuple[str, list[str]]] = []  # columns in front of the fields, each with its cells
-    if any(block.item for block in records):
-        naming.append((_NAME, [block.item.words if block.item else "" for block in records]))
-        naming += [(_SECTION, [block.above[depth] for block in records])] if depth else []
+    has_items = any(block.item for block in records)
+    naming: dict[str, list[str]] = {}  # the cells of the columns in front of the fields
+    if has_items:
+        naming[_NAME] = [block.item.words if block.item else "" for block in records]
     elif depth:
-        naming.append((_NAME if label_key(_NAME) not in keys else _SECTION, [block.above[depth] for block in records]))
-        # The sections are in several ones.
-        naming += [(_SECTION, [block.above[depth - 1] for block in records])] if len(above) > 1 else []
+        naming[_SECTION if label_key(_NAME) in keys else _NAME] = [block.above[depth] for block in records]
+    if depth and (has_items or len(above) > 1):  # the named things are in several sections
+        naming.setdefault(_SECTION, [block.above[depth if has_items else depth - 1] for block in records])
     rows: list[tuple[str, ...]] = []
+    spans: list[tuple[int, int]] = []
     for at, block in enumerate(records):
-        values = [block.value(key) for key in keys]
-        rows.append((*(cells[at] for _, cells in naming),
-                     *("" if is_unfilled(value, key) else value for key, value in zip(keys, values, strict=True))))
-    columns = [name if label_key(name) not in keys else "" for name, _ in naming] + [names[key] for key in keys]
-    shared = above.pop() if len(above) == 1 and depth else records[0].above if not depth else ()
-    # A record begins with what names it, a heading or an item, or with its fields.
-    starts = [block.item.start if block.item else block.heading_start if depth and block.heading_start >= 0
-              else block.start for block in records]
+        values = ((key, block.value(key)) for key in keys)
+        rows.append((*(cells[at] for cells in naming.values()),
+                     *("" if is_unfilled(value, key) else value for key, value in values)))
+        # A record begins with what names it, a heading or an item, or with its fields.
+        start = block.heading_start if depth and block.heading_start >= 0 else block.start
+        spans.append((block.item.start if block.item else start, block.end))
+    columns = [name if label_key(name) not in keys else "" for name in naming] + [names[key] for key in keys]
+    shared = records[0].above[:depth or None] if len(above) == 1 else ()  # the headings above all records
     return SourceTable(title=shared[-1] if shared else title, columns=tuple(columns), rows=tuple(rows),
-                       spans=tuple((start, block.end) for start, block in zip(starts, records, strict=True)))
+                       spans=tuple(spans))
 
 
 def split_head(text: str) -> tuple[dict[str, str], str]:

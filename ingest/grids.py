@@ -248,7 +248,8 @@ def _is_whole(part: Sequence[SheetRow]) -> bool:
 
 
 def _filled_columns(rows: Sequence[SheetRow]) -> list[int]:
-    return sorted({at for row in rows for at, cell in enumerate(row) if cell})
+    width = max(map(len, rows), default=0)
+    return [at for at in range(width) if any(row[at] for row in rows if at < len(row))]
 
 
 def _read_head(block: TableBlock) -> GridTable:
@@ -259,13 +260,13 @@ def _read_head(block: TableBlock) -> GridTable:
     if max(map(len, grid)) <= 1:
         cells = [block.cells(row) for row in block.rows[:_HEAD]]
         return GridTable([], cells[0], [*cells[1:]]) if has_header(cells) else GridTable([], [], [*cells])
-    has_merged_cells = any(isinstance(cell, GridCell) for row in rows for cell in row)
+    has_merged_cells = any(isinstance(cell, GridCell) for cell in chain(*rows))
     if not has_merged_cells and len(grid) > 2:  # noqa: PLR2004 - two rows may be the header
         width = max(map(len, grid))
         grid[0] = _spread_titles(*([*row, *(GridCell("") for _ in range(width - len(row)))] for row in grid[:3]))
     captions, header, below = read_grid(grid)
     captions = [*(next(filter(None, row)) for row in titles), *captions]
-    filled = {at for row in below if not isinstance(row, TableLine) for at, cell in enumerate(row) if cell}
+    filled = _filled_columns([row for row in below if not isinstance(row, TableLine)])
     if not below or any(name and at in filled for at, name in enumerate(header)):
         return GridTable(captions, header, below)
     # No named column has any text below its name, so these names are a row.

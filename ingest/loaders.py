@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import tee
+from itertools import chain, tee
 from pathlib import Path, PurePath
 
 from ..runtime.threads import check_cancelled
@@ -82,6 +82,7 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
 
 def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits,
           read_ahead: ReadAhead | None, on_file: Callable[[str], None]) -> Iterator[Document]:
+    """Yield the documents of all files, each id once, up to the limit."""
     sources: dict[str, str] = {}
     with ReadingProcess(limits) as process:
         works = _find_works(paths, process, limits)
@@ -104,10 +105,9 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
 def _find_works(paths: Sequence[Path | Address], process: ReadingProcess, limits: Limits) -> Works:
     """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
     folders = [path for path in paths if isinstance(path, Path)]
-    files = sorted(file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
-                   if file.path.suffix.lower() in {".bib", ".ris"})
+    files = chain.from_iterable(walk_folder(folder, lambda _: None, limits) for folder in folders)
     tables: list[SourceTable] = []
-    for file in files:
+    for file in sorted(file.real for file in files if file.path.suffix.lower() in {".bib", ".ris"}):
         with suppress(UnreadableError, OSError):
             tables += process.read(file).tables
     return Works(tables)

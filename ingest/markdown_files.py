@@ -116,9 +116,9 @@ def _read_fields(fence: str, text: str) -> dict[str, object] | None:
     for table in _TAXONOMIES:
         inner = fields.pop(table, None)
         fields.update(inner if isinstance(inner, dict) else {})
-    return {name: str(value).lower() if isinstance(value, bool)
-            else value.isoformat() if isinstance(value, datetime.date | datetime.time) else value
-            for name, value in fields.items()}
+    dates = {name: value.isoformat() for name, value in fields.items()
+             if isinstance(value, datetime.date | datetime.time)}
+    return fields | dates
 
 
 def clean_markdown(text: str) -> str:
@@ -171,7 +171,9 @@ def _plain_text(words: str) -> str:
         name = tag["name"].lower()
         if name == "sup":
             return END if tag[0].startswith("</") else RAISED
-        return "" if name in _INLINE else " " if name in _BLOCKS else tag[0]
+        if name in _INLINE:
+            return ""
+        return " " if name in _BLOCKS else tag[0]
 
     for link in (_LINK, _WIKI_LINK):
         words = link.sub(lambda found: found["words"], words)

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -34,12 +35,11 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
         name = one_line(clean_text(field))
         items = one_line(clean_text(value)).split(LIST_MARK)  # of a list, or the whole value
         text = LIST_MARK.join(item for item in items if not is_unfilled(item, name))
-        is_short = len(name) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE
-        # Banyan's own note on what was not read has to be told whatever its length.
-        if name and text and (name == UNREAD or (is_short and len(texts) < _MOST_FIELDS)):
+        is_short = len(name) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(texts) < _MOST_FIELDS
+        if name and text and (is_short or name == UNREAD):  # what was not read is told whatever its length
             texts[name] = text
-        elif name and text:
-            left_out += 1
+        else:
+            left_out += bool(name and text)
     return with_unread(texts, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {_MOST_FIELDS} are "
                        f"read, of {_LONGEST_VALUE:,} characters each)" if left_out else "")
 
@@ -54,7 +54,7 @@ def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
             continue
         names = [item["name"].strip(" ,;") for item in items]
         named[field] = names
-        for key in dict.fromkeys(key for item in items for key in item if key != "name"):
+        for key in (key for key in dict.fromkeys(chain(*items)) if key != "name"):
             by_name = [{name: item[key]} for name, item in zip(names, items, strict=True) if item.get(key)]
             named[f"{field} {key}"] = by_name if len(items) > 1 else items[0][key]
     return named
@@ -81,11 +81,11 @@ def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str
     """Put a row with the metadata above the text, so it can be searched and cited; see `text/table_rows.py`."""
     if not metadata.keys() - {CREATED, UNREAD}:
         return text
+    fields = {DOCUMENT: document_name(document_id, title, metadata)}
     # A title that only repeats the file's name says nothing.
-    has_title = _letters_of(title) not in {"", _letters_of(PurePosixPath(document_id).stem)}
-    cells = [Cell(DOCUMENT, document_name(document_id, title, metadata))]
-    if has_title:
-        cells.append(Cell("Title", title))
+    if _letters_of(title) not in {"", _letters_of(PurePosixPath(document_id).stem)}:
+        fields["Title"] = title
+    cells = [Cell(name, value) for name, value in fields.items()]
     cells += [Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items()
               if name != UNREAD]
     return "\n".join([*row_lines(cells), "", text])

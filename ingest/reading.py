@@ -146,6 +146,7 @@ def write_raised(text: str) -> str:
 
 
 def _write_raised(match: re.Match[str]) -> str:
+    """Return a raised text as an exponent, as a mark in brackets, or as the part of a unit or word that it is."""
     raised, is_note = match["raised"].strip(), match["kind"] == NOTE
     before = _RAISED_MARKS.sub("", match.string[max(0, match.start() - _LOOK_BACK):match.start()])
     if _NEGATIVE.fullmatch(raised):

@@ -160,25 +160,25 @@ def _draw_page(file: str, page: str) -> None:
         picture = drawn.render(scale=scale).to_pil().convert("RGB")
         text = drawn.get_textpage()
         # A place of a letter on the page may have two letters, as "ﬁ" has.
-        letter_places = [(letter, place) for place in range(text.count_chars())
-                         for letter in _letters_only(text.get_text_range(place, 1))]
-        first, last = _find_words(letter_places, _letters_only(sys.stdin.buffer.read().decode()))
+        places = [(letter, place) for place in range(text.count_chars())
+                  for letter in _letters_only(text.get_text_range(place, 1))]
+        first, last = _find_words(places, _letters_only(sys.stdin.buffer.read().decode()))
         for number in range(text.count_rects(first, last - first + 1)):  # one for each line
             left, bottom, right, top = text.get_rect(number)
-            box = (round(scale * (left - 1)), round(scale * (height - top - 1)), round(scale * (right + 1)),
-                   round(scale * (height - bottom + 1)))
+            edges = left - 1, height - top - 1, right + 1, height - bottom + 1
+            box = tuple(round(scale * edge) for edge in edges)
             part = picture.crop(box)  # its letters show through the colour
             picture.paste(ImageChops.multiply(part, Image.new("RGB", part.size, "#ffe27a")), box[:2])
     picture.save(sys.stdout.buffer, "PNG")
 
 
-def _find_words(letter_places: list[tuple[str, int]], wanted: str) -> tuple[int, int]:
+def _find_words(places: list[tuple[str, int]], wanted: str) -> tuple[int, int]:
     """Return the first and the last place of some words, or of their beginning or end; (0, -1) without any."""
-    letters = "".join(letter for letter, _ in letter_places)
+    letters = "".join(letter for letter, _ in places)
     for part in filter(None, (wanted, wanted[:_PART], wanted[-_PART:])):
         begin = letters.find(part)
         if begin >= 0:
-            return letter_places[begin][1], letter_places[begin + len(part) - 1][1]
+            return places[begin][1], places[begin + len(part) - 1][1]
     return 0, -1
 
 

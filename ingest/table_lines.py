@@ -92,10 +92,10 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
         if size > _MOST_CELLS:
             raise UnreadableError(f"a table of more than {_MOST_CELLS:,} cells: split it")
     table_rows = [row for row in lines_and_rows if not isinstance(row, TableLine)]
-    sample = table_rows[:_SAMPLE]
-    is_form = _is_form(header, sample)
-    if is_form or _is_of_properties(header, sample):
-        yield from _property_lines([header, *lines_and_rows] if is_form else lines_and_rows, title)
+    properties = _property_rows(header, table_rows)
+    if properties:
+        yield from (line.text for line in lines_and_rows if isinstance(line, TableLine))
+        yield from _property_lines(properties, title)
         return
     columns, number = _Columns(header, table_rows), 0
     marks = collect(title, header, lines_and_rows, columns.key)
@@ -109,36 +109,33 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
             yield mark_row(_row_lines(named), marks.get(at))
 
 
-def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Return True if a table lists properties of its title: two columns, without header or with one that says so."""
-    if not 0 < len(sample) < _SAMPLE or max(map(len, sample)) != _PAIR:
-        return False
-    if header:
-        return len(header) == _PAIR and label_key(header[0]) in _PROPERTY and label_key(header[1]) in _VALUE
-    names, values = ([row[at] for row in sample if at < len(row) and row[at]] for at in range(_PAIR))
-    return len(set(names)) == len(names) and (len(values) <= 1 or not _are_of_one_kind(values))
+def _property_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the rows of a table of two columns that lists properties of its title; none of any other table.
 
-
-def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Return True if a table of two columns is a form, whose header row is a field with its value like all others."""
-    if len(header) != _PAIR or not 1 <= len(sample) < _SAMPLE or max(map(len, sample)) > _PAIR:
-        return False
-    names = [row[0] for row in (header, *sample)]
+    Such a table has no header, or one that says so. Of a form, the header is a field with its value like all others.
+    """
+    if not 0 < len(rows) < _SAMPLE or max(map(len, rows)) > _PAIR or len(header) not in {0, _PAIR}:
+        return []
+    fields = [[*row, ""][:_PAIR] for row in rows]
+    if not header:
+        names, values = ([field[at] for field in fields if field[at]] for at in range(_PAIR))
+        is_list = len(set(names)) < len(names) or not values or (len(values) > 1 and _are_of_one_kind(values))
+        return [] if is_list else [*fields]
+    if label_key(header[0]) in _PROPERTY and label_key(header[1]) in _VALUE:
+        return [*fields]
+    form = [header, *fields]
+    names = [name for name, _ in form]
     if len(set(names)) < len(names) or not all(0 < len(name) <= _LONGEST_FIELD for name in names):
-        return False
-    if all(name.rstrip().endswith((":", "：")) for name in names):
-        return True
-    if label_key(header[1]) in _VALUE | _DESCRIBING or FORM_FIELDS.search(header[1]):  # the name of a column
-        return False
+        return []
     are_fields = [FORM_FIELDS.search(name) is not None for name in names]
-    return len(sample) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR
+    is_form = len(fields) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR and not (
+        label_key(header[1]) in _VALUE | _DESCRIBING or FORM_FIELDS.search(header[1]))  # the name of a column
+    return form if is_form or all(name.rstrip().endswith((":", "：")) for name in names) else []
 
 
-def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
-    """Yield the lines of a table whose rows are properties of its title: those between its rows, and one row."""
-    yield from (row.text for row in rows if isinstance(row, TableLine))
-    fields = [[*row, "", ""][:_PAIR] for row in rows if not isinstance(row, TableLine)]
-    names, values = [name.strip().rstrip(":：").strip() for name, _ in fields], [value for _, value in fields]
+def _property_lines(rows: Sequence[Sequence[str]], title: str) -> Iterator[str]:
+    """Yield the line of a table whose rows are properties of its title."""
+    names, values = [name.strip().rstrip(":：").strip() for name, _ in rows], [value for _, value in rows]
     cells = [Cell("Name", title)]
     for name, value in zip(names, values, strict=True):
         label, unit = split_unit(name)

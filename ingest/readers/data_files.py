@@ -73,6 +73,7 @@ def read_bib(data: bytes, limits: Limits) -> Content:
 
 
 def _bibtex_work(key: str, entry: Entry) -> Fields:
+    """Return a work of a BibTeX file, with the names that its fields have in other formats, and without LaTeX."""
     fields = {name.lower(): one_line(str(Text.from_latex(value))) for name, value in entry.fields.items()}
     authors: list[str] = []
     for person in entry.persons.get("author") or entry.persons.get("editor") or ():

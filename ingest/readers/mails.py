@@ -58,8 +58,8 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
         for inner in chosen:
             yield from _part_texts(inner, omitted, depth)
         # Files inside the forms of the text that are not chosen, such as pictures in the HTML.
-        omitted += (name for form in inner_parts if form not in chosen for file in form.walk()
-                    if (name := file.get_filename()))
+        for form in (form for form in inner_parts if form not in chosen):
+            omitted += filter(None, (file.get_filename() for file in form.walk()))
     elif part.get_content_maintype() == "multipart":  # its boundary is missing
         yield str(payload)
     elif kind in _WEIGHTS:

@@ -5,6 +5,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator, Set
 from io import BytesIO
+from itertools import chain
 from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
 
@@ -77,12 +78,12 @@ def read_docx(data: bytes, limits: Limits) -> Content:
 def _remove_hidden(body: ET.Element) -> int:
     """Remove the hidden texts of a Word file, which mammoth would read; return their number."""
     hidden = 0
-    runs = [(parent, run) for parent in body.iter() for run in parent if run.tag == f"{_WORD}r"]
-    for parent, run in runs:
-        mark = run.find(f"{_WORD}rPr/{_WORD}vanish")
-        if mark is not None and mark.get(f"{_WORD}val", "true") not in {"0", "false", "off"}:
-            parent.remove(run)
-            hidden += 1
+    for parent in body.iter():
+        for run in parent.findall(f"{_WORD}r"):
+            mark = run.find(f"{_WORD}rPr/{_WORD}vanish")
+            if mark is not None and mark.get(f"{_WORD}val", "true") not in {"0", "false", "off"}:
+                parent.remove(run)
+                hidden += 1
     return hidden
 
 
@@ -204,8 +205,9 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
     counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
     counts.update(local_name(element).split("-")[0] for element in styles.iter()
                   if local_name(element) in _EDGES and _words(element))
-    raised = {_attribute(style, "name") for root in (content, styles) for style in root.iter() for part in style
-              if local_name(style) == "style" and _attribute(part, "text-position").startswith(_RAISED_POSITIONS)}
+    text_styles = (style for style in chain(content.iter(), styles.iter()) if local_name(style) == "style")
+    raised = {_attribute(style, "name") for style in text_styles
+              if any(_attribute(part, "text-position").startswith(_RAISED_POSITIONS) for part in style)}
     for element in list(body.iter()):
         _rename_to_html(element, raised)
     page = ET.Element("html")

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice, pairwise
+from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
 import networkx
@@ -28,8 +28,7 @@ _HYPHENATED = re.compile(r"(?<=[^\W\d_])-\Z")
 CAPTION = re.compile(r"(?i:table|tab\.|tabelle|tableau|tabla|tabela|表)\s*[A-Z]{0,2}\d[\d.\-]*\s*(?:[:.：、—–|-]\s*|$|"
                      r"(?=[A-Z(\u4e00-\u9fff]))")
 _LONGEST_CAPTION = 300
-_MOST_LINES = 500  # the most horizontal lines of a page that is no drawing
-_NARROWEST = 60.0  # points; shorter lines underline words and divide fractions
+_MOST_LINES, _NARROWEST = 500, 60.0  # of a page that is no drawing; shorter lines underline words and divide fractions
 _WIDE = 1.2  # the widest space between words of a justified caption as a share of the font size
 _MOST_COLUMNS, _FEWEST_ROWS = 25, 2
 _LINES_ABOVE, _FURTHEST = 8, 120.0  # lines of a caption and a header above a table, and their height in points
@@ -67,14 +66,12 @@ def _split_cells(lines: Iterable[TextLine], edges: Sequence[float]) -> list[Grid
     words: list[list[PageWord]] = [[] for _ in edges[1:]]
     inner = edges[1:-1]
     for part in (part for line in lines for part in parts_of(line)):
-        first = bisect_right(inner, part[0].box.x0 + NEAR)
-        is_wide = bisect_right(inner, part[-1].box.x1 - NEAR) > first
+        first = bisect_right(inner, part.box.x0 + NEAR)
+        is_wide = bisect_right(inner, part.box.x1 - NEAR) > first
         for word in part:
-            words[bisect_right(inner, word.center[0]) if is_wide else first].append(word)
+            words[bisect_right(inner, word.box.center[0]) if is_wide else first].append(word)
     return [GridCell(_cell_text(words_of_cell)) for words_of_cell in words]
 
-
-# --- lines around the cells
 
 def find_ruled(page: DrawnPage) -> list[FoundTable]:
     """Return the tables of a page whose cells have lines around them, from top to bottom."""
@@ -120,11 +117,12 @@ def _find_cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
     for top in rows:
         lefts = [column for column in columns if crosses(top, column)]
         for at, left in enumerate(lefts):
+            bottoms = (row for row in rows if row.top > top.top and crosses(row, left))
+            corners = ((right, bottom) for bottom in bottoms for right in lefts[at + 1:])
             # The smallest rectangle ends at the first line below that has a corner with a line to the right.
-            cells = (Box(left.top, top.top, right.top, bottom.top)
-                     for bottom in rows if bottom.top > top.top and crosses(bottom, left)
-                     for right in lefts[at + 1:] if crosses(bottom, right))
-            yield from islice(cells, 1)
+            corner = next(((right, bottom) for right, bottom in corners if crosses(bottom, right)), None)
+            if corner is not None:
+                yield Box(left.top, top.top, corner[0].top, corner[1].top)
 
 
 def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable | None:
@@ -157,7 +155,7 @@ def _words_of_cells(boxes: Sequence[Box], number_at: Mapping[tuple[int, int], in
     """Return the words in each cell by its number; None if a word stands between cells, over an edge or turned."""
     words_of: dict[int, list[PageWord]] = {}
     for word in words:
-        x, y = word.center
+        x, y = word.box.center
         if not (lefts[0] <= x < lefts[-1] and tops[0] <= y < tops[-1]):
             continue
         number = number_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
@@ -203,8 +201,6 @@ def _is_data(grid: Sequence[GridRow]) -> bool:
     return is_filled and not has_labels
 
 
-# --- lines above and below a table, and none between its columns
-
 def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
     """Return the tables between horizontal lines of equal ends, from top to bottom; none inside `taken`."""
     found: list[FoundTable] = []
@@ -219,8 +215,8 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
         heights = [rule.top for rule in rules]
         if top < heights[0] - NEAR:  # the names of the columns stand above the first line
             heights.insert(0, top)
-        inside = [word for word in words if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
-                  and box.top <= word.center[1] <= box.bottom]
+        inside = [word for word in words if box.x0 - NEAR <= word.box.center[0] <= box.x1 + NEAR
+                  and box.top <= word.box.center[1] <= box.bottom]
         table = _read_table(box, heights, inside)
         if table is not None and (caption or caption_below(words, box) or (
                 len(heights) > 2 and _has_numbers(table))):  # noqa: PLR2004 - a line below the header, too
@@ -232,17 +228,17 @@ def _group_rules(lines: Sequence[Box], words: Sequence[PageWord]) -> Iterator[Se
     """Yield the lines of each table, which begin and end at the same places, from top to bottom."""
     groups: list[list[Box]] = []
     for line in lines:
-        if line.x1 - line.x0 < _NARROWEST:
-            continue
-        if group := next((group for group in groups if abs(group[0].x0 - line.x0) <= NEAR
-                          and abs(group[0].x1 - line.x1) <= NEAR), None):
+        if line.x1 - line.x0 >= _NARROWEST:
+            same_ends = (group for group in groups if abs(group[0].x0 - line.x0) <= NEAR
+                         and abs(group[0].x1 - line.x1) <= NEAR)
+            group = next(same_ends, None)
+            if group is None:
+                groups.append(group := [])
             group.append(line)
-        else:
-            groups.append([line])
     for group in groups:
         # A line that has a caption right above it begins another table.
         starts = [at for at, line in enumerate(group) if at == 0 or find_caption(
-            [word for word in words if word.center[1] > group[at - 1].top], line)[0]]
+            [word for word in words if word.box.center[1] > group[at - 1].top], line)[0]]
         yield from (group[start:end] for start, end in pairwise([*starts, len(group)]) if end - start > 1)
 
 
@@ -259,58 +255,58 @@ def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
     above = _lines_beside(words, box, box.top - _FURTHEST, box.top)
     rows: list[TextLine] = []
     top = box.top
-    while above and len(rows) < _LINES_ABOVE and top - above[-1][0].box.bottom <= _CLOSE * above[-1][0].size:
+    while above and len(rows) < _LINES_ABOVE and top - above[-1].box.bottom <= _CLOSE * above[-1].size:
         rows.insert(0, above.pop())
-        top = rows[0][0].box.top
+        top = rows[0].box.top
         if CAPTION.match(line_text(rows[0])):
             lines = next((at for at, row in enumerate(rows) if at and len(parts_of(row, _WIDE)) > 1), len(rows))
             header = rows[lines:]
             text = _cell_text(word for row in rows[:lines] for word in row)[:_LONGEST_CAPTION]
-            return text, header[0][0].box.top if header else box.top
+            return text, header[0].box.top if header else box.top
     return "", box.top
 
 
 def caption_below(words: Iterable[PageWord], box: Box) -> str:
     """Return the caption right below a table that begins with its number, or ""."""
     rows = _lines_beside(words, box, box.bottom, box.bottom + _FURTHEST)
-    if not rows or rows[0][0].box.top - box.bottom > _CLOSE * rows[0][0].size or not CAPTION.match(line_text(rows[0])):
+    if not rows or rows[0].box.top - box.bottom > _CLOSE * rows[0].size or not CAPTION.match(line_text(rows[0])):
         return ""
     last = next((at for at, (row, below) in enumerate(pairwise(rows), 1)
-                 if below[0].box.top - row[0].box.bottom > row[0].size / 2), len(rows))
+                 if below.box.top - row.box.bottom > row.size / 2), len(rows))
     return _cell_text(word for row in rows[:last] for word in row)[:_LONGEST_CAPTION]
 
 
 def _lines_beside(words: Iterable[PageWord], box: Box, top: float, bottom: float) -> list[TextLine]:
     """Return the lines between two heights above or below a table, whole even if they are wider than it."""
     lines: list[TextLine] = []
-    for row in rows_of(word for word in words if top < word.center[1] <= bottom):
+    for row in rows_of(word for word in words if top < word.box.center[1] <= bottom):
         parts = [part for part in parts_of(row, _WIDE)
-                 if part[0].box.x0 <= box.x1 + NEAR and part[-1].box.x1 >= box.x0 - NEAR]
-        lines += [[word for part in parts for word in part]] if parts else []
+                 if part.box.x0 <= box.x1 + NEAR and part.box.x1 >= box.x0 - NEAR]
+        lines += [TextLine(chain(*parts))] if parts else []
     return lines
 
 
 def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundTable | None:
     """Return the table of some words; None if they do not stand in columns. `rules` are the heights of its lines."""
     rows = rows_of(words)
-    bands = [bisect_right(rules, row[0].center[1]) for row in rows]  # the number of lines above each row
+    bands = [bisect_right(rules, row.box.center[1]) for row in rows]  # the number of lines above each row
     rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]  # of double lines one
     columns = _find_columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None
     edges = (box.x0, *((left[1] + right[0]) / 2 for left, right in pairwise(columns)), box.x1)
     header_end = _header_end(rows, rules, columns)
-    header = [row for row in rows if row[0].center[1] <= header_end]
+    header = [row for row in rows if row.box.center[1] <= header_end]
     body = rows[len(header):]
     if len(body) < _FEWEST_ROWS:
         return None
     grid = [_header_cells(row, columns, is_last=row is header[-1]) for row in header]
     grid += _join_rows([[_split_cells([row], edges) for row in band]
-                        for _, band in groupby(body, lambda row: bisect_right(rules, row[0].center[1]))],
+                        for _, band in groupby(body, lambda row: bisect_right(rules, row.box.center[1]))],
                        are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
     texts = [cell for row in grid for cell in row]
     is_filled = sum(map(bool, texts)) >= _FILLED_OPEN * len(grid) * len(columns)
-    widths = [[part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)] for row in body]
+    widths = [[part.box.x1 - part.box.x0 for part in parts_of(row)] for row in body]
     # Lines of paragraphs reach from one side of their columns to the other.
     whole = sum(sum(line) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(line) <= _FEW_PARTS for line in widths)
     if not is_filled or max(map(len, texts)) > _LONGEST_LINE or whole > len(body) / 2:
@@ -321,7 +317,7 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
 def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float]]:
     """Return where columns begin and end: nearly all rows, given as their parts, have a space between two of them."""
     ends = sorted((place, change) for row in rows for part in row
-                  for place, change in ((part[0].box.x0, 1), (part[-1].box.x1, -1)))
+                  for place, change in ((part.box.x0, 1), (part.box.x1, -1)))
     columns: list[tuple[float, float]] = []
     most, depth, begin = int(_CROSSING * len(rows)), 0, 0.0  # `depth` rows have a word at the current place
     for place, change in ends:
@@ -330,7 +326,7 @@ def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float
         depth += change
         if change < 0 and depth == most:
             columns.append((begin, place))
-    middles = [[(part[0].box.x0 + part[-1].box.x1) / 2 for part in row] for row in rows]
+    middles = [[part.box.center[0] for part in row] for row in rows]
     joined = columns[:1]
     for column in columns[1:]:
         in_both = sum(all(any(begin <= middle <= end for middle in row) for begin, end in (joined[-1], column))
@@ -347,7 +343,7 @@ def _header_end(rows: Sequence[TextLine], rules: Sequence[float], columns: Seque
     if len(rules) <= 2:  # noqa: PLR2004
         return rules[0]
     for rule in rules[1:-1]:
-        header = [_header_cells(row, columns, is_last=False) for row in rows if row[0].center[1] < rule]
+        header = [_header_cells(row, columns, is_last=False) for row in rows if row.box.center[1] < rule]
         if sum(map(any, zip(*header, strict=True))) >= len(columns) / 2:
             return rule
     return rules[1]
@@ -357,7 +353,7 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
     """Return the names in a row of a header: each above the cells over which it stands."""
     spans: list[tuple[TextLine, list[int]]] = []  # parts of the row, each with the columns below it, the nearest first
     for part in parts_of(row):
-        left, right = part[0].box.x0, part[-1].box.x1
+        left, right = part.box.x0, part.box.x1
         shared = {at: min(right, end) - max(left, begin) for at, (begin, end) in enumerate(columns)}
         nearest = max(shared, key=shared.__getitem__)
         spans.append((part, [nearest, *(at for at, width in shared.items() if width > 0 and at != nearest)]))
@@ -370,8 +366,9 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
                 cells[at] = merged
             continue
         own = [at for at in sorted(span) if at == span[0] or at not in named]
-        # A single name, or a word for each column; a part over several columns is the name of none.
-        pieces = [[word] for word in part] if len(own) == len(part) else [part] if len(own) == 1 else []
+        pieces = [TextLine([word]) for word in part]  # a name for each column
+        if len(own) != len(part):  # a part over several columns is the name of none
+            pieces = [part] if len(own) == 1 else []
         for at, piece in zip(own, pieces, strict=False):
             cells[at] = GridCell(f"{cells[at]} {_cell_text(piece)}".strip(), is_header=True)
     if is_last and len(named) < len(columns) - 1:  # a column has no name

@@ -103,7 +103,7 @@ def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[s
     in_margins: dict[str, list[tuple[int, TextLine]]] = {}
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
         for line in lines_of(layout):
-            top, bottom = line[0].box.top / page.height, line[0].box.bottom / page.height
+            top, bottom = line.box.top / page.height, line.box.bottom / page.height
             is_marginal = bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright
             if is_marginal and not CAPTION.match(line_text(line)):
                 in_margins.setdefault(mask_numbers(line), []).append((number, line))
@@ -155,9 +155,9 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
 def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) -> str:
     """Return what stands on the upper half of a page in larger letters than all else that may be a title, or ""."""
     titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
-    lines = [line for line in lines_of(layout) if line[0].upright and line[0].box.top < height / 2]
+    lines = [line for line in lines_of(layout) if line[0].upright and line.box.top < height / 2]
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
-        text = " ".join(map(line_text, sorted(group, key=lambda line: line[0].box.top)))
+        text = " ".join(map(line_text, sorted(group, key=lambda line: line.box.top)))
         if size < LARGER * usual or len(text) > _LONGEST_TITLE or _NO_PAPER.search(text) or text in heads or (
                 _is_gibberish(text)):
             continue

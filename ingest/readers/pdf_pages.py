@@ -49,6 +49,11 @@ class Box(NamedTuple):
     x1: float
     bottom: float
 
+    @property
+    def center(self) -> tuple[float, float]:
+        """The middle."""
+        return (self.x0 + self.x1) / 2, (self.top + self.bottom) / 2
+
 
 class PageWord(NamedTuple):
     """A word of a page, with the size and font of its first letter; `number` is its place in the order of drawing."""
@@ -60,13 +65,19 @@ class PageWord(NamedTuple):
     font: str
     upright: bool
 
+
+class TextLine(list[PageWord]):
+    """The words of a line, or of a part of one, from left to right."""
+
     @property
-    def center(self) -> tuple[float, float]:
-        """The middle of the word."""
-        return (self.box.x0 + self.box.x1) / 2, (self.box.top + self.box.bottom) / 2
+    def box(self) -> Box:
+        """The place of the line, as high as its first word."""
+        return self[0].box._replace(x1=self[-1].box.x1)
 
-
-TextLine = list[PageWord]
+    @property
+    def size(self) -> float:
+        """The size of its first letter."""
+        return self[0].size
 
 
 class DrawnPage(NamedTuple):
@@ -237,10 +248,11 @@ def flow_lines(words: Sequence[PageWord]) -> list[TextLine]:
     """Return words as lines in the order in which the file draws them."""
     lines: list[TextLine] = []
     for word in words:
-        if lines and is_level(lines[-1][-1], word) and word.box.x0 >= lines[-1][-1].box.x0:
+        before = lines[-1][-1] if lines else None
+        if before is not None and is_level(before, word) and word.box.x0 >= before.box.x0:
             lines[-1].append(word)
         else:
-            lines.append([word])
+            lines.append(TextLine([word]))
     return lines
 
 
@@ -276,20 +288,21 @@ def mask_numbers(line: Sequence[PageWord]) -> str:
 def rows_of(words: Iterable[PageWord]) -> list[TextLine]:
     """Return words as lines from top to bottom, whatever the order in which the file draws them."""
     rows: list[TextLine] = []
-    for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):
+    for word in sorted(words, key=lambda word: (word.box.center[1], word.box.x0)):
         if row := next((row for row in reversed(rows[-3:]) if is_level(row[0], word)), None):
             row.append(word)
         else:
-            rows.append([word])
-    return [sorted(row, key=lambda word: word.box.x0) for row in rows]
+            rows.append(TextLine([word]))
+    return [TextLine(sorted(row, key=lambda word: word.box.x0)) for row in rows]
 
 
 def parts_of(row: TextLine, gap: float = _CELL_GAP) -> list[TextLine]:
     """Return the parts of a line between spaces wider than `gap`, as a share of the font size."""
     parts: list[TextLine] = []
     for word in row:
-        if not parts or word.box.x0 - parts[-1][-1].box.x1 > gap * max(parts[-1][-1].size, word.size):
-            parts.append([])
+        before = parts[-1][-1] if parts else word
+        if not parts or word.box.x0 - before.box.x1 > gap * max(before.size, word.size):
+            parts.append(TextLine())
         parts[-1].append(word)
     return parts
 

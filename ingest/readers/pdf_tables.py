@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from ..grids import header_depth, is_single, read_grid, row_contents
@@ -67,7 +67,7 @@ def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundT
 
 def lines_of(layout: Layout) -> list[TextLine]:
     """Return the lines of a page outside its tables."""
-    return [line for block in layout if not isinstance(block, FoundTable) for line in block]
+    return [*chain.from_iterable(block for block in layout if not isinstance(block, FoundTable))]
 
 
 def _tables_of(layout: Layout) -> list[FoundTable]:
@@ -79,28 +79,28 @@ def _tables_of(layout: Layout) -> list[FoundTable]:
 def write_tables(layouts: Sequence[Layout], title: str, usual: tuple[str, float]) -> dict[int, str]:
     """Return the text of each table by its `id`, with the header also on further pages of a table."""
     written: dict[int, str] = {}
-    for parts in _join_parts({number: layout for number, layout in enumerate(layouts) if _tables_of(layout)}):
+    for parts in _join_parts(layouts):
         name = _find_name(layouts[parts[0].page], parts[0].table, usual) or title
         written |= {id(part.table): text for part, text in zip(parts, _write_parts(parts, name), strict=True)}
     return written
 
 
-def _join_parts(layouts: Mapping[int, Layout]) -> list[list[_Part]]:
+def _join_parts(layouts: Sequence[Layout]) -> list[list[_Part]]:
     """Return the tables of all pages, each as the list of its parts on consecutive pages."""
     chains: list[list[_Part]] = []
-    lowest: list[_Part] = []  # the parts of the lowest table on the page before
-    for number, layout in sorted(layouts.items()):
-        first, *others = _tables_of(layout)
-        repeated = None
-        if lowest and lowest[-1].page == number - 1:
-            repeated = _repeated_rows(layouts[number - 1], lowest, layout, first)
-        if repeated is None:  # it continues no other table
-            chains.append([_Part(number, first)])
-        else:
-            lowest.append(_Part(number, first, repeated))
-        chains += [[_Part(number, table)] for table in others]
-        last = max(_tables_of(layout), key=lambda table: table.box.bottom)
-        lowest = next(parts for parts in reversed(chains) if parts[-1].table is last)
+    above: list[_Part] = []  # the parts of the lowest table on the page before, which the first one may continue
+    for page, layout in enumerate(layouts):
+        lowest: list[_Part] = []
+        for table in _tables_of(layout):
+            repeated = _repeated_rows(layouts[page - 1], above, layout, table) if above else None
+            parts = above if repeated is not None else []
+            if repeated is None:
+                chains.append(parts)
+            parts.append(_Part(page, table, repeated or 0))
+            if not lowest or table.box.bottom > lowest[-1].table.box.bottom:
+                lowest = parts
+            above = []
+        above = lowest
     return chains
 
 
@@ -112,8 +112,8 @@ def _repeated_rows(page_before: Layout, parts: list[_Part], layout: Layout, tabl
     if _CONTINUED.search(table.caption):
         return sum(all(cell.is_header for cell in row) for row in table.grid)
     has_same_columns = all(abs(edge - other) <= NEAR for edge, other in zip(above.edges, table.edges, strict=True))
-    lines_after = [line for line in lines_of(page_before) if line[0].box.top >= above.box.bottom]
-    lines_between = [line for line in lines_of(layout) if line[0].box.bottom <= table.box.top]
+    lines_after = [line for line in lines_of(page_before) if line.box.top >= above.box.bottom]
+    lines_between = [line for line in lines_of(layout) if line.box.bottom <= table.box.top]
     if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_between, page_before):
         return None
     captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
@@ -150,11 +150,11 @@ def _find_name(layout: Layout, table: FoundTable, usual: tuple[str, float]) -> s
     if table.caption:
         return CAPTION.sub("", table.caption, count=1).rstrip("".join(_SENTENCE_END))[:2 * _LONGEST_HEADING]
     above = [line for line in lines_of(layout)
-             if 0 <= table.box.top - line[0].box.bottom <= _LINES_ABOVE * line[0].size
-             and line[0].box.x0 < table.box.x1 and line[-1].box.x1 > table.box.x0]
+             if 0 <= table.box.top - line.box.bottom <= _LINES_ABOVE * line.size
+             and line.box.x0 < table.box.x1 and line.box.x1 > table.box.x0]
     if not above:
         return ""
-    line = max(above, key=lambda line: line[0].box.bottom)
+    line = max(above, key=lambda line: line.box.bottom)
     text = line_text(line)
     return text if is_heading(text, line_style(line), usual) else ""
 

@@ -92,7 +92,7 @@ def _recognise_text(picture: Image.Image) -> str:
     if not known:
         return ""
     rows = _order_rows(rows_of(_upright_words(known)))
-    distances = [row[0].center[1] - above[0].center[1] for above, row in pairwise(rows)]
+    distances = [row.box.center[1] - above.box.center[1] for above, row in pairwise(rows)]
     usual = median([distance for distance in distances if distance > 0] or [0])
     text = "".join(line_text(row) + ("\n\n" if below > _PARAGRAPH * usual else "\n")
                    for row, below in zip(rows, [*distances, 0], strict=True))
@@ -133,7 +133,10 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
 
 def _split_row(row: TextLine, gutter: tuple[float, float]) -> tuple[TextLine, TextLine]:
     middle = sum(gutter) / 2
-    return [word for word in row if word.center[0] < middle], [word for word in row if word.center[0] >= middle]
+    left, right = TextLine(), TextLine()
+    for word in row:
+        (left if word.box.center[0] < middle else right).append(word)
+    return left, right
 
 
 def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> list[TextLine]:
@@ -146,6 +149,6 @@ def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> l
 
 
 def _is_prose(rows: Sequence[TextLine]) -> bool:
-    width = max(row[-1].box.x1 for row in rows) - min(row[0].box.x0 for row in rows)
-    whole = sum(row[-1].box.x1 - row[0].box.x0 >= _WHOLE_LINE * width for row in rows)
+    width = max(row.box.x1 for row in rows) - min(row.box.x0 for row in rows)
+    whole = sum(row.box.x1 - row.box.x0 >= _WHOLE_LINE * width for row in rows)
     return len(rows) >= _FEWEST_LINES and whole > len(rows) / 2

@@ -55,6 +55,7 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
 
 def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Content:
+    """Read the sheets of a workbook; one that cannot be read is told, and fails the file if no other has text."""
     problems = list[str]()
     data, far = _without_far_cells(data, archive, limits.table_columns)
     if far:
@@ -164,9 +165,9 @@ def _shown_rows(sheet: CalamineSheet, look: "_Look", limits: Limits, left_out: C
             merged = GridCell(rows[top][left])
             for row in rows[top:bottom + 1]:
                 row[left:right + 1] = [merged] * len(row[left:right + 1])
-    filled = {column for row in rows for column, text in enumerate(row) if text}
     left_out["hidden row"] += sum(any(row) for at, row in enumerate(rows) if at in look.hidden_rows)
-    left_out["hidden column"] += len(filled & look.hidden_columns)
+    hidden_columns = look.hidden_columns.intersection(range(width))
+    left_out["hidden column"] += sum(any(row[column] for row in rows) for column in hidden_columns)
     shown_columns = [column for column in range(width) if column not in look.hidden_columns]
     return [[row[column] for column in shown_columns] for at, row in enumerate(rows) if at not in look.hidden_rows]
 
@@ -258,6 +259,7 @@ class _Look:
                 self._read_raised(text)
 
     def _read_raised(self, text: ET.Element) -> None:
+        """Note how a shared text with raised figures is written."""
         words = marked = ""
         for run in text.iterfind("{*}r"):
             run_words = "".join(part.text or "" for part in run.iterfind("{*}t"))
