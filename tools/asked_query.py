@@ -15,8 +15,8 @@ from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
 from ..text.quantities import show_value
-from .asked_parts import UnclearError
 from .document_status import outdated_rows, without_documents
+from .question_columns import UnclearError
 from .question_query import plan_query
 from .question_target import Plan
 from .question_words import keys_of, value_queries

@@ -6,31 +6,26 @@ from itertools import pairwise
 
 from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import (
-    SKIPPED,
+from .asked_parts import SKIPPED
+from .question_columns import (
     UnclearError,
+    is_author,
+    is_date,
+    is_labelled,
     is_list,
     is_number,
     is_text,
     is_truth,
     only,
     says_owner,
+    written_column,
 )
-from .question_measures import Condition, MeasureReader, written_column
-from .question_words import Mention, keys_of
+from .question_measures import Condition, MeasureReader
+from .question_words import Mention, keys_of, listed_words
 from .table_mentions import rarely_filled
 
-_AND = frozenset({"and", "und", "with", "和", "与"})
-_BEFORE_MISSING = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "neither",
-                             "nor", "nobody"})
-"""First words of what stands before the name of a missing value, not behind it."""
 _FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns", "column"})
-_WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
-"""Words between those of one value: "implemented in version 5"."""
 _BESIDE_VALUES = frozenset({"or", "column", "value", *SKIPPED})
-_WHOLES = frozenset({"folder", "collection", "archive", "set", "dataset", "corpus", "repository", "directory"})
-"""What a question calls all documents together."""
-_MOST_VALUES = 200
 
 
 class ConditionReader(MeasureReader):
@@ -52,23 +47,21 @@ class ConditionReader(MeasureReader):
         return sorted(conditions, key=lambda condition: condition.first)
 
     def _truths(self) -> list[Condition]:
-        """Read the name of a column of truth values as "is yes", if rows are asked for: "how many are full-time"."""
-        asks_rows = self._parts.has("count", "share") or self._parts.are_asked()
-        named = [mention for mention in self._parts.unused("column") if asks_rows and len(mention.columns) == 1
-                 and self._parts.preceding(mention, "group", gap=1) is None]
-        columns = [(self._parts.columns[mention.columns[0]], mention) for mention in named]
+        """Read the name of a column of truth values as "is yes", if rows are counted: "how many are full-time"."""
+        named = self._parts.unused("column") if self._parts.has("count", "share") else []
+        columns = [(self._parts.columns[mention.columns[0]], mention) for mention in named if len(mention.columns) == 1]
         return [self._condition(column, quoted(column.name), f"{column.title} is yes", mention)
                 for column, mention in columns if is_truth(column)]
 
     def _in_folder(self, folders: Collection[str]) -> list[Condition]:
         """Read what documents are called as the folder that they are in: "recipes" in recipes/."""
         named = [mention for mention in self._parts.mentions if self._parts.are_documents
-                 and mention.kind in _FOLDER_KINDS and self._parts.words(mention) in folders]
+                 and mention.kind in _FOLDER_KINDS and mention.words in folders]
         if len(named) > 1 or any(mention.kind == "column" for mention in named):
-            raise UnclearError(named)  # a field of documents, or a folder?
+            raise UnclearError(named)  # two folders, or a field of documents
         return [self._condition(self._parts.columns["document"],
-                                f"contains(lower(concat('/', document)), {literal(f'/{self._parts.words(mention)}/')})",
-                                f"the folder is {self._parts.words(mention)}", mention) for mention in named]
+                                f"contains(lower(concat('/', document)), {literal(f'/{mention.words}/')})",
+                                f"the folder is {mention.words}", mention) for mention in named]
 
     # Values.
 
@@ -82,8 +75,7 @@ class ConditionReader(MeasureReader):
             if self._is_of_labels(mention):
                 self._parts.use(mention)
                 continue
-            if self._may_name_all(mention, column):
-                raise UnclearError(mention)
+            self._check_kind(mention)
             if groups and groups[-1][0] == column and self._is_alternative(groups[-1][1][-1], mention, column):
                 groups[-1][1].append(mention)
             else:
@@ -92,47 +84,32 @@ class ConditionReader(MeasureReader):
 
     def _is_of_labels(self, value: Mention) -> bool:
         """Return True for "podcast episodes" where fields of all are called podcast_file and podcast_duration."""
-        behind, keys = self._parts.directly_behind(value), keys_of(self._parts.words(value))
-        labels = [keys_of(column.name) for column in self._parts.table.columns if not column.empty]
-        are_tags = self._parts.are_documents and all(is_list(self._parts.columns[name]) for name in value.columns)
-        is_noun = behind is not None and (behind.kind == "column" or self._parts.is_rows(behind))
-        return are_tags and is_noun and sum(
-            label[:len(keys)] == keys and len(label) > len(keys) for label in labels) > 1
+        keys, labels = keys_of(value.text), [keys_of(column.name) for column in self._parts.table.columns
+                                             if not column.empty]
+        return sum(label[:len(keys)] == keys for label in labels) > 1
 
-    def _may_name_all(self, value: Mention, column: str) -> bool:
-        """Return True if a value before a noun may be what all rows are called: "podcast episodes in this folder"."""
+    def _check_kind(self, value: Mention) -> None:
+        """Raise UnclearError for a value that may be what all rows are called: "podcast episodes in this folder"."""
         behind = self._parts.directly_behind(value)
-        is_before_rows = behind is not None and self._parts.is_rows(behind)
-        says_place = not _WHOLES.isdisjoint(word.folded for word in self._parts.reading.words)
-        is_whole = keys_of(self._parts.text(value)) in map(keys_of, value.values[column])
-        return says_place and is_before_rows and (is_list(self._parts.columns[column]) or not is_whole)
+        says_place = any(word.folded in listed_words("wholes") for word in self._parts.reading.words)
+        if says_place and behind is not None and self._parts.is_rows(behind):
+            raise UnclearError(value)
 
     def _is_listed(self, last: Mention, mention: Mention) -> bool:
         """Return True if two values are listed together, unlike "by Ada and reviewed by Bo"."""
-        between = [other for other in self._parts.mentions if last.last <= other.first < mention.first]
+        between = self._parts.between(last, mention)
         kinds = {other.kind for other in between}
-        return kinds <= _BESIDE_VALUES and ("or" in kinds or not any(
-            self._parts.words(other) == "by" for other in between))
+        return kinds <= _BESIDE_VALUES and ("or" in kinds or all(other.words != "by" for other in between))
 
     def _is_alternative(self, last: Mention, mention: Mention, column: str) -> bool:
         """Return True if a value is an alternative to the one before it, False if it is a condition of its own."""
-        between = self._parts.words_between(last, mention)
-        if not self._is_listed(last, mention):
-            return False
-        is_one = bool(set(last.values[column]) & set(mention.values[column]))  # words of one value
-        reading = self._parts.reading
-        text = reading.question[reading.words[last.last - 1].end:reading.words[mention.first].start]
-        joins = {"or", "value"} & {
-            other.kind for other in self._parts.mentions if last.last <= other.first < mention.first}
-        if not (is_one or joins or _AND & between or {",", "、", ";"} & set(text)):
-            raise UnclearError(mention)
-        # Of a list, both may be asked for: "by Ada and Bo together", "by Ada with Bo".
-        are_both = (self._parts.has("together") and not self._parts.has("or")) or "with" in between
-        return not (are_both and is_list(self._parts.columns[column]))
+        # Of a list, both may be asked for: "by Ada and Bo together".
+        are_both = self._parts.has("together") and not self._parts.has("or") and is_list(self._parts.columns[column])
+        return self._is_listed(last, mention) and not are_both
 
     def _value_column(self, mention: Mention) -> str:
         """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
-        if self._parts.is_event(mention):
+        if self._is_event(mention):
             raise UnclearError(mention)
         names = mention.columns
         listed = [other for other in self._parts.mentions if other.kind == "value" and set(other.columns) & set(names)
@@ -140,80 +117,79 @@ class ConditionReader(MeasureReader):
         named = self._named_beside(mention, [mention]) or self._named_beside(mention, listed)
         if len(names) > 1 and not named and self._is_genitive(mention):
             named = {name for name in names if says_owner(self._parts.columns[name])}
-        if not named:
-            names = tuple(name for name in names if name not in self._references(mention))
         if len(names) > 1 and not named and self._parts.are_documents:
             names = tuple(name for name in names if not rarely_filled(self._parts.table, self._parts.columns[name]))
             if "document" in names:  # the name of a file is one of a title as well
                 names = ("title",) if "title" in names else ("document",)
         fitting = [self._parts.columns[name] for name in named or names]
-        fitting = _alike(fitting)[:1] or fitting
-        column = only(fitting, mention)
+        column = only(_alike(fitting)[:1] or fitting, mention)
         if not named and rarely_filled(self._parts.table, column):
             raise UnclearError(mention)  # the other documents say nothing of it
         return column.name
 
+    def _is_event(self, value: Mention) -> bool:
+        """Return True if a value is said as a deed or by a doer: "rejected by Ada", "did she reject"."""
+        before, behind = self._parts.before(value)[:2], self._parts.directly_behind(value)
+        words = [one.words for one in before]
+        auxiliaries = listed_words("auxiliaries")
+        if words[:1] == ["into"] or (words[:1] == ["by"] and before[-1].kind == "value"):
+            return True  # "made into films"
+        is_of_auxiliary = words[:1] != [] and words[0] in auxiliaries
+        if any(one.kind == "who" for one in before[:2 if is_of_auxiliary else 1]):
+            return True  # "Who adopted the most?"
+        if not is_of_auxiliary or behind is None:
+            return False
+        # "did Ada Blum finish in 2018" says what authors do not do with their documents.
+        is_of_reader = self._parts.are_documents and self._parts.may_be(value, is_author) and self._parts.may_be(
+            behind, lambda column: is_date(column) and not is_labelled(column, "made"))
+        return behind.kind == "value" or is_of_reader
+
     def _references(self, mention: Mention) -> set[str]:
-        """Return the columns of lists that have a document by its number: "RFC 7" is "7" in them, if they are named."""
-        number = keys_of(self._parts.text(mention))[1:]
+        """Return the columns of lists that have a document by its number: "RFC 7" is "7" in them."""
+        number = keys_of(mention.text)[1:]
         return {name for name in mention.columns if "document" in mention.columns
                 and keys_of(mention.values[name][0]) == number}
 
     def _is_genitive(self, mention: Mention) -> bool:
-        """Return True for a genitive: "proposals of Ada Blum", "Ada Blum's draft proposals"."""
-        before, after = self._parts.before(mention), self._parts.after(mention)
-        if after and self._parts.words(after[0]) in {"s", "的"}:
-            owned = next((other for other in after[1:] if other.kind not in {"value", "neutral"}), None)
-            return owned is not None and self._parts.is_rows(owned)
-        return len(before) > 1 and self._parts.is_rows(before[-2]) and self._parts.words(before[-1]) in {
-            "of", "by", "der", "des", "von"}
+        """Return True for a value behind the rows and "of" or "by": "proposals of Ada Blum"."""
+        before = self._parts.before(mention)
+        return len(before) > 1 and before[0].words in listed_words("genitive") and self._parts.is_rows(before[1])
 
     def _named_beside(self, mention: Mention, listed: Sequence[Mention]) -> set[str]:
         """Return those columns of a value that are named beside it or other values: first those named in full."""
         beside = list[Mention]()
         for value in listed:
             before, after = self._beside(value, value)
-            is_passive = any(self._parts.words(one) == "by" for one in self._parts.before(value)[-1:])
+            is_passive = any(one.words == "by" for one in self._parts.before(value)[:1])
             if is_passive and before is not None and self._references(value) & set(before.columns):
                 raise UnclearError(mention)  # "required by RFC 7" is said in the other document
-            if after is not None and "in" not in self._parts.words_between(value, after):
-                is_of_next = any(self._parts.words(one) == "by" for one in self._parts.after(after)[:1])
+            if after is not None and "in" in self._parts.words_between(value, after):
+                if value.kind == "quoted":
+                    raise UnclearError(mention)  # “final” in the title is no value
+            elif after is not None:
+                is_of_next = any(one.words == "by" for one in self._parts.after(after)[:1])
                 if is_of_next or self._references(value) & set(after.columns):
                     after = None  # "posts by Ada that were reviewed by Bo", "RFC 7 requires"
-            elif after is not None and value.kind == "quoted" and not set(after.columns) & set(value.columns):
-                raise UnclearError(mention)  # “final” in the title is no value
             beside += [column for column in (before, after) if column is not None]
         whole = {name for column in beside for name in column.columns}
-        in_part = {name for column in beside if not column.is_head for name in column.also}
+        in_part = {name for column in beside for name in column.also}
         return whole.intersection(mention.columns) or in_part.intersection(mention.columns)
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
+        """Return the condition that a column has one of the values that some mentions are."""
         values = self._joined_values(column.name, mentions)
-        only_one = self._parts.preceding(mentions[0], "only", gap=1) if is_text(column) and len(mentions) == 1 else None
+        only_one = self._parts.preceding(mentions[0], "only", gap=1)
         if only_one is not None:  # "only a low impact" is not "low (high before version 2)"
-            said = keys_of(self._parts.text(mentions[0]))
-            values = tuple(value for value in values if keys_of(value) == said)
+            values = tuple(value for value in values if keys_of(value) == keys_of(mentions[0].text))
             if not values:
                 raise UnclearError(only_one)
-            self._parts.use(only_one)
-        # A document is named whole, or by words that no other's title has.
-        is_vague = self._parts.are_documents and column.name in {"title", "document"} and len(values) > len(mentions)
-        if is_vague or len(values) > _MOST_VALUES:
-            raise UnclearError(mentions[0])
         self._absorb(column.name, mentions[0], mentions[-1])
-        links = [other for other in self._parts.unused("or") if mentions[0].first < other.first < mentions[-1].last]
-        words = {mention.values[column.name][0]: self._parts.text(mention) for mention in mentions
-                 if len(mention.values[column.name]) == 1}
-        shown: Sequence[str] = values
-        if set(words) == set(values):  # with the question's words if these differ
-            shown = [value if set(keys_of(value)) & set(keys_of(said)) else f"{value} ({said})"
-                     for value, said in words.items()]
-        elif len(values) > 2 * len(mentions):
-            shown = [f"…{self._parts.text(mention)}…" for mention in mentions]
+        links = [one for one in self._parts.between(mentions[0], mentions[-1]) if one.kind == "or"]
+        shown = [f"…{mention.text}…" for mention in mentions] if len(values) > 2 * len(mentions) else values
         text = f"{column.title} {'has' if is_list(column) else 'is'} {' or '.join(shown)}"
-        sql = _value_sql(column, values)
         otherwise = "" if only_one else self._other_sense(column, mentions, values, has_or=bool(links))
-        return self._condition(column, sql, text, *mentions, *links, values=values, otherwise=otherwise)
+        return self._condition(column, _value_sql(column, values), text, *mentions, *links, only_one, values=values,
+                               otherwise=otherwise)
 
     def _other_sense(self, column: ColumnInfo, mentions: Sequence[Mention], values: Sequence[str], *,
                      has_or: bool) -> str:
@@ -221,22 +197,19 @@ class ConditionReader(MeasureReader):
         each = dict.fromkeys(_value_sql(column, mention.values[column.name]) for mention in mentions)
         if len(each) > 1:  # "Ada and Bo wrote" may mean together, or each of them
             return f"({') AND ('.join(each)})" if is_list(column) and not has_or else ""
-        is_whole = {*values} == {value for mention in mentions for value in mention.values[column.name]}
-        if not is_whole or column.name in {"document", "title"}:
+        if column.name in {"document", "title"}:
             return ""
-        senses = [_wider_sql(column, self._parts.text(mentions[0]), values)]
-        if not self._named_beside(mentions[0], mentions):
-            alike = _alike([self._parts.columns[name] for name in mentions[0].columns])
-            senses += [_value_sql(one, self._joined_values(one.name, mentions)) for one in alike if one != column]
-        wider = " OR ".join(filter(None, senses))
-        return f"({_value_sql(column, values)} OR {wider})" if wider else ""
+        alike = _alike([self._parts.columns[name] for name in mentions[0].columns])
+        senses = [_value_sql(column, values), _wider_sql(column, mentions[0].text, values),
+                  *(_value_sql(one, self._joined_values(one.name, mentions)) for one in alike if one != column)]
+        return f"({' OR '.join(filter(None, senses))})"
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
         """Return the values of any of some mentions; neighbouring words of one value must all be in it."""
         joined = [set(mentions[0].values[name])]
         for last, mention in pairwise(mentions):
             fitting = set(mention.values[name])
-            if self._parts.words_between(last, mention) <= _WITHIN_VALUES and joined[-1] & fitting:
+            if self._parts.words_between(last, mention) <= listed_words("within values") and joined[-1] & fitting:
                 joined[-1] &= fitting
             else:
                 joined.append(fitting)
@@ -249,12 +222,12 @@ class ConditionReader(MeasureReader):
         conditions = []
         for mention in self._parts.unused("missing", "present", "have"):
             before, after = self._beside(mention, mention)
-            precedes_name = self._parts.words(mention).split()[0] in _BEFORE_MISSING
+            precedes_name = mention.words.split()[0] in listed_words("before missing")
             beside = after if precedes_name or before is None or before.is_head else before
             if mention.kind == "have":
                 self._parts.use(mention)
                 beside = self._parts.following(mention, "column", gap=0)
-                if beside is None or not self._parts.columns_for(beside, lambda one: one.empty > 0 or is_truth(one)):
+                if beside is None or not self._parts.may_be(beside, lambda one: one.empty > 0 or is_truth(one)):
                     continue  # "have a status of ..."
             if beside is None:
                 raise UnclearError(mention)
@@ -264,26 +237,24 @@ class ConditionReader(MeasureReader):
     def _presence_condition(self, mention: Mention, beside: Mention) -> Condition:
         """Return the condition that a column has a value or none."""
         column, is_missing = self._parts.column_of(beside), mention.kind == "missing"
-        said = self._parts.words(mention)
-        written = [value for value, _ in column.frequent if value.casefold() == said.rpartition(" ")[2]]
-        values = written if is_missing else []  # what is written as "unknown" is no empty cell
+        # What is written as "unknown" is no empty cell.
+        written = [value for value, _ in column.frequent if value.casefold() == mention.words.rpartition(" ")[2]]
+        values = written if is_missing else []
         negation = "not " * is_missing
-        sql = f"{quoted(written_column(self._parts, column))} IS {'' if is_missing else 'NOT '}NULL"
-        text = f"{column.title} is {negation}given"
-        may_be_zero = is_number(column) and float(column.smallest or 0) <= 0
+        name = quoted(written_column(self._parts.table, column))
+        sql, text = f"{name} IS {'' if is_missing else 'NOT '}NULL", f"{column.title} is {negation}given"
         if values:
             sql, text = _value_sql(column, values), f"{column.title} is {values[0]}"
         elif is_truth(column):
             sql, text = f"{negation}{quoted(column.name)}", f"{column.title} is {'no' if is_missing else 'yes'}"
-        elif may_be_zero and said in _BEFORE_MISSING and self._parts.following(beside, "reading") is None:
+        elif is_number(column) and mention.words in listed_words("before missing") and float(column.smallest or 0) <= 0:
             raise UnclearError(mention)  # "no rain" may be zero or an empty cell
         return self._condition(column, sql, text, mention, beside, values=values)
 
 
 def _alike(columns: Sequence[ColumnInfo]) -> list[ColumnInfo]:
     """Return the columns that seem to divide all rows alike: a show by its name and by its slug."""
-    whole = [column for column in columns if is_text(column) and not column.empty
-             and 0 < column.distinct == len(column.frequent)]
+    whole = [column for column in columns if is_text(column) and 0 < column.distinct == len(column.frequent)]
     counts = [[count for _, count in column.frequent] for column in whole]
     return [column for column, own in zip(whole, counts, strict=True) if own == counts[0]] if len(whole) > 1 else []
 

@@ -7,20 +7,21 @@ from typing import NamedTuple
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import (
-    DEGREES,
-    SKIPPED,
-    AskedParts,
+from .asked_parts import DEGREES, SKIPPED, AskedParts
+from .question_columns import (
     UnclearError,
     columns_in_unit,
     columns_of_measure,
+    figure_in,
+    is_author,
     is_date,
     is_list,
     is_number,
     is_year,
     only,
+    unit_of_column,
 )
-from .question_words import Mention, convert, keys_of, lexicon, unit_of
+from .question_words import Mention, convert
 
 _SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
@@ -83,9 +84,9 @@ class MeasureReader:
         """Return what some mentions say of a column; use them, and a negation before them."""
         mentions = sorted((mention for mention in said if mention is not None), key=lambda mention: mention.first)
         self._parts.use(*mentions)
-        negation = next((one for one in reversed(self._parts.unused("not")) if one.first < mentions[0].first), None)
-        if negation is not None and all(one.kind in {*SKIPPED, "column", "unit"} for one in self._parts.mentions
-                                        if negation.last <= one.first < mentions[0].first):
+        negation = next((one for one in self._parts.before(mentions[0]) if one in self._parts.unused("not")), None)
+        if negation is not None and all(one.kind in {*SKIPPED, "column", "unit"}
+                                        for one in self._parts.between(negation, mentions[0])):
             self._parts.use(negation)
             verb = next((verb for verb in (" is ", " has ") if verb in text), " ")
             sql, text = f"NOT ({sql})", text.replace(verb, f"{verb}not ", 1)
@@ -105,9 +106,8 @@ class MeasureReader:
 
     def _absorb(self, name: str, first: Mention, last: Mention) -> None:
         """Use the mention of a column beside its value: "Dream island", "status Final"."""
-        self._parts.use(*(
-            beside for beside in self._beside(first, last) if beside is not None
-            and name in (*beside.columns, *beside.also) and self._parts.preceding(beside, "group", gap=1) is None))
+        self._parts.use(*(beside for beside in self._beside(first, last) if beside is not None
+                          and name in (*beside.columns, *beside.also)))
 
     # Numbers.
 
@@ -115,36 +115,28 @@ class MeasureReader:
         """Read numbers with a comparison ("more than 5 kg", "5 kg or more") or beside a column ("4 cylinders")."""
         conditions = []
         for number in self._parts.unused("number"):
-            before = self._parts.preceding(number, *_SIGNS, gap=1)
-            sign = before or self._parts.following(number, *_AFTER_NUMBER, gap=0)
+            sign = self._parts.preceding(number, *_SIGNS, gap=1) or self._parts.following(
+                number, *_AFTER_NUMBER, gap=0)
             first, last = sorted((number, sign or number), key=lambda one: one.first)
-            beside = self._compared(first, last, number) if sign is not None else self._beside_number(number)
-            if beside is None:
+            found = self._compared(first, last, number) if sign else self._beside_number(number)
+            if found is None:
                 continue
-            named, column = beside
+            named, column = found
             self._absorb(column.name, first, last)
-            exactly = self._parts.preceding(number, "only", gap=0) if sign is None else None
-            comparison = f"{_SIGNS.get(sign.kind) or _AFTER_NUMBER[sign.kind]} {_figure(number, column)}" if sign else (
-                f"= {number.name}")
-            conditions.append(self._size_condition(column, comparison, number, sign, exactly, named))
+            if sign is None:
+                exactly, comparison = self._parts.preceding(number, "only", gap=0), f"= {number.name}"
+            else:
+                self._parts.check_comparable(column)
+                exactly, comparison = None, f"{(_SIGNS | _AFTER_NUMBER)[sign.kind]} {figure_in(column, number)}"
+            otherwise = ""
+            if is_list(column) and all(" " in member for member, _ in column.frequent):
+                # "Ada Blum, Independent" has one author: what is no name, where all others are, must not matter.
+                names = f"[name FOR name IN {quoted(column.name)} IF regexp_matches(name, '^\\p{{Lu}}.* ')]"
+                otherwise = f"len({names}) {comparison}"
+            value = size(column)
+            conditions.append(self._condition(column, f"{value.sql} {comparison}", f"{value.words} {comparison}",
+                                              number, sign, exactly, named, otherwise=otherwise))
         return conditions
-
-    def _size_condition(self, column: ColumnInfo, comparison: str, *mentions: Mention | None) -> Condition:
-        """Return the condition that a column's number, or how long its list is, fits a comparison such as "> 5"."""
-        value, otherwise = size(column), ""
-        if not comparison.startswith("="):
-            self._check_texts(column)
-        if is_list(column) and all(" " in member for member, _ in column.frequent):
-            # "Ada Blum, Independent" has one author: what is no name, where all others are, must not matter.
-            otherwise = (f"len([name FOR name IN {quoted(column.name)} IF regexp_matches(name, '^\\p{{Lu}}.* ')]) "
-                         f"{comparison}")
-        return self._condition(column, f"{value.sql} {comparison}", f"{value.words} {comparison}", *mentions,
-                               otherwise=otherwise)
-
-    def _check_texts(self, column: ColumnInfo) -> None:
-        """Raise UnclearError if cells of a field are texts that may be above or below a number: "around 400 BC"."""
-        if column.untyped and self._parts.are_documents:
-            raise UnclearError(column.name)
 
     def _compared(self, first: Mention, last: Mention, number: Mention) -> tuple[Mention | None, ColumnInfo]:
         """Return the column that a number is compared with, by a word for a measure, by name, or by its unit."""
@@ -156,12 +148,11 @@ class MeasureReader:
         if measure is not None:
             fitting = columns_of_measure(self._parts.table, measure.name)
             # Of a distance and a running time, the unit tells which is longer than 150 minutes.
-            of_unit = [column for column in fitting if unit and unit_of_column(column)
-                       and convert(1, unit, unit_of_column(column)) is not None]
+            of_unit = [column for column in fitting if unit and convert(1, unit, unit_of_column(column)) is not None]
             return measure, only(of_unit or fitting, first)
         # In this order: "more than two authors", "a price above 5", "more than 5 cylinders", "authors: at least two".
         for mention, fits in ((after, is_list), (before, is_number), (after, is_number), (before, is_list)):
-            if mention is not None and self._parts.columns_for(mention, fits):
+            if mention is not None and self._parts.may_be(mention, fits):
                 return mention, self._parts.column_of(mention, fits)
         return None, only(columns_in_unit(self._parts.table, unit), first)
 
@@ -171,15 +162,14 @@ class MeasureReader:
         before = self._parts.preceding(number, "column", gap=1)
         head = before if before is not None and before.is_head else self._parts.preceding(
             number, "head", "documents", gap=0)
-        numbering = self._parts.numbering_columns() if head is not None else []
         # In "RFCs 4 authors wrote", the plural is not the name of one row.
-        if head is not None and numbering and not self._parts.words(head).endswith("s"):
-            return head, self._parts.columns[numbering[0]]
+        if head is not None and self._parts.numbering and not head.words.endswith("s"):
+            return head, self._parts.numbering[0]
         # Without a comparison, a number with a unit says too little, and "the two tallest towers" are no value.
-        if " " in number.name or (after is not None and self._parts.has(*DEGREES)):
+        if " " in number.name or self._parts.has(*DEGREES):
             return None
         for mention, fits in ((after, is_number), (before, is_number), (after, is_list)):
-            if mention is not None and self._parts.columns_for(mention, fits):
+            if mention is not None and self._parts.may_be(mention, fits):
                 return mention, self._parts.column_of(mention, fits)
         return None
 
@@ -192,9 +182,8 @@ class MeasureReader:
         while dates:
             first = dates.pop(0)
             link = self._parts.directly_behind(first)
-            is_link = link is not None and (link.kind in {"through", "or"} or self._parts.words(link) in {
-                "to", "and", "und", "和"})
-            if link is not None and is_link and dates and self._parts.following(link, "date", gap=4) == dates[0]:
+            is_link = link is not None and (link.kind in {"through", "or"} or link.words in {"to", "and", "und", "和"})
+            if link is not None and is_link and dates and self._parts.following(link, "date") == dates[0]:
                 conditions.append(self._dated(first, link, dates.pop(0)))
             else:
                 conditions.append(self._dated(first))
@@ -205,23 +194,21 @@ class MeasureReader:
         last = second or first
         column, sign = self._date_column(first, last), self._date_sign(first, last)
         low, high, kind = first.name, last.name, sign.kind if sign is not None else ""
-        if low.startswith("XXXX") and not high.startswith("XXXX"):
+        if low.startswith("XXXX"):
             low = high[:4] + low[4:]  # "between 15 March and 15 June 2020"
         if link is not None:
-            is_range = link.kind == "through" or self._parts.words(link) == "to" or kind in {"between", "since"}
-            word, joint = "", "to" if is_range else "or"
-            periods = [(low, high)] if is_range else [(low, low), (high, high)]
-            text = f"{column.title} is {low} {joint} {high}"
+            is_range = link.kind == "through" or link.words == "to" or kind in {"between", "since"}
+            word, periods = "", [(low, high)] if is_range else [(low, low), (high, high)]
+            text = f"{column.title} is {low} {'to' if is_range else 'or'} {high}"
         else:
             # "older than 2019" is before it.
             word = _SAME_SIGNS.get(f"{kind} {sign.name}".strip(), kind) if sign is not None else ""
-            if word in {"between", *_SAME_SIGNS}:
-                raise UnclearError(first)  # a range with one end, "longer than 2019"
             periods, text = [(low, low)], f"{column.title} is {word or 'in'} {low}"
+        is_inclusive_or_not = sign is not None and sign.words in {"以 后", "以 前"}
+        if word not in _DATE_SQL or is_inclusive_or_not:  # "between 2019", "longer than 2019"
+            raise UnclearError(first)
         if word:
-            self._check_texts(column)
-        if sign is not None and self._parts.words(sign).replace(" ", "") in {"以后", "以前"}:
-            raise UnclearError(first)  # with the date itself, or without
+            self._parts.check_comparable(column)
         # What is certain of the first of the days that a date may be is possible of the last.
         days = quoted(column.name), quoted(column.last or column.name)
         bounds = [(_bounds(column, start)[0], _bounds(column, end)[1]) for start, end in periods]
@@ -229,32 +216,31 @@ class MeasureReader:
                          for ends in (days, days[::-1]))
         values = (low,) if second is None else (low, high)
         condition = self._condition(column, sql, text, first, link, second, sign, values=values, otherwise=possible)
-        if column.last and condition.is_negative and possible != sql:
+        if column.last and condition.is_negative:
             raise UnclearError(column.name)  # a date that says too little is neither in a period nor outside
         return condition
 
     def _date_sign(self, first: Mention, last: Mention) -> Mention | None:
         """Return the word such as "after" before dates; in Chinese also behind them: 2019年之后."""
-        before = self._parts.preceding(first, *_DATE_SIGNS, gap=2)
         behind = self._parts.directly_behind(last)
-        is_sign = behind is not None and behind.kind in {"after", "before"} and not self._parts.words(behind).isascii()
-        return before or (behind if is_sign else None)
+        is_sign = behind is not None and behind.kind in {"after", "before"}
+        return self._parts.preceding(first, *_DATE_SIGNS, gap=2) or (behind if is_sign else None)
 
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
-        in_years = [one for one in self._parts.unused("column") if self._parts.columns_for(one, is_year)]
-        if in_years and first.name.isdigit():  # "published in 2004" where documents have a publication year
+        in_years = [one for one in self._parts.unused("column") if self._parts.may_be(one, is_year)]
+        if in_years:  # "published in 2004" where documents have a publication year
             self._parts.use(*in_years)
             return self._parts.column_of(in_years[0], is_year)
-        named = [one for one in self._parts.mentions if one.kind == "column" and self._parts.columns_for(one, is_date)]
+        named = [one for one in self._parts.mentions if self._parts.may_be(one, is_date)]
         if named:
             nearest = min(named, key=lambda one: min(abs(one.last - first.first), abs(one.first - last.last)))
-            if self._parts.preceding(nearest, "group", gap=1) is None:  # else rows are grouped by it as well
+            if not self._parts.is_grouped(nearest):  # else rows are grouped by it as well
                 self._parts.use(nearest)
             return self._parts.column_of(nearest, is_date)
         dates = self._parts.dates()
-        if dates or not first.name.isdigit():  # the name of a year has digits alone
-            if self._parts.are_documents and self._is_of_other_event(first) and not self._parts.has("made"):
+        if dates:
+            if self._is_of_other_event(first) and not self._parts.has("made"):
                 raise UnclearError(first)
             return only(dates, first)
         years = only(list(filter(is_year, self._parts.table.columns)), first)
@@ -268,32 +254,9 @@ class MeasureReader:
         if said in (["is", "from"], ["are", "from"], ["was", "from"], ["were", "from"]):
             return False  # "those that Ada reviewed are from 2019"
         before = [mention for mention in self._parts.before(first)
-                  if mention.kind not in {"neutral", "year", *_DATE_SIGNS}][-1:]
-        return any(one.kind == "value" or (one.kind == "column" and self._parts.words(one).endswith("ed")
-                                           and not self._parts.is_labelled(one, "author")) for one in before)
-
-
-def written_column(parts: AskedParts, column: ColumnInfo) -> str:
-    """Return the column with the cells of one as written, where it lacks some or has only their days."""
-    name = f"{column.name}_text"
-    return name if (column.untyped or column.last) and name in parts.columns else column.name
-
-
-def unit_of_column(column: ColumnInfo) -> str:
-    """Return the unit of a column, which may be the last word of its label: "Running Time min"."""
-    return column.unit or unit_of(column.title.replace("_", " ").rpartition(" ")[2])
-
-
-def _figure(number: Mention, column: ColumnInfo) -> str:
-    figure, _, unit = number.name.partition(" ")
-    if keys_of(unit) and set(keys_of(unit)) <= set(keys_of(column.title)):
-        unit = ""  # "more than 3 years" of years of service
-    # A number without a unit is of none that has others: two hours are not "2" in a column of durations.
-    is_bare = not unit_of_column(column) and all(unit not in units for units in lexicon().units.values())
-    converted = float(figure) if is_bare else convert(float(figure), unit, unit_of_column(column))
-    if converted is None:
-        raise UnclearError(number)
-    return f"{converted:.10g}"
+                  if mention.kind not in {"neutral", "year", *_DATE_SIGNS}][:1]
+        return any(one.kind == "value" or (one.kind == "column" and one.words.endswith("ed")
+                                           and not self._parts.may_be(one, is_author)) for one in before)
 
 
 def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:
@@ -304,11 +267,10 @@ def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:
     years = 10 ** period.count("X")
     if is_number(column):
         return str(year), str(year + years)
-    first = date(year, *(rest or [1]), *([1] * (2 - max(len(rest), 1))))
+    month, day = (*rest, 1, 1)[:2]
+    first = date(year, month, day)
     if len(rest) > 1:
         after = first + timedelta(1)
-    elif rest:
-        after = date(year + first.month // 12, first.month % 12 + 1, 1)
     else:
-        after = date(year + years, 1, 1)
+        after = date(year + month // 12, month % 12 + 1, 1) if rest else date(year + years, 1, 1)
     return f"DATE '{first}'", f"DATE '{after}'"

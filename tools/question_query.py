@@ -6,13 +6,11 @@ from dataclasses import replace
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import (
-    DEGREES,
-    PERIODS,
-    SKIPPED,
-    AskedParts,
+from .asked_parts import DEGREES, PERIODS, SKIPPED, AskedParts
+from .question_columns import (
     UnclearError,
     columns_of_measure,
+    is_author,
     is_date,
     is_list,
     is_number,
@@ -21,18 +19,23 @@ from .asked_parts import (
     is_year,
     only,
     tells_when,
+    written_column,
 )
 from .question_conditions import ConditionReader
-from .question_measures import Expression, size, written_column
-from .question_target import AGGREGATES, EXTREMES, Plan, QuestionTarget, folded_text, members_of, row_of
-from .question_words import MOST_NAME_WORDS, Mention, words_of
+from .question_measures import Expression, size
+from .question_target import (
+    AGGREGATES,
+    EXTREMES,
+    Plan,
+    QuestionTarget,
+    folded_text,
+    members_of,
+    row_of,
+    where,
+)
+from .question_words import MOST_NAME_WORDS, Mention, listed_words, words_of
 from .table_mentions import Reading
 
-_EACH = frozenset({"each", "of each", "for each"})
-_PERSONS = frozenset({"i", "he", "she", "we", "they", "you"})
-_WHETHER = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can"})
-_VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
-                    "是"})
 _MOST_RANKED, _MOST_LISTED = 100, 100
 
 
@@ -46,13 +49,9 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
     query = QuestionQuery(parts, ConditionReader(parts).read(folders))
     plan = query.plan()
     conditioned = {condition.column for condition in query.conditions}
-    for mention in parts.unused("column"):  # "authored", beside an author
-        is_dated = parts.is_deed(mention) and (
-            parts.has(*PERIODS) or any(is_date(parts.columns[name]) for name in conditioned))
-        if mention.is_head or is_dated or not conditioned.isdisjoint((*mention.columns, *mention.also)):
-            parts.use(mention)
-    is_of_kind = any(condition.values and is_text(parts.columns[condition.column]) for condition in query.conditions)
-    if is_of_kind and not any(tells_when(parts.columns[name]) for name in conditioned):
+    parts.use(*(mention for mention in parts.unused("column") if mention.is_head or parts.is_deed(mention)
+                or not conditioned.isdisjoint((*mention.columns, *mention.also))))  # "authored", beside an author
+    if conditioned and not any(tells_when(parts.columns[name]) for name in conditioned):
         parts.use(*parts.unused("consumed"))  # "read on the Kindle" says no more than "on the Kindle", but for its time
     if left := parts.unused():
         raise UnclearError(left[0])
@@ -88,31 +87,18 @@ class QuestionQuery(QuestionTarget):
         # "What share of the female birds are heavier than 5 kg": the conditions before the verb are of the rows, those
         # behind it of the share. Without a verb, or with nothing behind it, all are of the share.
         verb = next((mention.first for mention in self._parts.after(share)
-                     if self._parts.words(mention).partition(" ")[0] in _VERBS), 0)
+                     if mention.words.partition(" ")[0] in listed_words("verbs")), 0)
         whole = [condition for condition in self.conditions if condition.last <= verb]
         wanted = [condition for condition in self.conditions if condition not in whole]
-        whole, wanted = (whole, wanted) if wanted else ([], whole)
-        self._take_heads()
+        if not wanted:
+            whole, wanted = [], whole
         self._parts.use(*(mention for mention in self._parts.unused("unit") if mention.name == "%"))
-        says_of_what = any(self._parts.is_rows(mention) or mention.kind in {"row_nouns", "people", "value"}
-                           for mention in self._parts.mentions)
-        if not wanted or self._named_documents() or not says_of_what:
+        if not wanted or self._named_documents():
             raise UnclearError(share)
         self.conditions = whole
         inner = " AND ".join(condition.sql for condition in wanted)
         return Plan(self._select(f"round(100.0 * count(*) FILTER (WHERE {inner}) / count(*), 1) AS percent"),
-                    f"share of {self._table.title}{self._where(whole)} {self._where(wanted).strip()}", percent=True)
-
-    def _group_value(self) -> Expression:
-        """Return what is computed of each group that is ranked: an aggregate, or how many rows it has."""
-        operation, column = self._parts.take(*AGGREGATES), self._number_column()
-        self._parts.take("count")  # the average number of pages
-        if operation is not None and column is not None:
-            function, word = AGGREGATES[operation.kind]
-            return Expression(f"{function}({quoted(column.name)})", f"{word} of {column.title}")
-        if operation is not None or column is not None or not self._parts.are_counted():
-            raise UnclearError(self._table.name)
-        return self._row_count()
+                    f"share of {self._table.title}{self._where()} {where(wanted).strip()}", percent=True)
 
     def _ranking(self) -> Plan | None:
         """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
@@ -131,11 +117,7 @@ class QuestionQuery(QuestionTarget):
         if (group := self._ranked_group(degree)) is None:
             return self._extreme(degree, limit)
         self._parts.take("who")
-        for mention in self._parts.unused("group"):  # "sorted by status: which are the most common, how many has each"
-            named = self._parts.following(mention, "column", gap=0)
-            names_group = named is not None and self._parts.columns[named.columns[0]].title == group.words
-            if names_group or self._parts.words(mention) in _EACH:
-                self._parts.use(mention)
+        self._parts.take("group")  # "sorted by status: which are the most common, how many has each"
         value = self._group_value()
         # A few more groups show whether the last one is tied.
         plan = self._computed(value, group, f" HAVING {value.sql} IS NOT NULL AND count({row_of(group.sql)[1]}) > 0 "
@@ -143,57 +125,63 @@ class QuestionQuery(QuestionTarget):
         understood = f"{group.words} with the {EXTREMES[order][1]} {value.words}{self._where()}"
         return replace(plan, understood=understood, shown=limit)
 
+    def _group_value(self) -> Expression:
+        """Return what is computed of each group that is ranked: an aggregate, or how many rows it has."""
+        operation, column = self._parts.take(*AGGREGATES), self._number_column()
+        self._parts.take("count")  # the average number of pages
+        if operation is not None and column is not None:
+            function, word = AGGREGATES[operation.kind]
+            return Expression(f"{function}({quoted(column.name)})", f"{word} of {column.title}")
+        if operation is not None or column is not None or not self._parts.are_counted():
+            raise UnclearError(self._table.name)
+        return self._row_count()
+
     def _longest_list(self, degree: Mention) -> ColumnInfo | None:
         """Return the column of lists of which a row with the longest is asked for: "Which book has most authors?"."""
-        lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
+        lists = [mention for mention in self._columns() if self._parts.may_be(mention, is_list)]
         asked = [mention for mention in self._parts.mentions
                  if self._parts.is_rows(mention) and self._parts.asks(mention)]
-        says_long = degree.kind in {"most", "fewest"} or degree.name == "length" or self._parts.unused("count")
+        says_long = degree.kind in {"most", "fewest"} or degree.name == "length"
         # "which author has the most books" asks for an author.
-        if not lists or not asked or not says_long or degree.kind in {"latest", "earliest", "commonest"} or (
-                asked[0].first > min(lists[0].first, degree.first)):
+        if not (lists and asked and says_long) or asked[0].first > min(lists[0].first, degree.first):
             return None
         column = self._parts.column_of(lists[0], is_list)
         by = self._parts.directly_behind(lists[0])
-        if (degree.kind == "fewest" and column.empty) or (by is not None and self._parts.words(by) == "by"):
+        if (degree.kind == "fewest" and column.empty) or (by is not None and by.words == "by"):
             raise UnclearError(degree)  # a row without a list may have none, "required by the most" counts other rows
-        self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"),
-                        *(mention for mention in self._parts.unused("measure") if mention.name == "length"))
+        self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"))
         return column
 
     def _ranked_group(self, degree: Mention) -> Expression | None:
         """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
-        numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)
-                   and not (self._parts.asks(mention) and self._parts.columns_for(mention, is_year))]
-        has_operation = bool(self._parts.unused(*AGGREGATES))
+        numbers = [mention for mention in self._columns() if self._parts.may_be(mention, is_number)]
         # "the top three regions by number of sales"
         is_by_count = not degree.name and bool(self._parts.unused("count"))
         is_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
-        if not (has_operation or is_count) or degree.kind in {"latest", "earliest"}:
+        if degree.kind in {"latest", "earliest"} or not (is_count or self._parts.unused(*AGGREGATES)):
             return None
         groups = [mention for mention in self._columns() if mention not in numbers]
         verbs = self._maker_verbs(*groups)
         self._parts.use(*verbs)
         groups = [mention for mention in groups if mention not in verbs]
         periods = self._parts.unused(*PERIODS)
-        if len(periods) == 1 and all(self._parts.columns_for(mention, is_date) for mention in groups):
+        if len(periods) == 1 and all(self._parts.may_be(mention, is_date) for mention in groups):
             return self._grouping(periods[0])
         if len({mention.columns for mention in groups}) == 1 and not periods:
-            if self._parts.unused("who") and not self._parts.columns_for(groups[0], is_of_persons):
+            if self._parts.unused("who") and not self._parts.may_be(groups[0], is_of_persons):
                 raise UnclearError(degree)  # "Who edited the most?" is not asked of the day of the last edit
             return self._grouping(groups[0])
         if groups or periods or (is_count and not self._parts.unused("who")):
             raise UnclearError(degree)
         if not is_count:
             return None
-        column = self._parts.labelled("author")  # "who wrote the most"
+        column = only(list(filter(is_author, self._table.columns)), degree)  # "who wrote the most"
         return Expression(members_of(column), column.title)
 
     def _extreme(self, degree: Mention, limit: int) -> Plan:
         """Return a query for the highest or latest value, or for the rows that have it."""
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
-        if column.untyped and self._parts.are_documents:
-            raise UnclearError(column.name)  # "around 400 BC" may be the earliest
+        self._parts.check_comparable(column)
         function, word = EXTREMES[order][0], EXTREMES[order][1 + is_date(column)]
         extreme, words = f"{function}({quoted(column.name)})", f"{word} {column.title}"
         period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
@@ -223,18 +211,18 @@ class QuestionQuery(QuestionTarget):
                 raise UnclearError(degree)  # "the longest production"
             columns = columns_of_measure(self._table, degree.name)
             named = self._parts.following(degree, "column", gap=0)
-            if named is not None and self._parts.columns_for(named, is_number):  # "the longest running time"
+            if named is not None and self._parts.may_be(named, is_number):  # "the longest running time"
                 columns = [column for column in columns if column.name in named.columns]
             if degree.name == "age" and not columns:
                 columns, order = self._dates() or years, "ASC" if order == "DESC" else "DESC"
         elif degree.kind in {"latest", "earliest"}:
-            before, behind = self._parts.before(degree)[-1:], self._parts.directly_behind(degree)
+            before, behind = self._parts.before(degree)[:1], self._parts.directly_behind(degree)
             is_said_of_value = any(one.last == degree.first and one.kind == "value" for one in before)
             is_of_other = behind is not None and behind.kind == "column" and not (
-                behind.is_head or self._parts.columns_for(behind, tells_when))
-            if (is_said_of_value and self._parts.are_documents) or is_of_other:
+                behind.is_head or self._parts.may_be(behind, tells_when))
+            if is_said_of_value or is_of_other:
                 raise UnclearError(degree)  # "rejected first", "the latest version", which may be the highest
-            named_years = [one for one in self._columns() if self._parts.columns_for(one, is_year)]
+            named_years = [one for one in self._columns() if self._parts.may_be(one, is_year)]
             self._parts.use(*named_years)
             columns = [self._parts.column_of(one, is_year) for one in named_years] or self._dates() or years
         else:
@@ -261,11 +249,8 @@ class QuestionQuery(QuestionTarget):
         kind = operations[0].kind
         column = self._number_column()
         self._parts.use(*operations)
-        if column is None and kind == "sum" and counts:
-            return self._count()  # "how many in total"
         if column is None:  # "how many authors on average"
-            nouns = [self._parts.noun_after(mention) for mention in counts]
-            listed = next((noun for noun in nouns if noun and self._parts.columns_for(noun, is_list)), None)
+            listed = next(filter(None, map(self._parts.noun_after, counts)), None)
             if listed is None or kind == "sum":
                 raise UnclearError(kind)
             self._parts.use(listed)
@@ -278,18 +263,15 @@ class QuestionQuery(QuestionTarget):
     def _count(self) -> Plan | None:
         """Read how many rows there are, or different values of a column."""
         counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
-        is_of_person = not _PERSONS.isdisjoint(word.folded for word in self._parts.reading.words)
-        if self._identifiers or not counts or (is_of_person and not self.conditions):
-            return None  # what he or she did is a condition that no field says
-        noun = next((self._parts.noun_after(mention) for mention in counts), None)
+        if self._identifiers or not counts:
+            return None
+        noun = self._parts.noun_after(counts[0])
         self._parts.take("count")
         is_distinct = self._parts.take("distinct") is not None
         group = self._group()
         if noun is not None and noun.kind == "column" and not noun.is_head and noun in self._parts.unused("column"):
             return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
-        self._take_heads()
-        has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
-        if (noun is None and has_number) or is_distinct or not self._parts.are_counted():
+        if is_distinct or not self._parts.are_counted():
             if (column := self._number_column()) is None:
                 raise UnclearError(self._table.name)
             return self._numbers_of(column)
@@ -300,29 +282,24 @@ class QuestionQuery(QuestionTarget):
     def _numbers_of(self, column: ColumnInfo) -> Plan:
         """Return a query for the sum of a column if the question says that all is added, else for its only number."""
         self._check_units(column)
-        self._take_heads()
         if self._parts.has("overall", "sum"):
             self._parts.take("sum")
             return self._computed(Expression(f"sum({quoted(column.name)})", f"total of {column.title}"))
-        if not self.conditions:
-            raise UnclearError(column.name)
         return Plan(self._select(quoted(column.name)), f"{column.title}{self._where()}", must_be_single=True)
 
     def _count_of(self, column: ColumnInfo, group: Expression | None, *, is_distinct: bool) -> Plan:
         """Return a query for how many different values a column has; of a column of numbers, for its only number."""
         self._parts.use(*(mention for mention in self._parts.unused("column") if column.name in mention.columns))
-        self._take_heads()
         if is_number(column) and not is_distinct and group is None:
             return self._numbers_of(column)
-        is_person = is_of_persons(column)
-        is_prose = not column.frequent or (column.distinct > _MOST_LISTED and any(
-            len(words_of(value)) > MOST_NAME_WORDS for value, _ in column.frequent))
-        is_free = self._parts.are_documents and is_prose and not (is_person or column.name == "title")
-        is_of_one = bool(self._named_documents()) and not (is_list(column) and group is None)
-        # "How many are full-time" of a truth value counts rows, and a list or number of a group may be added, too; free
-        # texts are no things that are counted, nor is a document's only one.
-        if column.kind == "boolean" or (group is not None and (is_list(column) or is_number(column))) or (
-                is_free or is_of_one or (self._parts.has("people") and not is_person)):
+        # "How many are full-time" counts rows, a list or number of a group may be added, too, what is counted of one
+        # document may be in its text, and free texts are no things that are counted.
+        is_free = column.name != "title" and (not column.frequent or (column.distinct > _MOST_LISTED and any(
+            len(words_of(value)) > MOST_NAME_WORDS for value, _ in column.frequent)))
+        is_of_one = bool(self._named_documents()) and not is_list(column)
+        is_of_group = group is not None and (is_list(column) or is_number(column))
+        is_other_people = self._parts.has("people") and not is_of_persons(column)
+        if column.kind == "boolean" or is_free or is_of_one or is_of_group or is_other_people:
             raise UnclearError(column.name)
         label = f"number of different {column.title}"
         members, name = row_of(members_of(column) if is_list(column) else quoted(column.name))
@@ -339,9 +316,9 @@ class QuestionQuery(QuestionTarget):
             return None
         asks_who = self._parts.take("who") is not None
         columns = self._looked_up_columns()
-        only_values = all(mention.kind in {"who", "value", *SKIPPED} for mention in self._parts.mentions)
         are_rows = self._parts.are_asked() or self._parts.asks_for_deeds() or (asks_who and not columns)
         named = self._named_documents()
+        only_values = all(mention.kind in {"who", "value", *SKIPPED} for mention in self._parts.mentions)
         asks_other = asks_who and not any(is_text(column) or is_list(column) for column in columns)
         # No document is a person, and "Who is Ada Blum?" asks for no record with her in it; "Who published Salt?" does
         # not ask for the year, and "Which RFCs replace RFC 2616?" asks for others.
@@ -355,7 +332,7 @@ class QuestionQuery(QuestionTarget):
         text = f"{', '.join(column.title for column in shown)}{self._where()}"
         if len(shown) == 1 and is_list(shown[0]):
             return Plan(self._select("DISTINCT member", members=members_of(shown[0]), rest=" ORDER BY ALL"), text)
-        what = ", ".join(f"{quoted(written_column(self._parts, column))} AS {quoted(column.name)}" if column.last
+        what = ", ".join(f"{quoted(written_column(self._table, column))} AS {quoted(column.name)}" if column.last
                          else quoted(column.name) for column in shown)
         # A number, or several cells of a row that the question does not ask for, are of one row.
         is_single = not (are_rows or are_several or self._identifiers) and (
@@ -366,7 +343,7 @@ class QuestionQuery(QuestionTarget):
         """Return the columns whose cells a question asks for, by their names or by "when"."""
         asks_when = self._parts.take("when") is not None or self._parts.take("day") is not None
         number = self._number_column() if self._parts.unused("measure", "unit") else None
-        self._parts.use(*(one for one in self._parts.unused("group") if self._parts.words(one) in _EACH))
+        self._parts.use(*(one for one in self._parts.unused("group") if one.words in listed_words("each")))
         asks_year = any(map(self._parts.asks, self._parts.unused("year")))
         columns = self._named_columns(of_time=asks_when or asks_year)
         if asks_year and any(map(is_year, columns)):
@@ -384,7 +361,7 @@ class QuestionQuery(QuestionTarget):
         mentions = self._columns()
         self._parts.use(*mentions)
         return [*self._identifiers, *(
-            self._parts.column_of(one, tells_when) if of_time and self._parts.columns_for(one, tells_when)
+            self._parts.column_of(one, tells_when) if of_time and self._parts.may_be(one, tells_when)
             else self._parts.column_of(one) for one in mentions)]
 
     def _asks_whether_or_of_others(self) -> bool:
@@ -394,7 +371,8 @@ class QuestionQuery(QuestionTarget):
         columns = self._columns()
         rows = [mention.first for mention in self._parts.mentions if self._parts.is_rows(mention)]
         documents = [condition for condition in self.conditions if condition.column == "document" and condition.values]
-        return self._parts.reading.words[0].folded in _WHETHER or (bool(documents) and self._parts.has("together")) or (
-            bool(rows) and any(rows[0] < one.first < rows[-1] and self._parts.columns_for(one, is_list)
+        return self._parts.reading.words[0].folded in listed_words("whether") or (
+            bool(documents) and self._parts.has("together")) or (
+            bool(rows) and any(rows[0] < one.first < rows[-1] and self._parts.may_be(one, is_list)
                                for one in columns)) or any(
             columns[0].first < one.first and columns[-1].first >= one.last for one in documents if columns)

@@ -5,21 +5,23 @@ from dataclasses import dataclass, field
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
-from .asked_parts import (
-    PERIODS,
-    AskedParts,
+from .asked_parts import PERIODS, AskedParts
+from .question_columns import (
     UnclearError,
     columns_in_unit,
     columns_of_measure,
+    is_author,
     is_date,
     is_list,
     is_number,
     is_text,
     only,
     says_owner,
+    unit_of_column,
+    written_column,
 )
-from .question_measures import Condition, Expression, unit_of_column, written_column
-from .question_words import Mention, bare_name, is_kind_of, keys_of, lexicon, normal_unit
+from .question_measures import Condition, Expression
+from .question_words import Mention, bare_name, is_kind_of, keys_of, normal_unit
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
 """The function of SQL and the word for each kind of operation."""
@@ -60,12 +62,11 @@ class QuestionTarget:
     def __init__(self, parts: AskedParts, conditions: Sequence[Condition]) -> None:
         self._parts, self._table, self.conditions = parts, parts.table, conditions
         # Without a number these are only prepositions: "under the tag", "under president".
-        parts.use(*(mention for mention in parts.unused("under", "over") if parts.words(mention) in {"under", "over"}))
-        # Numbers that the rows are called by, if they are asked for: "the BIP numbers", not "how many".
+        parts.use(*(mention for mention in parts.unused("under", "over") if mention.words in {"under", "over"}))
+        # Numbers that the rows are called by, if they are asked for: "the BIP numbers", not "how many", "page number".
         number_words = parts.unused("number_word")
         parts.use(*number_words)
         owners = [parts.preceding(mention, "column", gap=0) for mention in number_words]
-        # "the page number" is a number of another kind.
         is_asked = not parts.has("count") and any(owner is None or owner.is_head for owner in owners)
         self._identifiers = [column for column in self._table.columns if is_asked and is_number(column)
                              and keys_of(column.title) in parts.reading.heads]
@@ -85,10 +86,9 @@ class QuestionTarget:
             source = f"(SELECT {members} AS member, * FROM {source}) AS members"  # noqa: S608 - all parts are quoted
         return f"SELECT {what} FROM {source}{rest}"  # noqa: S608 - all parts are quoted
 
-    def _where(self, conditions: Sequence[Condition] | None = None) -> str:
+    def _where(self) -> str:
         """Return " where species is Porites and year is 2013", empty without conditions."""
-        texts = [condition.text for condition in (self.conditions if conditions is None else conditions)]
-        return f" where {' and '.join(texts)}" if texts else ""
+        return where(self.conditions)
 
     def _computed(self, value: Expression, group: Expression | None = None, rest: str = " ORDER BY 1") -> Plan:
         """Return a query for a value of all rows, or of each group of them; `rest` stands behind GROUP BY."""
@@ -113,7 +113,7 @@ class QuestionTarget:
         if partial is not None and limit == 1:  # the row that must have the latest of dates that may say a month alone
             ends = (partial.last, partial.name) if order == "DESC" else (partial.name, partial.last)
             may_be, must_be = map(quoted, ends)
-            written = f"{quoted(written_column(self._parts, partial))} AS {quoted(partial.title)}"
+            written = f"{quoted(written_column(self._table, partial))} AS {quoted(partial.title)}"
             best = f"{may_be} {'>=' if order == 'DESC' else '<='} ({self._select(f'{EXTREMES[order][0]}({must_be})')})"
             return Plan(self._select(", ".join([*columns, written]), extra=[best], rest=" ORDER BY ALL"), text,
                         must_be_single=True)
@@ -132,28 +132,22 @@ class QuestionTarget:
         """Return the unused mentions of columns; with `heads` also those of what the rows are called."""
         return [mention for mention in self._parts.unused("column") if heads or not mention.is_head]
 
-    def _take_heads(self) -> None:
-        self._parts.use(*(mention for mention in self._parts.unused("column") if mention.is_head))
-
     def _number_column(self) -> ColumnInfo | None:
         """Return the column of numbers that the question names or measures, and use its mentions; None without one."""
         measure = next(iter(self._parts.unused("measure")), None)
         unit = next(iter(self._parts.unused("unit")), None)
         # The number by which a document is called is no measure of it.
         may_be_head = not (measure or unit or self._columns() or self._parts.are_documents)
-        mentions = [mention for mention in self._columns(heads=may_be_head)
-                    if self._parts.columns_for(mention, is_number)
-                    and self._parts.preceding(mention, "group", gap=1) is None
-                    and (not mention.is_head or self._parts.words(mention).replace(" ", "_") in mention.columns)]
-        columns = {column.name: column for column in (self._parts.column_of(one, is_number) for one in mentions)}
-        if measure is not None:
-            measured = {column.name: column for column in columns_of_measure(self._table, measure.name)}
-            columns = {name: column for name, column in columns.items() if name in measured} or columns or measured
+        mentions = [mention for mention in self._columns(heads=may_be_head) if self._parts.may_be(mention, is_number)
+                    and (not mention.is_head or mention.words.replace(" ", "_") in mention.columns)]
+        columns = [self._parts.column_of(one, is_number) for one in mentions]
+        if not columns and measure is not None:
+            columns = columns_of_measure(self._table, measure.name)
         elif not columns and unit is not None:
-            columns = {column.name: column for column in columns_in_unit(self._table, unit.name)}
+            columns = columns_in_unit(self._table, unit.name)
         if not columns and measure is None:
             return None
-        column = only(list(columns.values()), self._table.name)
+        column = only(list({column.name: column for column in columns}.values()), self._table.name)
         self._parts.use(*mentions, *self._parts.unused("measure"))
         self._check_units(column)
         return column
@@ -170,7 +164,7 @@ class QuestionTarget:
 
     def _dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that the question names, or else all."""
-        named = [mention for mention in self._columns() if self._parts.columns_for(mention, is_date)]
+        named = [mention for mention in self._columns() if self._parts.may_be(mention, is_date)]
         # "the year in which most were rejected" is of no date that documents have.
         says_when = self._parts.has("when", "day") or (self._parts.has(*PERIODS) and any(
             one.values and not is_date(self._parts.columns[one.column]) for one in self.conditions))
@@ -186,23 +180,17 @@ class QuestionTarget:
         """Return what the rows are grouped by; None if they are not."""
         for mention in self._parts.unused("group"):
             of = self._parts.following(mention, "column", "head", *PERIODS, gap=2)
-            if of is None:
-                continue
-            self._parts.use(mention, *self._maker_verbs(of))  # "how many books did each publisher release"
-            if not (self._parts.is_rows(of) and self._parts.are_documents):
+            if of is not None:
+                self._parts.use(mention, *self._maker_verbs(of))  # "how many books did each publisher release"
                 return self._grouping(of)
-            # "on average per proposal" is of all, but not "how many per proposal".
-            if not self._parts.has(*AGGREGATES):
-                raise UnclearError(of)
-            self._parts.use(of)
         return None
 
     def _maker_verbs(self, *groups: Mention) -> list[Mention]:
         """Return verbs that only say what makers or owners do: "released" in "which publisher released the most"."""
         # Such a verb may be read as the name of a column (the date of release), which the question does not mean.
-        if not any(self._parts.columns_for(mention, says_owner) for mention in groups):
+        if not any(self._parts.may_be(mention, says_owner) for mention in groups):
             return []
-        return [mention for mention in self._columns() if is_kind_of("made", self._parts.words(mention))]
+        return [mention for mention in self._columns() if is_kind_of("made", mention.words)]
 
     def _grouping(self, mention: Mention) -> Expression:
         """Return what a mention groups rows by: a column, a place or a period of dates; use the words for it."""
@@ -211,16 +199,14 @@ class QuestionTarget:
             return self._period(mention.kind)
         column = self._parts.column_of(mention)
         self._parts.use(*(other for other in self._columns() if other.columns == (column.name,)))
-        if is_date(column) and (period := self._parts.take(*PERIODS)):
-            return self._period(period.kind, column)
         return Expression(members_of(column), column.title)
 
-    def _period(self, period: str, column: ColumnInfo | None = None) -> Expression:
-        """Return the period of a column of dates: by default of the one with a condition, or the only one asked for."""
+    def _period(self, period: str) -> Expression:
+        """Return the period of a column of dates: of the one with a condition, or the only one asked for."""
         self._parts.take(period)
         limited = {one.column: self._parts.columns[one.column] for one in self.conditions
                    if is_date(self._parts.columns[one.column])}
-        column = column or only([*limited.values()] or self._dates(), period)
+        column = only([*limited.values()] or self._dates(), period)
         first, last = (PERIODS[period].format(quoted(name)) for name in (column.name, column.last or column.name))
         sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"  # else it says too little
         return Expression(sql, f"{period} of {column.title}")
@@ -233,9 +219,14 @@ class QuestionTarget:
         # Of those that a question says to be titled so, there may be several.
         is_titled = any(one.kind == "column" and "title" in one.columns for one in self._parts.mentions)
         naming = {"document"} if is_titled else {"document", "title"}
-        numbering = self._parts.numbering_columns()
+        numbering = {column.name for column in self._parts.numbering}
         return [one for one in self.conditions if (self._parts.are_documents and one.values and one.column in naming)
                 or (one.column in numbering and " = " in one.sql)]
+
+
+def where(conditions: Sequence[Condition]) -> str:
+    """Return conditions in words: " where species is Porites and year is 2013", empty without conditions."""
+    return f" where {' and '.join(condition.text for condition in conditions)}" if conditions else ""
 
 
 def folded_text(expression: str) -> str:
@@ -251,8 +242,7 @@ def row_of(expression: str) -> tuple[str, str]:
 def members_of(column: ColumnInfo) -> str:
     """Return the expression for a column, or for the members of its lists; people are named without addresses."""
     name = quoted(column.name)
-    has_addresses = keys_of(column.title) in lexicon().labels["author"] or any(
-        bare_name(value) != value for value, _ in column.frequent)
+    has_addresses = is_author(column) or any(bare_name(value) != value for value, _ in column.frequent)
     if not is_list(column):
         return _WITHOUT_ADDRESS.format(name) if has_addresses else name
     # A record that has a person with an address and without has her once.

@@ -26,14 +26,13 @@ _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>")
 _ADDRESS = re.compile(r"(?<=\S)\s*+(?:<[^<>]*+>|\((?:@|[\w.-]++(?:@| at ))[^()]*+\))$")
 """What people put behind their names, and not always the same."""
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")
-_LEAST_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-                  "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "两": 2, "三": 3, "四": 4, "五": 5, "十": 10}
-_BEFORE_ONE = frozenset({"than", "exactly", "only", "least", "most"})
-_SHORT, _LEAST_STEM = 3, 4
-_LONGEST_PHRASE = 12
-MOST_NAME_WORDS, LEAST_LETTERS = 5, 3
 _BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")
 """A name and what is in brackets behind it."""
+_SHORT, _LEAST_STEM = 3, 4
+_LONGEST_PHRASE = 12
+_LONGEST_LABEL_PHRASE = 3
+"""The most words of a label that have synonyms together."""
+MOST_NAME_WORDS, LEAST_LETTERS = 5, 3
 _NOUNS = frozenset({"made", "documents", "reading", "number_word"})
 """Kinds of words that are often a part of a column's label as well."""
 _MOST_VARIANTS = 200
@@ -57,6 +56,7 @@ class Mention:
     Attributes:
         kind: an operation, or "column", "value", "head" (what the table's rows are called), "title", "date", "number".
         name: of an operation the measure, of a date or number its normal form.
+        text: the words themselves.
         columns: the columns that are meant, one of them if there are several.
         also: the columns of which it is a part of the label, if `columns` have it as a whole.
         values: of a value, for each column the values that fit.
@@ -67,10 +67,16 @@ class Mention:
     last: int
     kind: str
     name: str = ""
+    text: str = ""
     columns: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_head: bool = False
+
+    @property
+    def words(self) -> str:
+        """The words in lower case."""
+        return self.text.casefold()
 
 
 @lru_cache(4096)
@@ -95,12 +101,18 @@ def _key(word: str) -> str:
     return stem_word(singular)
 
 
+def text_of(words: Sequence[Word]) -> str:
+    """Return some words with a space between them."""
+    return " ".join(word.text for word in words)
+
+
 class Lexicon(NamedTuple):
     """The words with which people ask about tables.
 
     `phrases` are (kind, measure) by words as written, as a stem may be another word ("died", "die"); `stems` are their
-    stems, `synonyms` the stems of a group's members by those of each, `forms` the same as words in full, and `labels`
-    the stems of labels of columns that count, or say when or who something is.
+    stems, `synonyms` the stems of a group's members by those of each, `forms` the same as words in full, `labels` the
+    stems of labels of columns that count, or say when or who something is, `lists` words that one rule is about, and
+    `numbers` those that say a number.
     """
 
     phrases: Mapping[Keys, tuple[tuple[str, str], ...]]
@@ -111,7 +123,8 @@ class Lexicon(NamedTuple):
     units: Mapping[str, Mapping[str, float]]
     unit_words: Mapping[str, str]
     labels: Mapping[str, frozenset[Keys]]
-    suffixes: frozenset[str]
+    lists: Mapping[str, frozenset[str]]
+    numbers: Mapping[str, int]
 
 
 @cache
@@ -132,14 +145,16 @@ def lexicon() -> Lexicon:
             forms.setdefault(member, {}).update(dict.fromkeys(tuple(phrase.split()) for phrase in members))
             synonyms.setdefault(member, {}).update(dict.fromkeys(members.values()))
     return Lexicon(
-        {keys: tuple(kinds) for keys, kinds in phrases.items()},
-        frozenset(tuple(map(_key, keys)) for keys, kinds in phrases.items()
-                  if _NOUNS.isdisjoint(kind for kind, _ in kinds)),
-        {keys: tuple(group) for keys, group in synonyms.items()}, {keys: tuple(group) for keys, group in forms.items()},
-        listed["measures"], {name: measure["units"] for name, measure in listed["measures"].items()},
-        {word.casefold(): unit for unit, words in listed["unit_words"].items() for word in words.split(", ")},
-        {kind: frozenset(map(keys_of, said.split(", "))) for kind, said in listed["labels"].items()},
-        frozenset(listed["suffixes"].split(", ")))
+        phrases={keys: tuple(kinds) for keys, kinds in phrases.items()},
+        stems=frozenset(tuple(map(_key, keys)) for keys, kinds in phrases.items()
+                        if _NOUNS.isdisjoint(kind for kind, _ in kinds)),
+        synonyms={keys: tuple(group) for keys, group in synonyms.items()},
+        forms={keys: tuple(group) for keys, group in forms.items()},
+        measures=listed["measures"], units={name: measure["units"] for name, measure in listed["measures"].items()},
+        unit_words={word.casefold(): unit for unit, said in listed["unit_words"].items() for word in said.split(", ")},
+        labels={kind: frozenset(map(keys_of, said.split(", "))) for kind, said in listed["labels"].items()},
+        lists={name: frozenset(said.split(", ")) for name, said in listed["lists"].items()},
+        numbers=listed["numbers"])
 
 
 def _measures(measures: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
@@ -151,15 +166,35 @@ def _measures(measures: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, 
             yield from ((kind, name, f"{phrase}{ending}") for phrase in filter(None, measure[form].split(", ")))
 
 
+def listed_words(name: str) -> frozenset[str]:
+    """Return the words that one rule is about, in lower case."""
+    return lexicon().lists[name]
+
+
+def kinds_of(words: Sequence[Word]) -> tuple[tuple[str, str], ...]:
+    """Return the kinds of a phrase, each with its measure."""
+    return lexicon().phrases.get(tuple(word.folded for word in words), ())
+
+
+def is_kind_of(kind: str, words: str) -> bool:
+    """Return True if some words are a phrase of a kind."""
+    return any(kind == one for one, _ in kinds_of(words_of(words)))
+
+
+def synonyms_of(keys: Keys) -> tuple[Keys, ...]:
+    """Return the words of the same meaning, as stems, and the words themselves."""
+    return tuple(dict.fromkeys((keys, *lexicon().synonyms.get(keys, ()))))
+
+
 def label_variants(label: str) -> Iterator[Keys]:
     """Yield the ways in which a label may be said, as stems: with synonyms of its words, without brackets."""
     keys = keys_of(_ASIDE.sub(" ", label)) or keys_of(label)
     choices: list[tuple[Keys, ...]] = []
     at = 0
     while at < len(keys):
-        length = next((n for n in (3, 2, 1) if keys[at:at + n] in lexicon().synonyms and at + n <= len(keys)), 1)
-        word = keys[at:at + length]
-        choices.append(tuple(dict.fromkeys((word, *lexicon().synonyms.get(word, ())))))
+        length = next((length for length in range(_LONGEST_LABEL_PHRASE, 0, -1)
+                       if keys[at:at + length] in lexicon().synonyms and at + length <= len(keys)), 1)
+        choices.append(synonyms_of(keys[at:at + length]))
         at += length
     for count, chosen in enumerate(product(*choices)):
         if count == _MOST_VARIANTS:
@@ -187,13 +222,8 @@ def is_form_of(word: str, label: str) -> bool:
     """
     shared = next((at for at, (one, other) in enumerate(zip(word, label, strict=False)) if one != other),
                   min(len(word), len(label)))
-    endings = lexicon().suffixes | {""}
+    endings = listed_words("endings") | {""}
     return any({word[at:], label[at:]} <= endings for at in range(_LEAST_STEM, shared + 1))
-
-
-def is_kind_of(kind: str, words: str) -> bool:
-    """Return True if some words are a phrase of a kind."""
-    return any(kind == one for one, _ in lexicon().phrases.get(tuple(word.folded for word in words_of(words)), ()))
 
 
 def bare_name(name: str) -> str:
@@ -225,13 +255,39 @@ def fixed_parts(question: str, words: Sequence[Word]) -> list[Mention]:
     """Return the quotes, dates, numbers and units of a question; no two of them share a word."""
     quotes = (_part(words, match.start(), match.end(), "quoted", match[1]) for match in _QUOTED.finditer(question)
               if any(match.start() <= word.start and word.end <= match.end() for word in words))
-    parts = [*quotes, *_dates(question, words), *_amounts(question, words)]
-    parts += [Mention(at, at + 1, "unit", unit) for at, word in enumerate(words) if (unit := unit_of(word.text))]
+    dates = (_part(words, start, end, "date", date) for start, end in find_dates(question)
+             if (date := parse_date(question[start:end])))
+    units = (Mention(at, at + 1, "unit", unit) for at, word in enumerate(words) if (unit := unit_of(word.text)))
     chosen: list[Mention] = []
-    for part in parts:
+    for part in (*quotes, *dates, *_amounts(question, words), *units):
         if all(part.last <= other.first or other.last <= part.first for other in chosen):
             chosen.append(part)
     return chosen
+
+
+def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> Mention:
+    inside = [at for at, word in enumerate(words) if word.start < end and start < word.end]
+    return Mention(inside[0], inside[-1] + 1, kind, name)
+
+
+def _amounts(question: str, words: Sequence[Word]) -> Iterator[Mention]:
+    """Yield numbers in digits and in words, each with the unit behind it."""
+    for start, end in find_numbers(question):
+        if _IN_WORD.search(question, 0, start) is None and (amount := parse_number(question[start:end])):
+            yield _with_unit(words, _part(words, start, end, "number", amount))
+    for at, word in enumerate(words):
+        # "one" is a number in "more than one", but not in "which one".
+        number = lexicon().numbers.get(word.text.casefold(), 0)
+        if word.folded == "one" and at and words[at - 1].folded in listed_words("before one"):
+            number = 1
+        if number and at + 1 < len(words):
+            yield _with_unit(words, Mention(at, at + 1, "number", str(number)))
+
+
+def _with_unit(words: Sequence[Word], number: Mention) -> Mention:
+    """Return a number with the unit behind it, which the general reading of numbers may not know."""
+    unit = unit_of(words[number.last].text) if number.last < len(words) and " " not in number.name else ""
+    return Mention(number.first, number.last + 1, "number", f"{number.name} {unit}") if unit else number
 
 
 def unit_of(word: str) -> str:
@@ -241,33 +297,6 @@ def unit_of(word: str) -> str:
     if len(word) < 2 or not is_unit(word):  # noqa: PLR2004 - a letter of its own is rather a name
         return ""
     return parse_number(f"1 {word}").partition(" ")[2]
-
-
-def _dates(question: str, words: Sequence[Word]) -> Iterator[Mention]:
-    for start, end in find_dates(question):
-        if date := parse_date(question[start:end]):
-            yield _part(words, start, end, "date", date)
-
-
-def _amounts(question: str, words: Sequence[Word]) -> Iterator[Mention]:
-    for start, end in find_numbers(question):
-        if _IN_WORD.search(question, 0, start) is None and (amount := parse_number(question[start:end])):
-            part = _part(words, start, end, "number", amount)
-            # The general reading of numbers may not know the unit that stands behind.
-            unit = unit_of(words[part.last].text) if part.last < len(words) and " " not in amount else ""
-            yield Mention(part.first, part.last + 1, "number", f"{amount} {unit}") if unit else part
-    for at, word in enumerate(words):
-        number = 1 if word.folded == "one" and at and words[at - 1].folded in _BEFORE_ONE else (
-            _LEAST_NUMBERS.get(word.text.casefold()))
-        if number and at + 1 < len(words):
-            unit = unit_of(words[at + 1].text)
-            yield Mention(at, at + 2, "number", f"{number} {unit}") if unit else Mention(
-                at, at + 1, "number", str(number))
-
-
-def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> Mention:
-    inside = [at for at, word in enumerate(words) if word.start < end and start < word.end]
-    return Mention(inside[0], inside[-1] + 1, kind, name)
 
 
 @lru_cache(64)
@@ -290,7 +319,7 @@ def value_queries(question: str) -> set[str]:
         queries |= {folded, folded.removesuffix("s"), folded.removesuffix("es"), re.sub("ies$", "y", folded)}
     for _, _, keys in runs_of(words_of(question)):
         queries.update(key for synonym in lexicon().forms.get(keys, ()) for key in synonym)
-    return {query for query in queries if query}
+    return queries - {""}
 
 
 def convert(number: float, unit: str, wanted: str) -> float | None:

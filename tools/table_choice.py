@@ -1,7 +1,8 @@
 """The tables that a question may mean, described as citable items: columns with kinds, units, values and ranges."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,9 +22,9 @@ TABLES = "tables"
 """The title of the block of tables."""
 TABLE_TOKENS = 280
 """Limit on the estimated tokens of all tables, because they are in every prompt of a question."""
-_ENOUGH_POINTS, _OF_LARGEST = 3, 2
-"""The least points of a table that is described, and those that the largest has anyway, as most counts are over it.
-A word of the question in a table's name or columns has two, one in a value that several rows have has one."""
+_NAME_POINTS, _VALUE_POINTS, _LARGEST_POINTS, _ENOUGH_POINTS = 2, 1, 2, 3
+"""The points of a table for each word of the question in its names and in its values, and for being the largest, which
+most counts are over; and those from which it is described."""
 _WIDESPREAD = 1 / 4
 """A word that is in more than this share of the tables tells nothing about any of them."""
 _ENOUGH_VOTES = 3 / 10
@@ -49,24 +50,33 @@ _PLAIN_FIELDS = frozenset({"document", "title", "source"})
 """What every document has; a table of documents with these alone says nothing."""
 
 
+@dataclass(frozen=True)
+class _TableWords:
+    """The stems of a table's title, of its columns' names, of its values, and of short ones that several rows have."""
+
+    title: frozenset[str]
+    columns: frozenset[str]
+    values: frozenset[str]
+    repeated: frozenset[str]
+
+
 def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOKENS, *, alone: bool = False,
                     ) -> list[Block]:
     """Return the tables of records and documents that a question may mean as a block; empty if there are no tables.
 
-    A table is described, as an item, if it shares with the question more than many tables do (see `_tells`); the note
-    has the short names of others, or their number if none is described. If no passage is shown with them (`alone`) or
-    the question has other words than the documents, the likeliest is described in any case, and the next ones have
-    their columns in the note. The order is by the words that names and
-    values share with the question, by the vectors of the names, and by the documents of the nearest passages; the table
-    of documents is the second if it shares a word.
+    A table is described, as an item, if it shares with the question more than many tables do (see `_telling_tables`);
+    the note has the short names of others, or their number if none is described. If no passage is shown with them
+    (`alone`) or the question has other words than the documents, the likeliest is described in any case, and the next
+    ones have their columns in the note. The table of documents is the second if it shares a word.
     """
     if not (tables := _shown_tables(retriever.index)):
         return []
     asked, votes = _stems(question), _votes(retriever, tables, question)
-    scores = _scores(retriever, tables, question, votes)
+    words = {table.name: _words_of(table) for table in tables}
+    scores = _scores(retriever, tables, words, question, votes)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
     alone = alone or is_worded_otherwise(retriever, question)
-    telling = {table.name for table in ranked} if alone else _tells(tables, asked, votes)
+    telling = {*words} if alone else _telling_tables(tables, words, asked, votes)
     described = dict[str, Passage]()
     for table in _to_describe([table for table in ranked if table.name in telling], scores, asked):
         most = tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE)
@@ -74,35 +84,9 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
         described[table.name] = _item(retriever.index, table, line)
         tokens -= estimate_tokens(line)
     others = [table for table in ranked if table.name not in described]
-    return [Block(title=TABLES, items=tuple(described.values()), note=_others_line(
-        others, are_named=bool(described), with_columns=_MOST_DESCRIBED if alone else 0))]
-
-
-def _tells(tables: Sequence[TableInfo], asked: Collection[str], votes: Mapping[str, float]) -> set[str]:
-    """Return the names of the tables that share more with a question than many others do.
-
-    They have `_ENOUGH_POINTS`, or `_ENOUGH_VOTES` that few other tables have. A table of few rows has neither: passages
-    show it whole.
-    """
-    large = [table for table in tables if table.rows >= _LEAST_ROWS]
-    most_tables = max(1, int(len(large) * _WIDESPREAD))
-    largest = max(large, key=lambda table: (table.rows, table.name)).name if large else ""
-    names_of = {table.name: _stems(" ".join((table.name, table.title, *(
-        f"{column.name} {column.title}" for column in table.columns if column.name != "document"))).replace("_", " "))
-        for table in large}
-    # One counts or filters by short values that several rows have, not by titles.
-    words_of = {table.name: names_of[table.name] | _stems(" ".join(
-        value for column in table.columns if column.name != "document" and column.kind in {"text", "list"}
-        for value, count in column.frequent if count > 1 and len(value) <= _LONGEST_VALUE)) for table in large}
-    tables_with = Counter(word for words in words_of.values() for word in words)
-    telling = {word for word in asked if 0 < tables_with[word] <= most_tables}
-    found = set[str]()
-    for name, words in words_of.items():
-        points = sum(2 if word in names_of[name] else 1 for word in words & telling) + _OF_LARGEST * (name == largest)
-        is_near = votes[name] >= _ENOUGH_VOTES and sum(
-            votes[table.name] >= votes[name] for table in large) <= most_tables
-        found.update([name] if points >= _ENOUGH_POINTS or is_near else [])
-    return found
+    note = _others_line(others, most_named=_MOST_OTHERS if described else 1,
+                        with_columns=_MOST_DESCRIBED if alone else 0)
+    return [Block(title=TABLES, items=tuple(described.values()), note=note)]
 
 
 def has_tables(index: GraphIndex) -> bool:
@@ -130,52 +114,85 @@ def _documents_of(table: TableInfo) -> tuple[tuple[str, int], ...]:
     return next((column.frequent for column in table.columns if column.name == "document"), ())
 
 
-def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
-    """Return a table as an item: its numbers rest on all of its rows, of which it cites the first."""
-    sql = f'SELECT * FROM "{table.name}"'  # noqa: S608
-    first = index.sql.run(sql, most_rows=1, most_cited=1).citations[:1]
-    places = tuple(Place(document=one.document, start=one.start, text=one.quote) for one in first)
-    cited = {"document": places[0].document, "start": places[0].start, "text": places[0].text} if places else {}
-    return Passage(**{"chunk_id": "", "document": "", "title": table.title, "text": line, "start": 0, "score": 0.0,
-                      "kind": "table", "statement": line, "places": places,
-                      "basis": Basis(query=sql, records=table.rows)} | cited)
-
-
-def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], asked: Collection[str]) -> list[TableInfo]:
-    """Return the likeliest tables; behind the first that of documents, for which no passage votes, if it has a word."""
-    likely = [table for table in ranked[:_MOST_DESCRIBED]
-              if table is ranked[0] or (scores[table.name] >= _LEAST_SCORE * scores[ranked[0].name]
-                                        and any(_is_asked(column, asked) for column in table.columns))]
-    documents = [table for table in ranked[1:] if table.kind == "documents"
-                 and any(_is_asked(column, asked) for column in table.columns)]
-    return [*likely[:1], *documents, *(table for table in likely[1:] if table not in documents)]
-
-
 def _shown_tables(index: GraphIndex) -> list[TableInfo]:
     """Return the tables of records, and that of documents if these say something of themselves."""
     return [table for table in index.sql.tables() if table.kind == "records" or (
         table.kind == "documents" and any(column.name not in _PLAIN_FIELDS for column in table.columns))]
 
 
-def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str, votes: Mapping[str, float],
-            ) -> dict[str, float]:
-    names_of = {table.name: _stems(f"{table.name} {table.title}".replace("_", " ")) for table in tables}
-    words_of = {table.name: names_of[table.name] | _stems(" ".join(
-        text for column in table.columns if column.name != "document" for text in _texts_of_column(column)))
-        for table in tables}
-    tables_with = Counter(word for words in words_of.values() for word in words)
+# The words of tables, and those that a question shares with them.
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(content_words(text.replace("_", " ")))
+
+
+def _names_text(column: ColumnInfo) -> str:
+    return f"{column.name} {column.title}"
+
+
+def _values_of(column: ColumnInfo) -> Sequence[tuple[str, int]]:
+    """Return the frequent values of a column of texts, each with its number of rows; numbers and dates are no words."""
+    return column.frequent if column.kind in {"text", "list"} else ()
+
+
+def _words_of(table: TableInfo) -> _TableWords:
+    columns = [column for column in table.columns if column.name != "document"]
+    values = [value for column in columns for value in _values_of(column)]
+    # One counts or filters by short values that several rows have, not by titles.
+    repeated = [value for value, count in values if count > 1 and len(value) <= _LONGEST_VALUE]
+    return _TableWords(_stems(f"{table.name} {table.title}"), _stems(" ".join(map(_names_text, columns))),
+                       _stems(" ".join(value for value, _ in values)), _stems(" ".join(repeated)))
+
+
+def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:
+    """Return True if a question has a word of a column's names or values."""
+    texts = [_names_text(column), *(value for value, _ in _values_of(column))]
+    return not _stems(" ".join(texts)).isdisjoint(asked)
+
+
+def _telling_tables(tables: Sequence[TableInfo], words: Mapping[str, _TableWords], asked: Collection[str],
+                    votes: Mapping[str, float]) -> set[str]:
+    """Return the names of the tables that share more with a question than many others do.
+
+    They have `_ENOUGH_POINTS`, or `_ENOUGH_VOTES` that few other tables have. A table of few rows has neither: passages
+    show it whole.
+    """
+    large = [table for table in tables if table.rows >= _LEAST_ROWS]
+    most_tables = max(1, int(len(large) * _WIDESPREAD))
+    named = {table.name: words[table.name].title | words[table.name].columns for table in large}
+    tables_with = Counter(word for name, own in named.items() for word in own | words[name].repeated)
+    telling = {word for word in asked if 0 < tables_with[word] <= most_tables}
+    largest = max(large, key=lambda table: (table.rows, table.name)).name if large else ""
+    found = set[str]()
+    for name, own in named.items():
+        points = _NAME_POINTS * len(own & telling) + _VALUE_POINTS * len((words[name].repeated - own) & telling)
+        points += _LARGEST_POINTS if name == largest else 0
+        as_near = sum(votes[other] >= votes[name] for other in named)
+        if points >= _ENOUGH_POINTS or (votes[name] >= _ENOUGH_VOTES and as_near <= most_tables):
+            found.add(name)
+    return found
+
+
+def _scores(retriever: Retriever, tables: Sequence[TableInfo], words: Mapping[str, _TableWords], question: str,
+            votes: Mapping[str, float]) -> dict[str, float]:
+    """Return how likely a question means each table, by its words, the vector of its names, and its votes."""
+    all_words = {name: own.title | own.columns | own.values for name, own in words.items()}
+    tables_with = Counter(word for own in all_words.values() for word in own)
     # Of the question's words, rare ones and those of a table's name count more.
     weights = {word: 1 / tables_with[word] for word in _stems(question) if word in tables_with}
     total = sum(weights.values()) or 1.0
-    scores = {name: sum(weights[word] * (1 + (word in names_of[name])) for word in sorted(words & weights.keys()))
-              / total for name, words in words_of.items()}
+    scores = dict(votes)
+    for name, own in all_words.items():
+        shared = sorted(own & weights.keys())
+        scores[name] += sum(weights[word] * (1 + (word in words[name].title)) for word in shared) / total
     query = retriever.compare(question[:LONGEST])
     largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
     names = [f"{table.title}: {', '.join(column.title for column in table.columns if column.name != 'document')}"
              for table in largest]
     for table, vector in zip(largest, retriever.embed(names), strict=True):
         scores[table.name] += query.trust * round(float(np.dot(vector, query.vector)), 4)
-    return {name: score + votes[name] for name, score in scores.items()}
+    return scores
 
 
 def _votes(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> dict[str, float]:
@@ -186,30 +203,40 @@ def _votes(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> 
             if table.kind == "records" else 0 for table in tables}
 
 
-def _texts_of_column(column: ColumnInfo) -> Iterator[str]:
-    yield f"{column.name} {column.title}".replace("_", " ")
-    if column.kind in {"text", "list"}:
-        yield from (value for value, _ in column.frequent)
+def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], asked: Collection[str]) -> list[TableInfo]:
+    """Return the likeliest tables; behind the first that of documents, for which no passage votes, if it has a word."""
+    first, others = ranked[:1], ranked[1:]
+    sharing = [table for table in others if any(_is_asked(column, asked) for column in table.columns)]
+    documents = [table for table in sharing if table.kind == "documents"]
+    likely = [table for table in others[:_MOST_DESCRIBED - 1] if table in sharing and table not in documents
+              and scores[table.name] >= _LEAST_SCORE * scores[first[0].name]]
+    return [*first, *documents, *likely]
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(content_words(text))
+# Descriptions.
 
 
-def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:
-    return not _stems(" ".join(_texts_of_column(column))).isdisjoint(asked)
+def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
+    """Return a table as an item: its numbers rest on all of its rows, of which it cites the first."""
+    sql = f'SELECT * FROM "{table.name}"'  # noqa: S608
+    first = index.sql.run(sql, most_rows=1, most_cited=1).citations[:1]
+    places = tuple(Place(document=one.document, start=one.start, text=one.quote) for one in first)
+    cited = places[0] if places else Place(document="", start=0, text=line)
+    return Passage(chunk_id="", document=cited.document, title=table.title, text=cited.text, start=cited.start,
+                   score=0.0, kind="table", statement=line, places=places,
+                   basis=Basis(query=sql, records=table.rows))
 
 
 def _fitting_line(table: TableInfo, asked: Collection[str], tokens: int) -> str:
     """Return a table's description in the fullest form that fits, or with the columns asked for and more that fit."""
     is_named_so = table.title.casefold() in {table.name, table.name.replace("_", " ")}
     named = f"{table.name}{'' if is_named_so else f' “{_short(table.title)}”'} ({table.rows} rows)"
-    for values in _VALUES:
-        line = f"{named}: {'; '.join(_column_texts(table, asked, *values))}"
+    for most_values in _VALUES:
+        line = f"{named}: {'; '.join(_column_texts(table, table.columns, asked, *most_values))}"
         if estimate_tokens(line) <= tokens:
             return line
-    asked_first = tuple(sorted(table.columns, key=lambda column: not _is_asked(column, asked)))
-    columns = _column_texts(table.model_copy(update={"columns": asked_first}), asked, *_VALUES[-2])
+    asked_first = sorted(table.columns, key=lambda column: not _is_asked(column, asked))
+    columns = _column_texts(table, asked_first, asked, *_VALUES[-2])
     for left in range(1, len(columns)):
         line = f"{named}: {'; '.join([*columns[:-left], f'… {left} more columns'])}"
         if estimate_tokens(line) <= tokens:
@@ -217,31 +244,36 @@ def _fitting_line(table: TableInfo, asked: Collection[str], tokens: int) -> str:
     return line
 
 
-def _column_texts(table: TableInfo, asked: Collection[str], asked_values: int, other_values: int) -> list[str]:
-    """Return the columns of a table, each with the values that a question may mean."""
-    # A column that the question names has its most frequent values, another one those with a word of the question, or
-    # all if they are few.
-    columns = list[str]()
-    for column in table.columns:
+def _column_texts(table: TableInfo, columns: Sequence[ColumnInfo], asked: Collection[str], asked_values: int,
+                  other_values: int) -> list[str]:
+    """Return columns of a table, each with the values that a question may mean.
+
+    A column that the question names has its most frequent values, another one those with a word of the question, or all
+    if they are few.
+    """
+    texts = list[str]()
+    for column in columns:
         if column.name == "document" and table.documents <= 1:
             continue
-        is_named = not _stems(f"{column.name} {column.title}".replace("_", " ")).isdisjoint(asked)
+        is_named = not _stems(_names_text(column)).isdisjoint(asked)
         meant = [value for value in column.frequent if not _stems(value[0]).isdisjoint(asked)]
         values = column.frequent if is_named or column.distinct <= other_values else meant
         most = asked_values if column.distinct <= asked_values else min(asked_values, _FREQUENT)
-        columns.append(_column_text(column, table, values[:most], is_asked=is_named or bool(meant)))
-    return columns
+        texts.append(_column_text(column, table, values[:most], is_asked=is_named or bool(meant)))
+    return texts
 
 
 def _column_text(column: ColumnInfo, table: TableInfo, values: Sequence[tuple[str, int]], *, is_asked: bool) -> str:
     """Return a column: its name, kind, unit, range or values, and how many cells are empty or of another kind."""
-    kind = "" if column.kind == "text" else f" {column.kind}"
-    unit = f" {column.unit}" if column.unit else f" {'|'.join(column.units)}" if column.units else ""
-    ends = "..".join(dict.fromkeys((column.smallest, column.largest)))
-    spread = f" {ends}" if column.smallest and column.kind in {"number", "date"} else ""
-    missing = "".join([f", {column.empty} empty" if column.empty and is_asked else "",
-                       f", {column.untyped} other text" if column.untyped else ""])
-    return f"{column.name}{kind}{unit}{spread or _values_text(column, table, values)}{missing}"
+    text = column.name if column.kind == "text" else f"{column.name} {column.kind}"
+    if units := [column.unit] if column.unit else column.units:
+        text += f" {'|'.join(units)}"
+    if column.smallest and column.kind in {"number", "date"}:
+        text += f" {'..'.join(dict.fromkeys((column.smallest, column.largest)))}"
+    else:
+        text += _values_text(column, table, values)
+    text += f", {column.empty} empty" if column.empty and is_asked else ""
+    return text + (f", {column.untyped} other text" if column.untyped else "")
 
 
 def _values_text(column: ColumnInfo, table: TableInfo, values: Sequence[tuple[str, int]]) -> str:
@@ -262,15 +294,15 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST_VALUE else f"{line[:_LONGEST_VALUE - 1]}…"
 
 
-def _others_line(tables: Sequence[TableInfo], *, are_named: bool, with_columns: int) -> str:
-    """Return the short names of the first other tables, of one unless `are_named`, and how many more there are.
+def _others_line(tables: Sequence[TableInfo], *, most_named: int, with_columns: int) -> str:
+    """Return the short names of the first other tables, and how many more there are.
 
     The first `with_columns` of them have the names of their columns.
     """
     columns = {table.name: f" ({', '.join(column.name for column in table.columns if column.name != 'document')})"
                for table in tables[:with_columns]}
-    named = [f"{table.name} {table.rows}{columns.get(table.name, '')}" for table in tables if table.rows >= _LEAST_ROWS
-             and len(table.name) <= _LONGEST_NAME][:_MOST_OTHERS if are_named else 1]
+    named = [f"{table.name} {table.rows}{columns.get(table.name, '')}" for table in tables
+             if table.rows >= _LEAST_ROWS and len(table.name) <= _LONGEST_NAME][:most_named]
     left = len(tables) - len(named)
     if not named:
         return f"{left} other tables" if left else ""

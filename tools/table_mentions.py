@@ -19,10 +19,12 @@ from .question_words import (
     is_form_of,
     is_kind_of,
     keys_of,
+    kinds_of,
     label_variants,
     label_words,
     lexicon,
     runs_of,
+    text_of,
     words_of,
 )
 from .value_mentions import NAMING_SHARE, PLAIN, WEAK, Candidate, ValueReader
@@ -75,7 +77,8 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
     if not all(_is_glossed(question, words, at, mentions) for at in unread):
         return None
-    mentions = _name_columns(mentions, columns, words)
+    mentions = [replace(mention, text=text_of(words[mention.first:mention.last]))
+                for mention in _name_columns(mentions, columns, words)]
     return None if _has_rival_values(mentions, columns) else Reading(table, question, words, tuple(mentions), heads)
 
 
@@ -167,7 +170,7 @@ def _fixed(question: str) -> tuple[Candidate, ...]:
         candidates.append(("certain" if is_quoted_word else part.kind, part))
     ranks = {**dict.fromkeys(WEAK, "weak"), "made": "made"}
     for first, last, _ in runs_of(words):
-        kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
+        kinds = kinds_of(words[first:last])
         for kind, name in sorted(kinds, key=lambda one: one[0] in WEAK):
             candidates.append((ranks.get(kind, "operation"), Mention(first, last, kind, name)))
     return tuple(candidates)

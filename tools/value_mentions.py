@@ -16,10 +16,13 @@ from .question_words import (
     Word,
     bare_name,
     is_form_of,
+    is_kind_of,
     keys_of,
+    kinds_of,
     label_words,
     lexicon,
     runs_of,
+    text_of,
     value_variants,
     words_of,
 )
@@ -87,11 +90,11 @@ class ValueReader:
 
     def _rank(self, first: int, last: int) -> str:
         """Return the rank of words as a whole value: higher if they are written as a value is."""
-        if _text_of(self._words[first:last]).casefold() not in self._spellings:
+        if text_of(self._words[first:last]).casefold() not in self._spellings:
             return "value"
         # The topic "Typing" is no form of "type", and 3.10 is no number.
         word = self._words[first]
-        is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((word.folded,), ()))
+        is_measure = is_kind_of("measure", word.folded)
         return "certain" if is_measure or "." in word.text else "literal"
 
     def _says_kind(self, name: str, values: Sequence[str]) -> bool:
@@ -103,7 +106,7 @@ class ValueReader:
     def _fitting(self, first: int, last: int, found: Mapping[str, Sequence[str]], *, is_whole: bool,
                  ) -> dict[str, tuple[str, ...]]:
         """Return those of the found values that words may mean, by column."""
-        word, said = self._words[first].text, _text_of(self._words[first:last]).casefold()
+        word, said = self._words[first].text, text_of(self._words[first:last]).casefold()
         keys = tuple(one.key for one in self._words[first:last])
         exact = {value for fitting in found.values() for value in fitting
                  if said in self._spellings and bare_name(value).casefold() == said}
@@ -166,14 +169,10 @@ def _short_titles(title: str) -> Iterator[Keys]:
 
 def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:
     """Return True unless words that mean something else are a value only by their spelling: "or" is not Oregon."""
-    kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
+    kinds = kinds_of(words[first:last])
     is_phrase = any(kind not in {*WEAK, "measure"} or kind == "neutral" for kind, _ in kinds)
     is_short = last == first + 1 and len(words[first].text) < LEAST_LETTERS and not is_han(words[first].text[0])
     if not is_phrase and not is_short:
         return True
-    text = _text_of(words[first:last])
+    text = text_of(words[first:last])
     return first > 0 and text.lower() != text and any(text in values for values in found.values())
-
-
-def _text_of(words: Sequence[Word]) -> str:
-    return " ".join(word.text for word in words)
