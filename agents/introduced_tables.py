@@ -38,7 +38,7 @@ def describe_tables(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, st
     tables.sort(key=lambda table: (not any(map(_title_of, table.columns)), -table.rows, table.name))
     is_only = len(metadata_of) == 1
     of_tables = (line for table in tables if (line := _describe_table(index, table, is_only=is_only)))
-    return list(islice(chain(_describe_folders(metadata_of), of_tables), _SHOWN))
+    return [*islice(chain(_describe_folders(metadata_of), of_tables), _SHOWN), *_describe_lists(index)]
 
 
 def _title_of(column: ColumnInfo) -> str:
@@ -66,6 +66,21 @@ def _describe_folders(metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[
         if len(columns) >= _LEAST_COLUMNS:
             name = readable_name(folder) if folder else "documents"
             yield f"{name}: {len(documents):,} × {_list_columns(['title', *columns])}"
+
+
+def _describe_lists(index: GraphIndex) -> Iterator[str]:
+    """Yield the most frequent items of the lists that most documents have, such as "tags: R (8), rain (4)"."""
+    for table in index.sql.tables():
+        for column in table.columns if table.kind == "documents" else ():
+            if column.kind != "list" or table.rows - column.empty < table.rows * _MOSTLY:
+                continue
+            counts, spelled = Counter[str](), dict[str, str]()
+            for value, times in column.frequent:
+                counts[label_key(value)] += times
+                spelled.setdefault(label_key(value), value)
+            items = [f"{spelled[key]} ({times})" for key, times in counts.most_common(_COLUMNS) if times >= _LEAST_ROWS]
+            if len(items) >= _LEAST_COLUMNS:
+                yield f"{column.title}: {', '.join(items)}"
 
 
 def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> str:

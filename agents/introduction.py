@@ -48,7 +48,7 @@ _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdo
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
           "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON", "tex": "LaTeX"}
 _DATA = frozenset({".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".xls", ".bib", ".ris"})
-"""Files of records: their titles come last, as the introduction describes them as tables."""
+"""Files of records come last, as the introduction describes them as tables."""
 
 
 class MainEntity(Frozen):
@@ -142,7 +142,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
         documents = kb.documents.about()
         title_of = {document_id: _shown_title(document_id, title) for document_id, title, _, _ in documents}
         metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
-        ids = _take_turns(metadata_of)
+        ids = sorted(_take_turns(metadata_of), key=lambda key: PurePosixPath(key).suffix.lower() in _DATA)
         dates = sorted(date for document_id, title, _, metadata in documents
                        if (date := document_date(document_id, title, metadata)))
         entities = main_entities(index)
@@ -194,7 +194,7 @@ def _title_texts(ids: Sequence[str], title_of: Mapping[str, str], metadata_of: M
                  ) -> tuple[str, ...]:
     """Return the first different titles of some documents, with their authors."""
     titles = dict[str, None]()  # a set in order
-    for document in sorted(ids, key=lambda key: PurePosixPath(key).suffix.lower() in _DATA):
+    for document in ids:
         author = metadata_of[document].get("author", "")
         has_name = " " in author and len(author) <= _LONGEST_AUTHORS  # the name of an account is one word
         titles[f"{title_of[document]}, by {author}" if has_name else title_of[document]] = None

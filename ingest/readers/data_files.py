@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from pybtex.database import Entry, parse_string
+from pybtex.database.input.bibtex import DuplicateField, month_names
 from pybtex.errors import capture
 from pybtex.richtext import Text
 
@@ -21,6 +22,7 @@ _RIS_FIELDS = {"TI": "title", "T1": "title", "PY": "year", "Y1": "year", "JO": "
                "AU": "author", "A1": "author", "KW": "keywords"}
 _COMMENT = re.compile(r"^[ \t]*+%[^\n]*+", re.MULTILINE)  # for BibTeX it is no comment if it has an "@"
 _STYLE = re.compile(r"\\(?:text[a-z]{2}|emph|underline)\{([^{}]{0,300})\}")  # such as of one's own name
+_BARE_WORD = re.compile(r"=[ \t]{0,20}([A-Za-z]{1,40})[ \t]{0,20}(?=[,}\r\n])")
 _DOI_ADDRESS = re.compile(r"https?://(?:dx\.)?doi\.org/")
 _YEAR = re.compile(r"\d{4}")
 
@@ -63,8 +65,11 @@ def _csl_work(record: dict[str, Any]) -> Fields:
 
 def read_bib(data: bytes, limits: Limits) -> Content:
     """Read a BibTeX file: each entry is a row with title, author, year and venue; UnreadableError if it has none."""
-    with capture() as errors:
-        entries = parse_string(_STYLE.sub(r"\1", _COMMENT.sub("", decode(data))), "bibtex").entries
+    text = _STYLE.sub(r"\1", _COMMENT.sub("", decode(data)))
+    words = {word: word for word in _BARE_WORD.findall(text)}  # those that nothing defines mean themselves
+    with capture() as problems:
+        entries = parse_string(text, "bibtex", macros=words | month_names).entries
+    errors = [problem for problem in problems if not isinstance(problem, DuplicateField)]  # the first one is read
     works = [_bibtex_work(key, entry) for key, entry in entries.items() if entry.fields or entry.persons]
     if not works:
         raise UnreadableError(f"not BibTeX that can be read ({errors[0] if errors else 'no entry'}): mend the entry")

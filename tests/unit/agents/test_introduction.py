@@ -104,7 +104,8 @@ def test_tables_are_named_by_file_and_folder_and_have_a_header_of_names(tmp_path
     files["walks.md"] = "| Start | I |\n|---|---|\n| Ash | II |\n| Elm | III |\n| Oak | IV |\n"
     files["tunes.md"] = "| Hear this tune, click here. | x |\n|---|---|\n| Ash | 1 |\n| Elm | 2 |\n| Oak | 1 |\n"
     found = introduce(tmp_path, files)
-    assert found.tables == ("dishes: 5 × title, date, tags, author, course, created", "Mill stones: 3 × Mill, Stones")
+    assert found.tables == ("dishes: 5 × title, date, tags, author, course, created", "Mill stones: 3 × Mill, Stones",
+                            "tags: soup (5), hot (4)")
     assert found.titles == ("Soup 1", "Meeting 3", "Soup 2", "tunes", "Meeting 4", "Soup 3")
     assert {one.said for one in found.openings} == {
         "This soup is number 1 of four.", "We talked about the mill of day 3.", "This soup is number 2 of four."}
@@ -137,6 +138,16 @@ def test_a_folder_is_introduced_by_the_page_on_the_whole(tmp_path):
         "a/incident.md": "# Incident\n\nOne window broke in the mill during the storm of March.\n",
         "mission-statement.md": "# Mission Statement\n\nThe Mill Trust (MT) keeps all old mills of Radom in order.\n"})
     assert [one.said for one in found.openings] == ["The Mill Trust (MT) keeps all old mills of Radom in order."]
+
+
+def test_papers_are_introduced_by_their_texts_and_tags_before_their_bibliographies(tmp_path):
+    names = ("Bells", "Doors", "Quays")
+    found = introduce(tmp_path, {f"{name}/refs.bib": "@book{a, title = {Old Works}, year = 1901}" for name in names} | {
+        f"{name}/paper.md": f"---\ntags:\n - R\n - mills\n---\n# {name}\n\n{name} are counted here by a program.\n"
+        for name in names})
+    assert found.titles[:3] == names
+    assert [one.said for one in found.openings] == [f"{name} are counted here by a program." for name in names]
+    assert "tags: R (3), mills (3)" in found.tables
 
 
 def test_titles_are_names_of_records_and_files_in_words(tmp_path):

@@ -64,6 +64,13 @@ def test_other_entries_of_a_bibliography_are_read_beside_one_that_is_broken(tmp_
     assert "1 of its entries (syntax error" in failures[0].reason
 
 
+def test_a_word_that_nothing_defines_means_itself_and_a_field_that_stands_twice_is_read_once(tmp_path):
+    entry = "@article{a, title = {Bells}, journal = Science, month = march, keywords = {old}, keywords = {new}}"
+    table, = only(write(tmp_path / "a.bib", entry)).tables
+    fields = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (fields["venue"], fields["keywords"]) == ("Science", "old")
+
+
 @pytest.mark.parametrize(("title", "text"), [("Boats That Lie at the Quay", "Boats lie at a quay."),
                                              ("PII: S0022", "https://doi.org/10.1016/J.JQ.2001.04.001. They lie.")])
 def test_a_paper_gets_the_fields_of_its_work_by_title_or_doi(tmp_path, title, text):
