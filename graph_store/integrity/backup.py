@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 
 from ...models.embedding.embedder import Embedder
 from ...runtime import audit
-from ...runtime.safe_files import own_folder
+from ...runtime.safe_files import own_folder, whole_file
 from ...schemas.documents import Frozen
 from ..knowledge_base import KnowledgeBase
 from ..layout import RESTORING, Layout
@@ -83,24 +83,18 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, *, force: bool = F
         raise BackupError(f"{target} is there already: name another file, or replace it with --force")
     if not resolved.parent.is_dir():
         raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
-    # Write to a temporary folder beside the target: there the finished file can be renamed in one step.
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=resolved.parent,
-                                     ignore_cleanup_errors=True) as name:
-        copy, manifest = _copy_ledger(layout, Path(name), embedder)
-        archive_file = Path(name, "backup.zip")
-        with archive_file.open("xb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
-                archive.write(copy, LEDGER)
-            file.flush()
-            os.fsync(file.fileno())
-        archive_file.replace(target)
+                                     ignore_cleanup_errors=True) as folder:
+        apart = Layout.of(Path(folder), layout.name)
+        manifest = _copy_ledger(layout, apart, embedder)
+        with whole_file(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
+            archive.write(apart.ledger_file, LEDGER)
     return manifest
 
 
-def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder) -> tuple[Path, Manifest]:
-    """Copy the current state of the ledger to an empty folder, and check the copy by reading it as `restore` does."""
-    apart = Layout.of(folder, layout.name)
+def _copy_ledger(layout: Layout, apart: Layout, embedder: Embedder) -> Manifest:
+    """Copy the current state of the ledger to an empty layout, and check the copy by reading it as `restore` does."""
     apart.root.mkdir()
     copy = apart.ledger_file
     with closing(Database(layout.ledger, create=False)) as source:
@@ -121,8 +115,8 @@ def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder) -> tuple[Path
         embedding, _ = recorded_model(ledger)
     with copy.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return copy, Manifest(format=FORMAT, name=layout.name, created=now(), ledger_format=LEDGER_FORMAT,
-                          size=copy.stat().st_size, sha256=digest, embedding=embedding, **counts)
+    return Manifest(format=FORMAT, name=layout.name, created=now(), ledger_format=LEDGER_FORMAT,
+                    size=copy.stat().st_size, sha256=digest, embedding=embedding, **counts)
 
 
 def _read_ledger(apart: Layout, embedder: Embedder) -> None:
@@ -213,16 +207,17 @@ def restore(file: Path, layout: Layout, embedder: Embedder, *, force: bool = Fal
 
 def _unpack_ledger(file: Path, manifest: Manifest, unpacked: Path) -> None:
     """Unpack the ledger of a backup, at most the bytes that the manifest says, and check them by their digest."""
-    digest, left = hashlib.sha256(), manifest.size + 1
+    digest, size = hashlib.sha256(), 0
     make_private(unpacked)
     with _open_archive(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
-        while block := source.read(min(_BLOCK, left)):
-            left -= len(block)
+        # One byte more than the manifest says is read, to see that there is no more.
+        while block := source.read(min(_BLOCK, manifest.size + 1 - size)):
+            size += len(block)
             digest.update(block)
             target.write(block)
         target.flush()
         os.fsync(target.fileno())
-    if left != 1 or digest.hexdigest() != manifest.sha256:
+    if size != manifest.size or digest.hexdigest() != manifest.sha256:
         raise _unusable_backup(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
 
 

@@ -52,10 +52,9 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
     kb, documents, steps = knowledge_base, knowledge_base.documents, knowledge_base.calls.spent("step", prices)
     failures = tuple(documents.failures())
     costs = [spent for spent in kb.calls.spent("document", prices) if spent.name]  # the others belong to no document
-    # By cost if all costs are known, otherwise by tokens.
-    has_all_costs = all(spent.cost is not None for spent in costs)
-    dearest = sorted(costs, key=lambda spent: (-(spent.cost or 0.0) if has_all_costs else 0.0,
-                                               -spent.prompt - spent.completion, spent.name))[:DEAREST]
+    dearest = sorted(costs, key=lambda spent: (-spent.prompt - spent.completion, spent.name))
+    if all(spent.cost is not None for spent in costs):  # otherwise they are compared by tokens alone
+        dearest.sort(key=lambda spent: -(spent.cost or 0.0))
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
         chunks_waiting=documents.count_status("pending", "extracted"),
@@ -68,7 +67,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejections(of_facts=True),
         repaired=kb.extractions.count_repairs(),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
-        dearest_documents=tuple(dearest), embedding_model=recorded_model(kb.database)[0])
+        dearest_documents=tuple(dearest[:DEAREST]), embedding_model=recorded_model(kb.database)[0])
 
 
 def read_overview(settings: Settings, name: str) -> Overview | None:

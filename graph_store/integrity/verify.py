@@ -6,7 +6,7 @@ Each check yields a line for each problem that it finds.
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -15,7 +15,6 @@ import numpy as np
 import orjson
 
 from ...ingest.chunking import chunk_id
-from ...models.embedding.embedder import Vectors
 from ...schemas.documents import Frozen
 from ..graph import graph_file
 from ..index import index_file
@@ -96,6 +95,7 @@ def find_unsound(knowledge_base: KnowledgeBase) -> Iterator[str]:
 
 
 def _check_ledger(kb: KnowledgeBase) -> Iterator[str]:
+    """Check the database by its own checks and, in SQLite, that it has exactly the tables of this format."""
     foreign = foreign_objects(kb.database) if kb.layout.database is None else []
     yield from (f"the ledger: {line}" for line in (*kb.database.problems(), *foreign))
 
@@ -121,18 +121,19 @@ def _schema_objects(database: Database) -> set[tuple[str, str, str]]:
 def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
     """Check that chunks match their ids, are numbered without gaps, and have extractions that can be read."""
     occurrences: Counter[tuple[str, str, str]] = Counter()
-    ordinals: Counter[str] = Counter()
+    counts: Counter[str] = Counter()  # the chunks of each document so far
     for chunk in kb.documents.chunks():
-        where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
-        key = (chunk.document_id, chunk.heading, chunk.text)
-        own = (chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key], chunk.opening)
+        document = chunk.document_id
+        where = f"document {document!r}, chunk {chunk.ordinal}"
+        content = (document, chunk.heading, chunk.text)
+        hashed = (document, chunk.title, chunk.heading, chunk.text, occurrences[content], chunk.opening)
         # In bases built before relative dates were read, a chunk's date does not count.
-        if chunk.id not in {chunk_id(*own, date) for date in (chunk.said_on, "")}:
+        if chunk.id not in {chunk_id(*hashed, chunk.said_on), chunk_id(*hashed, "")}:
             yield f"{where}: its text is not the one that its id was made from"
-        if chunk.ordinal != ordinals[chunk.document_id]:
-            yield f"{where}: chunk {ordinals[chunk.document_id]} was expected"
-        occurrences[key] += 1
-        ordinals[chunk.document_id] += 1
+        if chunk.ordinal != counts[document]:
+            yield f"{where}: chunk {counts[document]} was expected"
+        occurrences[content] += 1
+        counts[document] += 1
         try:
             kb.extractions.get(chunk.id)
         except LedgerDamagedError as error:
@@ -230,28 +231,24 @@ def _check_aliases(kb: KnowledgeBase) -> Iterator[str]:
 
 def _check_vectors(kb: KnowledgeBase) -> Iterator[str]:
     """Check that exactly the expected ids have a vector, and that a sample, also of the index, is that of the texts."""
-    index = kb.written_index()
+    index = kb.written_index() or {}
     for kind, ids, texts_of in list_embedded(kb.graph, kb.documents, kb.documents.done()):
-        stored = kb.vectors.ids(kind)
-        if missing_or_extra := set(ids) ^ stored:
-            missing = len(missing_or_extra - stored)
-            yield f"the vectors of the {kind}: {missing} missing, {len(missing_or_extra) - missing} left over"
-        sample = sorted(stored.intersection(ids))[:_EMBEDDED_AGAIN]
+        stored, expected = kb.vectors.ids(kind), set(ids)
+        if stored != expected:
+            yield (f"the vectors of the {kind}: {len(expected - stored)} missing, {len(stored - expected)} left over")
+        sample = sorted(stored & expected)[:_EMBEDDED_AGAIN]
         texts = texts_of(sample)
-        indexed = index_file.read_vectors(index or {}, kind, sample)
-        for place, vectors in (("", kb.vectors.found(kind, sample)), (" in the index", indexed)):
+        for place, vectors in (("", kb.vectors.found(kind, sample)),
+                               (" in the index", index_file.read_vectors(index, kind, sample))):
             known = [key for key in sample if key in vectors]
-            if wrong := _count_mismatches(kb, [texts[key] for key in known], [vectors[key] for key in known]):
+            if not known:
+                continue
+            embedded = kb.embedder.encode([texts[key] for key in known])
+            cosines = np.vecdot(embedded, np.stack([vectors[key] for key in known]))
+            wrong = len(known) - int((cosines >= _LEAST_COSINE).sum())  # a NaN is wrong, too
+            if wrong:
                 yield (f"the vectors of the {kind}{place}: {wrong} of {len(known)} looked at are not those of their "
                        "texts")
-
-
-def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Sequence[Vectors]) -> int:
-    """Return how many vectors, each of shape (d,), differ from the embeddings of their texts."""
-    if not texts:
-        return 0
-    cosines = np.sum(kb.embedder.encode(texts) * np.stack(vectors), axis=1)
-    return int((~(cosines >= _LEAST_COSINE)).sum())  # the negated comparison counts NaN as wrong too
 
 
 def _check_communities(kb: KnowledgeBase) -> Iterator[str]:
@@ -266,10 +263,11 @@ def _check_communities(kb: KnowledgeBase) -> Iterator[str]:
         members = (one.members for one in communities if one.level == level)
         if sorted(chain.from_iterable(members)) != entities:
             yield f"the communities of level {level} do not partition the entities"
-    members_above = {(one.level - 1, one.id): set(one.members) for one in communities}
+    members_of = {(one.level, one.id): set(one.members) for one in communities}
     for one in communities:
-        parent = members_above.get((one.level, one.parent), set()) if one.level < top else set(one.members)
-        if not (set(one.keywords) <= set(one.members) <= parent) or (one.level == top and one.parent):
+        own_members, parent_members = set(one.members), members_of.get((one.level + 1, one.parent), set())
+        is_in_parent = own_members <= parent_members if one.level < top else not one.parent
+        if not own_members.issuperset(one.keywords) or not is_in_parent:
             yield f"the community {one.id} has other keywords than members, or does not lie in its parent"
 
 
