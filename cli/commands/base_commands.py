@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ...agents.resources import Resources
 from ...api.progress import track
 from ...export.export_formats import FORMATS, ExportFormat
 from ...export.wiki import INDEX, Page, wiki
@@ -60,12 +59,12 @@ def documents(
 @app.command()
 def verify(kb: Kb, *, repair: bool = False, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
-    with open_resources(reasons=False) as resources:
-        problems, repaired = _find_problems(resources, kb), list[Problem]()
-        if repair and any(problem.fix != RESTORE for problem in problems):
+    problems, repaired = _find_problems(kb), list[Problem]()
+    if repair and any(problem.fix != RESTORE for problem in problems):
+        with open_resources(reasons=False) as resources:
             resources.reindex(kb)
-            before, problems = problems, _find_problems(resources, kb)
-            repaired = [problem for problem in before if problem not in problems]
+        before, problems = problems, _find_problems(kb)
+        repaired = [problem for problem in before if problem not in problems]
     if as_json:
         print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems],
                     "repaired": [problem.what for problem in repaired]})
@@ -79,12 +78,16 @@ def verify(kb: Kb, *, repair: bool = False, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _find_problems(resources: Resources, kb: str) -> list[Problem]:
-    """Check the files and rows of a knowledge base, and what is derived from the rows, while nobody writes to it."""
-    layout = Layout.by(resources.settings, kb).require()
-    damages = damages_on_disk(layout)
-    with resources.snapshot(kb) as snapshot, layout.alone():
-        return [*damages, *find_problems(snapshot.kb)]
+def _find_problems(kb: str) -> list[Problem]:
+    """Check the files and rows of a knowledge base, and what is derived from the rows, while nobody writes to it.
+
+    The resources are its own: vectors that are open for reading would stay those from before a repair.
+    """
+    with open_resources(reasons=False) as resources:
+        layout = Layout.by(resources.settings, kb).require()
+        damages = damages_on_disk(layout)
+        with resources.snapshot(kb) as snapshot, layout.alone():
+            return [*damages, *find_problems(snapshot.kb)]
 
 
 @app.command()
