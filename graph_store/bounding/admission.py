@@ -65,8 +65,7 @@ class _Bounding:
         self._keys, self._ends = named.keys, named.ends
         """Entity keys by extracted name, and entities by key; only names that the source contains."""
         self._types: dict[str, Known] = {}  # the schema type of each entity, by entity key
-        self._unknown_types: dict[str, str] = {}
-        """For each entity whose extracted type is not in the schema: the type's label. By entity key."""
+        self._unknown_types: dict[str, str] = {}  # by entity key: the labels of types that the schema lacks
         self._mentioned: set[str] = set()  # the keys of the entities to admit
         self._facts: dict[tuple[str, str, str, str], RelationFact] = {}  # by head, relation, tail and time
         self._attributes: dict[tuple[str, str, str, str], AttributeFact] = {}  # by owner, attribute, value and time

@@ -80,8 +80,7 @@ class JoinedWords:
         self.places = places
         parts = _prepare_joining([word for word, _, _ in places])
         self.text = "".join(parts)
-        self._starts: dict[int, int] = {}
-        """The offset in the source where a word starts, by the offset in the joined text."""
+        self._starts: dict[int, int] = {}  # by offset in the joined text: where a word starts in the source
         self._ends: dict[int, int] = {}  # the offset in the source where a word ends, by the offset in the joined text
         for part, joined_end, (_, start, end) in zip(parts, accumulate(map(len, parts)), places, strict=True):
             self._starts[joined_end - len(part.removeprefix("|"))] = start
