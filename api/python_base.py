@@ -221,11 +221,11 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
         IngestError: a source has an unsupported type, or `name` or `title`, which are a single document's, do not
             apply to it.
     """
-    paths, documents, given = list[str](), list[GivenDocument](), list(sources)
-    if (name or title) and len(given) != 1:
-        raise IngestError(f"`id` and `title` are for a single document, but {len(given)} were given: add them one by "
+    paths, documents, sources = list[str](), list[GivenDocument](), list(sources)
+    if (name or title) and len(sources) != 1:
+        raise IngestError(f"`id` and `title` are for a single document, but {len(sources)} were given: add them one by "
                           "one, or as documents with their own ids and titles")
-    for source in given:
+    for source in sources:
         if isinstance(source, os.PathLike) or (isinstance(source, str) and (is_address(source) or _is_path(source))):
             if name or title:
                 raise IngestError(f"{os.fspath(source)} is a path or an address: its documents have their own ids and "
@@ -275,10 +275,12 @@ def _to_documents(source: Source, name: str, title: str) -> list[GivenDocument]:
             lines = table_lines(columns, rows, title or name)
             text, placed = place_tables(clean_text("\n".join(lines)), tables)
         return [_make_document(name, title or name, text, tables=placed)]
-    records = [dict(zip(columns, row, strict=True)) for row in rows]
-    return [_make_document(record.pop("id", "") or f"{name}#{number}", record.pop("title", "") or title,
-                           record.pop("text"), {field: value for field, value in record.items() if value})
-            for number, record in enumerate(records)]
+    documents = []
+    for number, row in enumerate(rows):
+        fields = {column: value for column, value in zip(columns, row, strict=True) if value}
+        own_id, own_title = fields.pop("id", f"{name}#{number}"), fields.pop("title", title)
+        documents.append(_make_document(own_id, own_title, fields.pop("text", ""), fields))
+    return documents
 
 
 def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None,

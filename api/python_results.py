@@ -114,21 +114,22 @@ def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput)
     citations, facts = tuple(Citation(**cited) for cited in output["citations"]), list[Fact]()
     if not output["abstained"]:  # else no graph has to be opened
         with lease as snapshots:
-            for base, retriever in snapshots.retrievers.items():
-                facts += _facts_of_base(base, retriever.index, citations)
+            for name, retriever in snapshots.retrievers.items():
+                facts += _facts_of_base(name, retriever.index, citations)
     own = {name: output[name] for name in Answer.model_fields if name in output}  # type: ignore[literal-required]
     return Answer.model_validate({**own, "text": output["answer"], "citations": citations, "facts": facts})
 
 
-def _facts_of_base(base: str, index: GraphIndex, cited: Sequence[Citation]) -> Iterator[Fact]:
-    """Yield the facts that citations state: of one of several bases, called BASE/DOCUMENT, or of one alone ("")."""
-    if base:
-        own = [(citation, *split_id(citation.document)) for citation in cited]
-        cited = [citation.model_copy(update={"document": document})
-                 for citation, named_base, document in own if named_base == base]
+def _facts_of_base(name: str, index: GraphIndex, citations: Sequence[Citation]) -> Iterator[Fact]:
+    """Yield the facts of a knowledge base that citations state; of several, with documents called BASE/DOCUMENT."""
+    cited = list[Citation]()
+    for citation in citations:
+        base, document = split_id(citation.document) if name else ("", citation.document)  # "": there is one alone
+        if base == name:
+            cited.append(citation.model_copy(update={"document": document}))
     stated, _ = find_stated(index, cited)
     for fact in facts_of(index.store, index, stated):
-        sources = [source.model_copy(update={"document": joined_id(base, source.document)}) for source in fact.sources]
+        sources = [source.model_copy(update={"document": joined_id(name, source.document)}) for source in fact.sources]
         yield fact.model_copy(update={"sources": tuple(sources)})
 
 
@@ -227,5 +228,5 @@ class SqlRows(SqlResult):
 def _csv_cell(value: object) -> object:
     """Return a value as a cell of CSV: a list as one text, and a text that looks like a formula as a text."""
     if isinstance(value, list | tuple):
-        value = "; ".join("" if item is None else str(item) for item in value)
+        value = "; ".join("" if element is None else str(element) for element in value)
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value

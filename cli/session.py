@@ -47,10 +47,10 @@ Documents = Annotated[list[str] | None, typer.Option("--in", metavar="DOCUMENT")
 Where = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE")]
 
 
-def where_of(given: Sequence[str] | None) -> dict[str, str]:
+def where_of(conditions: Sequence[str] | None) -> dict[str, str]:
     """Return the values of `--where`, each of the form KEY=VALUE, as a dict."""
     metadata: dict[str, str] = {}
-    for condition in given or ():
+    for condition in conditions or ():
         key, _, value = condition.partition("=")
         if not key.strip() or not value.strip():
             raise CommandError(f"--where {condition!r} is not KEY=VALUE: write for example --where author='Ana Ruiz'")

@@ -85,25 +85,26 @@ def import_triples(
         report_failures(report, strict=True)
 
 
-def run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
+def run_build(resources: Resources, build_input: BuildInput, context: BuildContext) -> BuildReport:
     """Run the construction graph with progress bars; where it asks for a review, leave all candidates pending."""
     # Checkpoints in memory are enough: only an interrupt needs one, and it is answered within this process. All that is
     # paid for is in the ledger.
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
 
     async def build(step: Any) -> Any:
+        """Run the graph from its input, or from where it asked, and return its state."""
         with build_progress(err) as show:
             async for event in graph.astream(step, config, context=context, stream_mode="custom", durability="exit"):
                 show(cast("dict[str, Any]", event))
         return await graph.aget_state(config)
 
-    step: Any = given
+    step: Any = build_input
     while (state := run(build, step)).interrupts:
         step = Command(resume={"decisions": [], "who": "auto"})
     if state.values["total"] == 0 and not _is_any_unreadable(state.values["files_failed"]):
         err.print("Nothing new: no document has changed since it was last read.")
     if context.review:
-        err.say("Schema candidates wait for you: banyan schema review --kb {}", given["knowledge_base"])
+        err.say("Schema candidates wait for you: banyan schema review --kb {}", build_input["knowledge_base"])
     return cast("BuildReport", state.values["report"])
 
 
@@ -210,10 +211,10 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
     yield from filter(None, changes)
 
 
-def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildContext, *, dry_run: bool, yes: bool,
-          as_json: bool) -> None:
+def _sync(resources: Resources, folder: Path, build_input: BuildInput, context: BuildContext, *, dry_run: bool,
+          yes: bool, as_json: bool) -> None:
     """Print how a folder and a knowledge base differ, and unless `dry_run`, make the knowledge base follow."""
-    kb = given["knowledge_base"]
+    kb = build_input["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:
         err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
@@ -224,7 +225,7 @@ def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildC
         raise typer.Abort
     report = None
     if not dry_run and (changes.new or changes.known):
-        report = run_build(resources, given, context)
+        report = run_build(resources, build_input, context)
     if not dry_run and changes.gone:
         resources.delete_documents(kb, changes.gone, missing_ok=True)
     if as_json:

@@ -107,6 +107,7 @@ def tree(
 
 
 def _show_survey(blocks: Sequence[Block], *, as_json: bool) -> None:
+    """Print the groups of a survey, which is one block."""
     (block,) = blocks
     if as_json:
         print_json({"title": block.title, "note": block.note, "groups": [

@@ -288,6 +288,7 @@ def _version_of(package: str) -> str:
 
 
 def _check_installation() -> str:
+    """Return the versions and extras that are installed; without the server's packages, warn."""
     extras = [extra for extra, package in _EXTRAS.items() if _version_of(package)]
     installed = (f"banyan {version(_PACKAGE)} on Python {platform.python_version()} with "
                  f"langgraph {version('langgraph')} and chromadb {version('chromadb')}; "

@@ -172,6 +172,7 @@ def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict
 
 
 def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
+    """Print how often a candidate was found, between which types, under which labels, and examples."""
     lines = [f"{candidate.documents} documents, {candidate.occurrences} times, confidence {candidate.confidence:.2f}"]
     if candidate.subject_types or candidate.object_types:
         lines.append(f"observed: {'|'.join(candidate.subject_types) or '?'} -> "

@@ -225,6 +225,7 @@ def divide_limits(settings: Settings, workers: int) -> Settings:
 
 
 def _worker_app(settings: Settings, hosts: "Hosts", *, needs_keys: bool, workers: int) -> "FastAPI":
+    """Create the app of a worker, in the worker's process."""
     def end_with_supervisor() -> None:
         """Stop this worker when its supervisor has ended: nobody else would, if the supervisor was killed."""
         if supervisor := multiprocessing.parent_process():

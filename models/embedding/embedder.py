@@ -71,12 +71,12 @@ def as_queries(embedder: Embedder) -> Embedder:
     return queries
 
 
-def dot_products(ones: Vectors, others: Vectors) -> Vectors:
+def dot_products(vectors: Vectors, others: Vectors) -> Vectors:
     """Return the dot product of each vector with each other one; for unit vectors these are the cosines."""
     # BLAS is for many products only: its threads keep spinning after a call and occupy the cores.
-    if len(ones) * len(others) > _MOST_WITHOUT_BLAS:
-        return np.asarray(ones @ others.T, np.float32)
-    return np.asarray(np.vecdot(others, ones[:, None]), np.float32)
+    if len(vectors) * len(others) > _MOST_WITHOUT_BLAS:
+        return np.asarray(vectors @ others.T, np.float32)
+    return np.asarray(np.vecdot(others, vectors[:, None]), np.float32)
 
 
 def trust_in(model: str, text: str) -> float:

@@ -208,9 +208,6 @@ class OnnxEmbedder:
         def encode_batch(batch: list[int]) -> None:
             vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
 
-        if len(batches) == 1:  # a single question needs no threads
-            encode_batch(batches[0])
-            return vectors
         # In a container fewer cores may be used than the machine has.
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         with ThreadPoolExecutor(cores) as pool:

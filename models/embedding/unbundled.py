@@ -97,6 +97,7 @@ class SentenceTransformerEmbedder:
         return encode_distinct(texts, self._encode, self.name, self.dimension)
 
     def _encode(self, texts: list[str]) -> Vectors:
+        """Return the unit vectors of texts; one call at a time."""
         with self._lock:
             vectors = self._model.encode(texts, batch_size=self._batch, normalize_embeddings=True,
                                          show_progress_bar=False)
@@ -175,7 +176,7 @@ class EndpointEmbedder:
                 f"The embeddings failed: {error}. BANYAN_EMBEDDING_BATCH is {self._batch}: lower it if the endpoint "
                 f"takes fewer texts at once; the longest text begins {max(texts, key=len)[:60]!r}") from error
         try:
-            rows = [[item["embedding"] for item in sorted(answer["data"], key=itemgetter("index"))]
+            rows = [[row["embedding"] for row in sorted(answer["data"], key=itemgetter("index"))]
                     for answer in answers]
             vectors = np.array([*chain.from_iterable(rows)], np.float32)
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

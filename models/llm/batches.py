@@ -47,7 +47,7 @@ Save = Callable[[Sequence[OpenBatch]], Awaitable[None]]
 class _UnpaidCall(NamedTuple):
     """An extraction that the ledger has no answer for, with its prompt and the shape of its answer."""
 
-    call: Call
+    arguments: Call
     prompt: Prompt
     shape: Shape[list[Extraction]]
 
@@ -82,7 +82,7 @@ class BatchedReasoner(LlmReasoner):
             keys = [key for key in self._calls if key not in self._replies]
             if permit and keys:
                 unpaid = [self._calls[key] for key in keys]
-                permit([one.call for one in unpaid], sum(one.prompt.tokens for one in unpaid))
+                permit([call.arguments for call in unpaid], sum(call.prompt.tokens for call in unpaid))
                 for batch, part in (await self._submit(keys, noted, save)).items():
                     await self._take_replies(batch, part)
         except (AttributeError, openai.OpenAIError) as error:  # an attribute that the endpoint's answer lacks

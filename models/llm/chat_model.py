@@ -182,6 +182,7 @@ class _EndpointChat(ChatOpenAI):
 
 
 def _connect_endpoint(settings: Settings) -> BaseChatModel:
+    """Return LangChain's model of an OpenAI-compatible endpoint, over our client."""
     client = open_openai(settings)
     name = settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI)
     # The wait for each chunk goes by `llm_timeout`. LangChain's own limit would be `asyncio.wait_for`, which in

@@ -258,7 +258,7 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
         return find_fix_in_words(error) or _FIX_BY_STATUS.get(status, _OTHER_FAILURE), error
     for name_part, fix in _FIX_BY_ERROR_NAME.items():
         for cause in _causes(error):
-            if any(name_part in base.__name__ for base in type(cause).__mro__):
+            if any(name_part in ancestor.__name__ for ancestor in type(cause).__mro__):
                 return fix, cause
     return _OTHER_FAILURE, error
 

@@ -139,6 +139,7 @@ class ServedModel:
         charged, paid_tokens = charge(), list[int]()
 
         async def ask(request: tuple[dict[str, Any], Sequence[str]]) -> dict[str, Any]:
+            """Send one request when the limits allow it, charge its tokens, and return its answer."""
             sent_body, texts = request
             answer: dict[str, Any] = {}
 

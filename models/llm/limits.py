@@ -86,6 +86,7 @@ class _PerLoop(Generic[_T]):
         self._objects: WeakKeyDictionary[asyncio.AbstractEventLoop, _T] = WeakKeyDictionary()
 
     def of_this_loop(self) -> _T:
+        """Return the running event loop's object, which its first use makes."""
         loop = asyncio.get_running_loop()
         if loop not in self._objects:
             self._objects[loop] = self._make()

@@ -60,6 +60,7 @@ class ModelCalls:
         targets = dict[Hashable, Target]()  # steps with the same model, endpoint and options share one
 
         def target_of(own: Settings) -> Target:
+            """Return where calls go by a step's own settings."""
             chosen = chosen_parameters(own)
             options = (json.dumps(chosen, sort_keys=True),) if chosen else ()
             key = own.llm_model, own.llm_base_url, own.llm_api_key, options

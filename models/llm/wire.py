@@ -171,11 +171,11 @@ class _Judgement(_Wire):
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_parts(cls, given: Any) -> Any:
+    def _refuse_parts(cls, reply: Any) -> Any:
         """Refuse a claim or lookup that is read alone because the reply around it is broken."""
-        if isinstance(given, dict) and not given.keys() & {"answerable", "lookups"}:
+        if isinstance(reply, dict) and not reply.keys() & {"answerable", "lookups"}:
             raise ValueError("answerable: missing")
-        return given
+        return reply
 
     def convert(self, *, looks_up: bool) -> Judgement:
         """Return the answer if there is one, else the lookups if `looks_up` allows them, else unanswerable."""
@@ -193,13 +193,13 @@ class _Judgement(_Wire):
 _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
 
 
-def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
+def _read_lookups(wanted: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
     """Return the valid lookups, each once, and for each of the others its tool and why it is not made.
 
     If none is valid, the last one's error is raised, which goes back to the model.
     """
     lookups, refused = list[Lookup](), list[tuple[str, str]]()
-    for number, fields in enumerate(given, 1):
+    for number, fields in enumerate(wanted, 1):
         tool = fields["tool"] if fields.get("tool") in TOOLS else "lookup"
         if number > MOST_LOOKUPS:
             refused.append((tool, f"not looked up: a reply may make {MOST_LOOKUPS} lookups"))
@@ -208,7 +208,7 @@ def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[t
             stated = {name: value for name, value in fields.items() if value is not None}
             lookups.append(_LOOKUP.validate_python(stated))
         except ValidationError as error:
-            if number == min(len(given), MOST_LOOKUPS) and not lookups:
+            if number == min(len(wanted), MOST_LOOKUPS) and not lookups:
                 raise
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool

@@ -11,10 +11,9 @@ import pytest
 from banyan.config import Settings
 from banyan.models.embedding.embedder import EmbeddingError
 from banyan.models.embedding.unbundled import EndpointEmbedder, EndpointReranker, RerankerError
-from banyan.models.llm import chat_model, http_client  # noqa: F401  (its imports subclass what a fixture replaces)
 from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.http_client import open_openai
-from banyan.models.llm.limits import LimitedEndpoint, process_endpoints
+from banyan.models.llm.limits import LimitedEndpoint
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime import telemetry
@@ -27,21 +26,6 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from ...in_memory_calls import InMemoryCalls
 from ...waited import Waited
-
-
-@pytest.fixture(autouse=True)
-def process():
-    process_endpoints.cache_clear()
-    yield
-    process_endpoints.cache_clear()
-
-
-@pytest.fixture
-def serve(monkeypatch):
-    def serve(answer):
-        monkeypatch.setattr(http_client.openai, "DefaultAsyncHttpxClient", lambda **options: httpx2.AsyncClient(
-            transport=httpx2.MockTransport(answer), **options))
-    return serve
 
 
 def settings(**more):

@@ -3,14 +3,12 @@
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
 import pytest
 from banyan.config import Settings
-from banyan.models.llm import chat_model, http_client  # noqa: F401  (its imports subclass what a fixture replaces)
-from banyan.models.llm.limits import process_endpoints
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError, claims_to
 from banyan.runtime.event_loop import run
@@ -24,17 +22,11 @@ from ...in_memory_calls import InMemoryCalls
 TWO = [CommunityDigest(keywords=(name,), facts=(f"{name} is one.",)) for name in ("First", "Second")]
 
 
-@pytest.fixture(autouse=True)
-def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(BaseClient, "_calculate_retry_timeout", lambda *_: 0.0)
-    process_endpoints.cache_clear()
-    yield
-    process_endpoints.cache_clear()
-
-
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[[Case], list[dict[str, Any]]]:
-    def serve(case: Case) -> list[dict[str, Any]]:
+def sent(monkeypatch: pytest.MonkeyPatch, serve: Callable[[Any], None]) -> Callable[[Case], list[dict[str, Any]]]:
+    monkeypatch.setattr(BaseClient, "_calculate_retry_timeout", lambda *_: 0.0)
+
+    def serve_case(case: Case) -> list[dict[str, Any]]:
         bodies: list[dict[str, Any]] = []
         left = None if callable(case.answers) else list(case.answers)
 
@@ -43,11 +35,10 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[[Case], list[dict[str, Any
             given = case.answers(bodies[-1]) if left is None else left.pop(0)  # type: ignore[operator]
             return httpx2.Response(given.status_code, content=given.content, headers=given.headers)
 
-        monkeypatch.setattr(http_client.openai, "DefaultAsyncHttpxClient", lambda **options: httpx2.AsyncClient(
-            transport=httpx2.MockTransport(handle), **options))
+        serve(handle)
         return bodies
 
-    return serve
+    return serve_case
 
 
 def ask(case: Case, llm: LlmReasoner, number: int = 0) -> Any:

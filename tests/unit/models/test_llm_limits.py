@@ -5,13 +5,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from banyan.config import Settings
 from banyan.models.llm.endpoint import EndpointDown, EndpointFailed, Reply
-from banyan.models.llm.limits import FAILURES_IN_A_ROW, SECONDS_OPEN, Breaker, LimitedEndpoint, process_endpoints
+from banyan.models.llm.limits import FAILURES_IN_A_ROW, SECONDS_OPEN, Breaker, LimitedEndpoint
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import in_parallel, run
 
@@ -24,13 +23,6 @@ SOON = 60.0
 
 def settings(**changes: Any) -> Settings:
     return Settings(_env_file=None, llm_base_url="http://127.0.0.1:1/v1", **changes)
-
-
-@pytest.fixture(autouse=True)
-def fresh_limits() -> Iterator[None]:
-    process_endpoints.cache_clear()
-    yield
-    process_endpoints.cache_clear()
 
 
 def limited(send: Any, **changes: Any) -> LimitedEndpoint:

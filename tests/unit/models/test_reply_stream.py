@@ -5,7 +5,6 @@ import json
 import httpx2
 import pytest
 from banyan.config import Settings
-from banyan.models.llm import http_client
 from banyan.models.llm.chat_model import ChatClient
 from banyan.models.llm.endpoint import Capability
 from banyan.models.reasoner import ReasonerError, claims_to
@@ -42,7 +41,7 @@ def in_pieces(text=SAID):
 
 
 @pytest.fixture
-def ask(monkeypatch):
+def ask(serve):
     def ask(*responses, times=1, **settings):
         left, sent, heard = list(responses), [], []
 
@@ -62,8 +61,7 @@ def ask(monkeypatch):
             with claims_to(on_claims):
                 return await endpoint.send([("user", "Question?")], SHAPE, capability)
 
-        monkeypatch.setattr(http_client.openai, "DefaultAsyncHttpxClient", lambda **options: httpx2.AsyncClient(
-            transport=httpx2.MockTransport(handle), **options))
+        serve(handle)
         endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m",
                                        **{"llm_retries": 1, **settings}))
         for _ in range(times):
