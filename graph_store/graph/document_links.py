@@ -21,6 +21,7 @@ from ...schemas.documents import Chunk
 from ...schemas.edits import Edit, Supersede
 from ...schemas.naming import label_key, normalise
 from ...text.dates import find_dates, parse_date
+from ...text.patterns import read_patterns
 from ...text.relative_dates import document_date
 from ...text.scripts import has_han
 from ..ledger.document_rows import Documents, DocumentSummary
@@ -30,63 +31,20 @@ from ..ledger.schema_rows import SchemaHistory
 CITES, SUPERSEDES, AMENDS = "cites", "supersedes", "amends"
 _LEAST_TITLE_WORDS = 4  # shorter titles are found in references by chance
 _LEAST_NAME_LETTERS = 3  # shorter titles name no document within a text
-_WORD = re.compile(r"[^\W_]+")
-_REFERENCE_HEADER = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # of a list of references, for LIKE
-_VERSION = re.compile(r"\b(?:v|ver|version|rev|revision|release|edition)[ ._-]?"
-                      r"(?P<number>\d{1,3}(?:\.\d{1,4}){0,3})(?!\w)"
-                      r"|\b(?P<ordinal>\d{1,2})(?:st|nd|rd|th) (?:edition|revision)\b"
-                      r"|第(?P<han>[一二三四五六七八九\d]{1,2})版|(?P<before>\d(?:\.\d)?)版", re.IGNORECASE)
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_. /年](?:0?[1-9]|1[0-2])(?:[-_. /月](?:0?[1-9]|[12]\d|3[01])日?)?)?"
-                   r"(?!\d)年?(?:版|修订|修正)?")
-_WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")
-_NOT_DISTINCTIVE = frozenset(("the", "a", "an", "of", "for", "our", "new", "old", "revised", "edition", "version",
-                              "revision", "final", "draft", "as", "amended", "and", "的", "版"))
-"""Words of titles that do not tell one document from another."""
-_IN_FORCE = re.compile(r"(?:effective|in force|valid|applies|(?:takes?|enters?|comes?) (?:into )?(?:effect|force))"
-                       r"(?: as)?(?: from| on| of| since)?:? (?P<date>[^\n]{4,40})"
-                       r"|自(?P<chinese>[^\n]{4,20})起(?:施行|实施|生效|执行)", re.IGNORECASE)
-_EFFECTIVE_FIELDS = ("effective", "effective date", "effective from", "in force", "in force since", "valid from",
-                     "施行日期", "生效日期", "实施日期")
 _BEGINNING = 20_000  # characters of a text that are searched for the date from which it is in force
-_VERB = r"(?P<verb>supersed|replac|obsolet|repeal|amend|updat|revis|withdraw)"
-_AMENDING = re.compile(r"amend|updat|revis|修|addend|supplement", re.IGNORECASE)
-_WHAT = r"(?P<what>[^\n;]{2,200}?)(?=\.(?:\s|$)|[\n;]|$)"
-_ACTIVE = rf"(?:\b(?:this|the present|it|which)\b[^.\n]{{0,80}}?|^[^\w\n]{{0,6}})\b{_VERB}e?s[:*_]{{0,3}} {_WHAT}"
-_PASSIVE = rf"(?P<passive>\bthis\b[^.\n]{{0,60}}?|^[^\w\n]{{0,6}})\b{_VERB}ed[ -]by[:*_]{{0,3}} {_WHAT}"
-_REPEALED = (rf"(?:^|[.;:]\s)(?P<what>[^.;:\n]{{3,160}}?) (?:is|are) (?:hereby |herewith )?{_VERB}(?:ed|n)\b"
-             r"(?! by (?!this|the following))")
-_TITLE = rf"^[# ]{{0,4}}(?:\w{{1,10}} )?(?P<verb>amendment|addendum|supplement)(?: \S{{1,6}}){{0,3}}? (?:to|of) {_WHAT}"
-_CHINESE = (r"(?P<passive>已?(?:被|由))?(?P<lead>(?:代替|替代|取代|废止|修订|修改|修正)[了原]{0,2})?"
-            r"《(?P<what>[^》\n]{2,100})》(?:[（(][^）)\n]{0,60}[）)]|〔[^〕\n]{0,60}〕)?(?P<verb>(?:自[^。\n]{0,30})?(?:同时|即行|予以|现予)?"
-            r"(?:废止|取代|代替|替代|[作做][^。\n]{0,6}修[改订正]))?")
-_STATEMENTS = [re.compile(form, re.IGNORECASE | re.MULTILINE)
-               for form in (_ACTIVE, _PASSIVE, _REPEALED, _TITLE, _CHINESE)]
-"""Groups: `verb` (in Chinese `lead`, too) is what happens, `what` the other document's name; `passive`: it is newer."""
-_VERB_PARTS = ("upersed", "eplac", "bsolet", "epeal", "mend", "pdat", "evis", "ithdraw", "ddend", "upplement", "代替",
-               "替代", "取代", "废止", "修")
-"""One of these is in each text that `_STATEMENTS` match; without first letters, which may be capitals."""
-_PART_OF_DOCUMENT = re.compile(r"\s*(?:section|paragraph|article|clause|annex|chapter|rule)\b", re.IGNORECASE)
-"""Who replaces only a part of a document amends it."""
-_ACTIVE_FIELDS = ("supersedes", "replaces", "obsoletes", "updates", "amends", "代替", "替代", "取代", "废止", "修订",
-                  "修改")
-"""Metadata fields that name what a document supersedes or amends."""
-_PASSIVE_FIELDS = ("superseded by", "replaced by", "obsoleted by", "amended by", "updated by", "被代替", "被取代")
-"""Metadata fields that name what supersedes or amends a document."""
-_RULES = frozenset("""policy policies handbook manual guide guideline guidelines rules regulation regulations procedure
-    procedures standard specification terms conditions code charter contract agreement directive statute bylaws
-    protocol tariff fees prices price 制度 办法 规定 手册 指南 规范 条例 章程 细则 标准 守则 价目表 收费""".split())  # noqa: SIM905
-"""Words in titles of documents of which one is in force at a time; the report of a year does not replace another's."""
-_HAN_RULES = tuple(word for word in _RULES if not word.isascii())
-_HISTORIES = frozenset(("notes", "changelog", "changes", "release", "minutes", "report", "news", "announcement",
-                        "发布说明", "更新日志", "纪要", "报告"))
-"""Words in titles of documents that stay valid beside those of other versions."""
 _NOWHERE = -1, -1  # the place of a link that a name or field states, which is no part of the text
+_REFERENCE_HEADER = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # of a list of references, for LIKE
+_FORMS = read_patterns("document_versions.toml")
+_VERSION, YEAR, _DATE, _IN_FORCE, _AMENDING, _PART_OF_DOCUMENT = (re.compile(_FORMS[name], re.IGNORECASE) for name in (
+    "version", "year", "date", "in_force", "amending", "part_of_document"))
+_STATEMENTS = [re.compile(form, re.IGNORECASE | re.MULTILINE) for form in _FORMS["statements"]]
+_FIELDS, _TITLE_WORDS = _FORMS["fields"], _FORMS["title_words"]
+_HAN_RULES = tuple(word for word in _TITLE_WORDS["rules"] if not word.isascii())
+_WORD, _WORD_OR_NUMBER = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]+|\d+")
 _NUMBERED_NAME = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")
-_NO_LETTER = re.compile(r"[\W_]+")
-_LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
-_HAN_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
+_NO_LETTER, _LEADING_ZEROS = re.compile(r"[\W_]+"), re.compile(r"(?<!\d)0+(?=\d)")
 _ISO_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
+_HAN_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 
 
 class DocumentLink(NamedTuple):
@@ -176,7 +134,8 @@ def read_name(document_id: str, title: str) -> DocumentName:
 def _core_words(text: str) -> tuple[str, ...]:
     """Return the words of a title without those of its version and those that many titles have."""
     bare = _DATE.sub(" ", _VERSION.sub(" ", re.sub(r"[_-]", " ", text)))
-    return tuple(word for word in _WORD_OR_NUMBER.findall(normalise(bare)) if word not in _NOT_DISTINCTIVE)
+    words = _WORD_OR_NUMBER.findall(normalise(bare))
+    return tuple(word for word in words if word not in _TITLE_WORDS["not_distinctive"])
 
 
 def version_of(text: str) -> tuple[int, ...]:
@@ -190,7 +149,7 @@ def version_of(text: str) -> tuple[int, ...]:
 def in_force_since(document_id: str, title: str, metadata: Mapping[str, str], text: str) -> str:
     """Return the date from which a document holds: a field or its text says so, or else its name or date; or ""."""
     fields = {label_key(name): value for name, value in metadata.items()}
-    stated = [fields[name] for name in _EFFECTIVE_FIELDS if name in fields]
+    stated = [fields[name] for name in _FIELDS["effective"] if name in fields]
     stated += [match["date"] or match["chinese"] for match in _IN_FORCE.finditer(text[:_BEGINNING])]
     for words in stated:
         for start, end in find_dates(words):
@@ -212,7 +171,7 @@ def _find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterable
     decided = [DocumentLink(edit.newer, SUPERSEDES, edit.older, edit.newer, *_NOWHERE) for edit in edits
                if isinstance(edit, Supersede) and edit.newer in names and edit.older in names]
     in_texts = (_read_statements(text, document, named) for document, text in documents.whole_texts()
-                if any(part in text for part in _VERB_PARTS))
+                if any(part in text for part in _FORMS["verb_parts"]))
     titles = chain.from_iterable(_read_statements(name.title, name.id, named) for name in names.values())
     in_titles = [DocumentLink(*link[:-2], *_NOWHERE) for link in titles]
     links: dict[tuple[str, str], DocumentLink] = {}
@@ -238,11 +197,11 @@ def _read_fields(documents: Iterable[DocumentSummary], named: "NamedDocuments") 
     """Yield the links that metadata fields state, such as `obsoletes: 822`."""
     for document in documents:
         keys = [(label_key(field), value) for field, value in document.metadata.items()]
-        for key, value in [pair for pair in keys if pair[0] in (*_ACTIVE_FIELDS, *_PASSIVE_FIELDS)]:
+        for key, value in [pair for pair in keys if pair[0] in (*_FIELDS["active"], *_FIELDS["passive"])]:
             relation = AMENDS if _AMENDING.search(key) else SUPERSEDES
             for phrase in re.split(r"[,;、；，]", value):
                 if other := named.find(phrase, document.id):
-                    head, tail = (document.id, other) if key in _ACTIVE_FIELDS else (other, document.id)
+                    head, tail = (document.id, other) if key in _FIELDS["active"] else (other, document.id)
                     yield DocumentLink(head, relation, tail, document.id, *_NOWHERE)
 
 
@@ -252,10 +211,10 @@ def _compare_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
     for name in names:
         same_title[name.words].append(name)
     for words, group in same_title.items():
-        if not words or len(group) == 1 or not _HISTORIES.isdisjoint(words):
+        if not words or len(group) == 1 or not set(words).isdisjoint(_TITLE_WORDS["histories"]):
             continue
         versions, dates = {name.version for name in group}, {name.date for name in group}
-        is_rule = any(word in _RULES or word.endswith(_HAN_RULES) for word in words)
+        is_rule = any(word in _TITLE_WORDS["rules"] or word.endswith(_HAN_RULES) for word in words)
         # Without a date is the first version, if another one is called "revised 2021".
         all_dated = "" not in dates or any(_AMENDING.search(name.title) for name in group if name.date)
         ordered: list[DocumentName] = []
