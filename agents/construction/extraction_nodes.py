@@ -219,5 +219,6 @@ def write_numbered_rows(kb: KnowledgeBase, reader: str) -> None:
         for start in range(0, len(numbered), _ROWS_AT_ONCE):
             part = numbered[start:start + _ROWS_AT_ONCE]
             with kb.database.transaction():
-                kb.extractions.save_all(reader, dict.fromkeys(part, Extraction()))
+                for chunk_id in part:
+                    kb.extractions.save(chunk_id, reader, Extraction())
                 kb.schema_control.write(part)

@@ -77,7 +77,7 @@ class SchemaControl:
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
     def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction, call: str = "") -> None:
-        """Replace a chunk's extraction, and the facts admitted from it, in one transaction; `call` as in `save_all`."""
+        """Replace a chunk's extraction, and the facts admitted from it, in one transaction; `call` as in `save`."""
         with self._db.transaction():
             self._extractions.save(chunk_id, fingerprint, extraction, call)
             self.write([chunk_id])

@@ -80,20 +80,11 @@ class Extractions:
         self._db = database
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction, call: str = "") -> None:
-        """Store the extraction of a chunk; see `save_all`."""
-        self.save_all(reasoner, {chunk_id: extraction}, call)
-
-    def save_all(self, reasoner: str, extractions: Mapping[str, Extraction], call: str = "") -> None:
-        """Store the extractions of the chunks that a call read, so that it is paid once.
-
-        `call` is its key, if it read several documents.
-        """
-        rows = [(chunk, reasoner, extraction.model_dump_json(), call) for chunk, extraction in extractions.items()]
-        ids = list(extractions)
+        """Store the extraction of a chunk; `call` is the key of the call that made it, if it read several documents."""
         with self._db.transaction():
-            self._db.insert(EXTRACTIONS, rows, replace=True)
-            self._db.execute(f"UPDATE chunks SET status = 'extracted' WHERE {among('id')}", among=ids)  # noqa: S608
-            self._db.execute(f"DELETE FROM failures WHERE {among('chunk')}", among=ids)  # noqa: S608
+            self._db.insert(EXTRACTIONS, [(chunk_id, reasoner, extraction.model_dump_json(), call)], replace=True)
+            self._db.execute("UPDATE chunks SET status = 'extracted' WHERE id = :chunk", chunk=chunk_id)
+            self._db.execute("DELETE FROM failures WHERE chunk = :chunk", chunk=chunk_id)
 
     def fail(self, chunk_id: str, reason: str) -> None:
         """Record that a chunk's extraction failed finally, and why; a chunk in the graph stays there."""
