@@ -149,7 +149,7 @@ def test_a_build_that_was_killed_makes_the_same_calls_and_pays_none_twice(
         before, model.sent = shop.recorded(), []
         with pytest.MonkeyPatch.context() as killing:
             if how == "save":
-                killing.setattr(Extractions, "save_all", dying(Extractions.save_all, int(number)))
+                killing.setattr(Extractions, "save", dying(Extractions.save, int(number)))
             model.kill_at = int(number) if how == "send" else 0
             try:
                 report = shop.build(paths)
