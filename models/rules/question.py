@@ -1,7 +1,4 @@
-"""Questions: the kind of the answer, the requested noun and the names; follow-ups, filled from the conversation.
-
-`ask_back` asks what a pronoun means if nothing in the question says so.
-"""
+"""Questions: the kind of the answer, the requested noun and the names; follow-ups, filled from the conversation."""
 
 import json
 import re
@@ -41,15 +38,11 @@ _ENGLISH, _CHINESE = (tuple((re.compile(form, re.IGNORECASE), expected) for expe
 _POLAR_OPENING = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|will|would|shall|should)\b",
     re.IGNORECASE)
-_NOUN_FOLLOWS = re.compile(r"(?:which|what)\s+(?!is|are|was|were)", re.IGNORECASE)
-_REQUEST = re.compile(r"(?:can|could|will|would) you\b", re.IGNORECASE)
+_NOUN_FOLLOWS = re.compile(r"(?:which|what)\s+(?!is|are|was|were|happen)", re.IGNORECASE)
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|its|his|her|their|our|an?)\s+)?(?:name of (?:the )?)?"
     r"(?P<phrase>(?:(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|will|would|should|of|in|on|at|"
     r"for|to|from|with|by|that|who|which|the|an?)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
-_CHINESE_FOCUS = re.compile(
-    r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
-    r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
 _ROLE = re.compile(r"who (?:is|was|are|were) (?:the|our|your)\b", re.IGNORECASE)
 _PLURAL = r"(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s"
 _ASKS_FOR_SEVERAL = re.compile(
@@ -58,18 +51,10 @@ _ASKS_FOR_SEVERAL = re.compile(
     rf"\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:{_PLURAL}\b|(?:[\w-]+ ){{1,3}}?{_PLURAL}"
     r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
     r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)
-ASKS_PHONE = re.compile(r"电话|热线|手机号|传真|\b(?:tele)?(?:phone|fax)\b|\bt[eé]l[eé][fp]h?on", re.IGNORECASE)
+
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
 _LANGUAGES_WITH_PREPOSITIONS = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
-_TIME_WITHOUT_DATE = re.compile(
-    r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|June|July|August|September|"
-    r"October|November|December|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ww]inter|Christmas|Easter|noon|midnight|"
-    r"\d{1,2}[.:]\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?[ap]\.?m\b)|[上下中]午|(?:周|星期|礼拜)[一二三四五六日天末]|"
-    r"\d{1,2}[:：点]\d{0,2}")
-"""Times without a date, which may also answer 'when'."""
 _SIMILAR = 0.45  # the cosine of two words with a similar meaning
-AFTER_NUMBER = 40
-"""The number of characters after a number that may name the counted things."""
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
 _ASKED_MEASURES = (
     (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
@@ -84,7 +69,6 @@ _ASKED_MEASURES = (
 )
 """The measures that answer a question of a form."""
 
-_LONGEST_MESSAGE = 1_000  # the longest message read in characters; longer messages name their subject
 _MESSAGES_READ = 12
 _OPENING = re.compile(r"^(?:(?:and|but|so|then|ok|okay|also)[,\s]+)?(?:(?:what|how) about\s+)?|"
                       r"^(?:那么?(?![里儿个座家位所条])|而且?|所以|然后|还有)[，,]?\s*", re.IGNORECASE)
@@ -108,9 +92,6 @@ _ASKED_PRONOUN = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would) "
     r"(?P<word>he|she|his|her|its(?= \w)|it(?=(?: \w+)?\W*\Z))\b", re.IGNORECASE)
 """A question of a pronoun: "When did he die?", "Where is it?"; in "What does it say about pay?" it is the documents."""
-
-Kind = Literal["person", "place", "thing", "any"]
-"""What a pronoun refers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +127,7 @@ class Question:
         """Whether several things are asked for."""
         return _ASKS_FOR_SEVERAL.search(self.asking) is not None
 
-    def is_answered_by(self, number: str, text_after: str = "") -> bool:
+    def is_answered_by(self, number: str, text_after: str) -> bool:
         """Return True if a number is of the measure that is asked for, or is followed by the noun that is counted."""
         size = measure(parse_number(number))
         unit = size[0] if size else ""
@@ -154,13 +135,12 @@ class Question:
         for asks_for_measure, units in _ASKED_MEASURES:
             if asks_for_measure.search(self.asking):
                 return unit in units or (is_money and "money" in units)
-        counted_noun = _COUNTED.search(self.text)
-        if counted_noun and text_after:
-            if unit and not set(self.words_of(counted_noun[1])).intersection(self.words_of(unit)):
+        if counted_noun := _COUNTED.search(self.text):
+            if unit and set(self.words_of(counted_noun[1])).isdisjoint(self.words_of(unit)):
                 return False
             cosines = likeness(spoken_words(counted_noun[1]), [f"{number} {text_after}"])
             return float(cosines.max(initial=0.0)) >= _SIMILAR
-        asks_for_count = re.search(r"\bhow many\b|几|多少", self.asking, re.IGNORECASE)
+        asks_for_count = re.search("几|多少", self.asking)
         return not (asks_for_count and (is_money or unit == "%"))
 
     @property
@@ -172,17 +152,17 @@ class Question:
 def analyse(question: str) -> Question:
     """Analyse a question in English, Chinese or, with less detail, a language of `question_words.json`."""
     text = question[:_LONGEST_QUESTION].strip()
-    any_language = language_of(text)
-    language = any_language if any_language in foreign_forms() else phrase_language(text)
-    expected: Expected
+    language = language_of(text)
+    if language not in foreign_forms():
+        language = phrase_language(text)
+    expected: Expected = "text"
+    focus = ""
     if language == "zh":
-        expected = next((expected for pattern, expected in _CHINESE if pattern.search(text)), "text")
-        noun = _CHINESE_FOCUS.search(text)
-        focus = noun[1] if noun else ""
+        expected = next((kind for pattern, kind in _CHINESE if pattern.search(text)), "text")
     elif language == "en":
         expected, focus = _kind_in_english(text)
     else:
-        expected, focus = _kind_in_other_language(text, language), ""
+        expected = _kind_in_other_language(text, language)
     names = names_in(text)
     asks_only_for_name = bool(names) and set(content_words(text)).issubset(content_words(" ".join(names)))
     if expected == "person" and asks_only_for_name and not _ROLE.match(text):  # "Who is Ada Blum?"
@@ -215,14 +195,9 @@ def _kind_in_other_language(text: str, language: str) -> Expected:
     return "text" if is_oblique else kind
 
 
-def tells_time(text: str) -> bool:
-    """Return True if a text names a weekday, month, season or time of day."""
-    return _TIME_WITHOUT_DATE.search(text) is not None
-
-
 def _kind_in_english(text: str) -> tuple[Expected, str]:
     """Return the kind of the answer to an English question, and the requested noun or ""."""
-    if _POLAR_OPENING.match(text) and not _REQUEST.match(text):
+    if _POLAR_OPENING.match(text):
         return "polar", ""
     found = [(match.start(), expected) for pattern, expected in _ENGLISH if (match := pattern.search(text))]
     which_or_what = re.search(r"\b(?:which|what)\b", text, re.IGNORECASE)
@@ -236,30 +211,30 @@ def _kind_in_english(text: str) -> tuple[Expected, str]:
         if kind := next(listed, None) or _KINDS.get(kind_of_noun(word)):
             return kind, word
     noun = phrase.rpartition(" ")[2]
-    asks_for_noun = match is not None and _NOUN_FOLLOWS.match(match[0]) and "happen" not in phrase  # "What happened?"
+    asks_for_noun = match is not None and _NOUN_FOLLOWS.match(match[0])
     return "name" if asks_for_noun and noun else "text", noun
 
 
 def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
     """Return a follow-up question completed with names from the conversation; unchanged if it needs none or none fits.
 
-    `messages` are (role, text), oldest first. Only the last few are read, each up to the longest length of a question.
+    `messages` are (role, text), oldest first. Only the last few are read, each up to the longest length of a question;
+    a longer question names its subject.
     """
-    if len(question) > _LONGEST_MESSAGE or not messages:
+    if len(question) > _LONGEST_QUESTION or not messages:
         return question
-    recent = [(role, text[:_LONGEST_MESSAGE]) for role, text in messages[-_MESSAGES_READ:]]
+    recent = [(role, text[:_LONGEST_QUESTION]) for role, text in messages[-_MESSAGES_READ:]]
     text = _OPENING.sub("", question.strip())
-    without_mark = text.rstrip("?？ ")
-    name = without_mark.removeprefix("the ").removesuffix("呢")
-    is_elliptic = text != question.strip() or without_mark.endswith("呢")  # "And Norway?", 挪威呢
-    if is_elliptic and names_in(name) == (name,):
-        return _ask_same_of(name, recent) or question
-    noun = _ELLIPTIC_NOUN.fullmatch(without_mark) if is_elliptic else None
-    if noun:
-        entity = _find_antecedent(recent, _PRONOUN.search(text), parser)
-        completed = f"What is the {noun['en']} of {entity}?" if noun["en"] else f"{entity}的{noun['zh']}是什么？"
-        return completed if entity else question
+    topic = text.rstrip("?？ ")
     pronoun = _PRONOUN.search(text)
+    if text != question.strip() or topic.endswith("呢"):  # "And Norway?", 挪威呢
+        name = topic.removeprefix("the ").removesuffix("呢")
+        if names_in(name) == (name,):
+            return _ask_same_of(name, recent) or question
+        if noun := _ELLIPTIC_NOUN.fullmatch(topic):
+            entity = _find_antecedent(recent, pronoun, parser)
+            completed = f"What is the {noun['en']} of {entity}?" if noun["en"] else f"{entity}的{noun['zh']}是什么？"
+            return completed if entity else question
     # A pronoun after a name in the question itself refers to that name.
     if pronoun is None or names_in(text[: pronoun.start()]):
         return question
@@ -302,35 +277,30 @@ def ask_back(question: Question) -> str:
 
 def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str] | None, parser: Parser) -> str:
     """Return the last name of the right kind that a pronoun refers to, or ""."""
-    word = pronoun[0].lower() if pronoun else ""
-    kind: Kind = "any"
-    if pronoun and (pronoun["place"] or pronoun["where"]):
-        kind = "place"
-    elif word in _PERSONS | _THINGS:
-        kind = "person" if word in _PERSONS else "thing"
-    gender = "woman" if word in WOMEN else "man" if word in MEN else ""
     reply_names: list[str] = []
     for role, text in reversed(messages):
-        names = list(names_in(text))
-        if kind != "any" and names:
-            kinds = {text[span.start:span.end]: span.kind for span in find_spans([text], parser)[0]}
-            names = [name for name in names if _may_mean(kind, gender, name, kinds.get(name, "name"))]
+        kinds = {text[span.start:span.end]: span.kind for span in find_spans([text], parser)[0]} if pronoun else {}
+        names = [name for name in names_in(text) if _may_mean(pronoun, name, kinds.get(name, "name"))]
         if role != "user":
             reply_names = [*names, *reply_names]
             continue
         asked_names = {canonical_name(name) for name in names}
         new_names = [name for name in reply_names if canonical_name(name) not in asked_names]
-        # The reply to "Who ...?" names whom "he" means in the next question.
-        reply_names_referent = (kind, analyse(text).expected) in {("person", "person"), ("place", "location")}
-        if new_names and (reply_names_referent or not names_in(text)):
+        # The reply to "Where ...?" names the place of "there" in the next question.
+        asks_for_place = pronoun is not None and pronoun["place"] and analyse(text).expected == "location"
+        if new_names and (asks_for_place or not names):
             return new_names[0]
         if names:
             return names[-1]
     return reply_names[0] if reply_names else ""
 
 
-def _may_mean(kind: Kind, gender: str, name: str, known: str) -> bool:
-    """Return True if a pronoun of a kind and a gender ("" for either) may refer to a name of the kind `known`."""
-    if kind == "person":
-        return known in {"person", "name"} and (not gender or gender_of(name) in {"", gender})
-    return known != "person" and (kind != "place" or known in {"location", "organization", "name"})
+def _may_mean(pronoun: re.Match[str] | None, name: str, kind: str) -> bool:
+    """Return True if a pronoun may refer to a name of a kind, which is "name" if it is not known."""
+    word = pronoun[0].lower() if pronoun else ""
+    if word in _PERSONS:
+        gender = "woman" if word in WOMEN else "man"
+        return kind in {"person", "name"} and (word not in MEN | WOMEN or gender_of(name) in {"", gender})
+    if pronoun and (pronoun["place"] or pronoun["where"]):
+        return kind in {"location", "organization", "name"}
+    return word not in _THINGS or kind != "person"

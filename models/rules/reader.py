@@ -17,18 +17,10 @@ from ...text.scripts import has_han, is_han
 from ...text.section_lines import is_telling
 from ...text.titles import is_unfilled
 from ..parsing.parser import Parser
-from .likeness import (
-    has_proper_word,
-    is_called_like_person,
-    is_first_name,
-    is_known,
-    is_known_place,
-    lead_over_persons,
-    may_be_surname,
-)
+from .likeness import closeness, has_proper_word, is_called_like_person, is_first_name, is_known, is_known_place
 from .metadata_facts import field_rows, people_rows
-from .recognition.name_kinds import HONORIFICS, ROLES, TypeNouns, has_address, infer_type, is_defined
-from .recognition.spans import VALUES, Span, find_spans, name_of
+from .recognition.name_kinds import HONORIFICS, ROLES, VALUES, Span, TypeNouns, has_address, infer_type, name_of
+from .recognition.spans import find_spans
 from .table_facts import facts_of_rows
 
 OPEN_GUESSES = "general"
@@ -52,10 +44,11 @@ _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", 
 _FILE_NAME = re.compile(r"\.\w{1,5}$|[\\/_]")
 _DAY = re.compile(r"(?:19|20)\d\d(?P<mark>[-./ ]?)(?:0[1-9]|1[0-2])(?P=mark)\d\d")
 _BEFORE_PLACES = word_set("in at near into across throughout around between outside inside north south east west")
-_BEFORE_THINGS = word_set("the in at near into across throughout")
+_BEFORE_BODIES = word_set("by at for from joined of with under against")
 _LEAST_LEAD_OF_PLACE = -0.05
 """How much closer to names of places than of persons a word must be at least that stands where places do."""
-_BEFORE_BODIES = word_set("by at for from joined of with under against")
+_LEAST_OF_LONE_NAME = 0.05
+"""How close to names of persons a word must be that alone is the name of a person."""
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _HOUSE_NUMBER = re.compile(r"(?:^|(?<!\d),|\()[ \t]*\d{1,5}[A-Za-z]? \Z", re.MULTILINE)
 _CONTEXT_LENGTH = 40
@@ -91,29 +84,29 @@ class RulesReader:
         acronyms = {names.full_name(short) for full, short in pairwise(found)
                     if full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"}
                     and names.full_name(full) in admitted}  # "Oslo Pump Alliance (OPA)"
-        kept = acronyms | {name for name in admitted if names.is_title(name)
+        kept = acronyms | {name for name in admitted if name == names.title
                            or _is_worth_keeping(text, name, names.spans[name], names.kind(name))}
 
-        def is_name(words: str) -> bool:
-            """Return True for two to four words that each begin with a capital or digit, and for a recognised name."""
+        def is_whole_name(words: str) -> bool:
+            """Return True for a recognised name, and for two to four words that each begin with a capital or digit."""
             parts = words.split()
             are_capital = all(part[0].isupper() or part[0].isdigit() for part in parts)
             if words in names.spans or (1 < len(parts) <= _LONGEST_NAMING_HEADING and are_capital):
                 return True
-            spans = self._short_spans(words)
-            return [(span.start, span.end) for span in spans if span.kind not in VALUES] == [(0, len(words))]
+            return [(span.start, span.end) for span in self._short_spans(words)
+                    if span.kind not in VALUES] == [(0, len(words))]
 
         def is_owner(words: str) -> bool:
             """Return True for the title's name, and for a heading that is a name of a known kind."""
             if words == title:
-                return is_name(words)
+                return is_whole_name(words)
             kinds = {span.kind for span in self._short_spans(words) if (span.start, span.end) == (0, len(words))}
             return bool(kinds - VALUES - {"name"}) or (
-                is_name(words) and has_proper_word(words) and not _DAY.search(words))
+                is_whole_name(words) and has_proper_word(words) and not _DAY.search(words))
 
         rows = [*field_rows(text, title, request.heading, is_owner, request.document),
                 *people_rows(text, request.heading, request.document)]
-        listed = facts_of_rows(rows, text, title, request.heading, schema, is_name, request.document)
+        listed = facts_of_rows(rows, text, title, request.heading, schema, is_whole_name, request.document)
         return listed.combine(Extraction(entities=tuple(
             ExtractedEntity(name=name, type=kind) for name, (kind, _) in types.items()
             if kind and name in kept and not is_unfilled(name))))
@@ -139,17 +132,16 @@ class _TypesOfSchema:
         a document is about has the most general type unless words confirm its kind.
         """
         votes = Counter(filter(None, (self._nouns.type_of(names.text, span) for span in names.spans[name])))
-        kind, given = names.kind(name), ""
+        kind, is_title, type_by_words = names.kind(name), name == names.title, ""
         if votes:
-            given = votes.most_common(1)[0][0]
+            type_by_words = votes.most_common(1)[0][0]
         elif kind not in {"person", "work"} and infer_type(name):
-            given = self._nouns.type_of_name(name)
-        is_title = names.is_title(name)
-        is_person = kind == "person" and is_called_like_person(name)
-        if is_title and not (is_sure or is_person or kind == "work" or has_han(name)):
+            type_by_words = self._nouns.type_of_name(name)
+        is_confirmed = is_sure or kind == "work" or has_han(name) or (kind == "person" and is_called_like_person(name))
+        if is_title and not is_confirmed:
             kind = "name"
         default = self._fallback if is_title else ""
-        return given or self._type_of_kind.get(kind, default), is_title or given != ""
+        return type_by_words or self._type_of_kind.get(kind, default), is_title or type_by_words != ""
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
@@ -157,7 +149,10 @@ _types_of = cached(LRUCache(maxsize=4), key=id, lock=Lock())(_TypesOfSchema)
 
 
 class _Names:
-    """The names of a chunk with their places. A short form of the title is counted under the title."""
+    """The names of a chunk with their places. A short form of the title is counted under the title.
+
+    `title` is the name of what the document is about. In `spans` it has no place where the text does not repeat it.
+    """
 
     def __init__(self, text: str, found: Sequence[Span], title: str, title_spans: Sequence[Span], *,
                  keyed: bool) -> None:
@@ -175,16 +170,14 @@ class _Names:
         if len(title.split()) <= _LONGEST_NAMING_HEADING and title.istitle():  # "Blum" in a document on Ada Blum
             self._full_names |= {name: title for name, kind in kinds.items()
                                  if kind in {"person", "name"} and title.endswith(f" {name}")}
-        title_names = [span for span in title_spans if span.kind not in VALUES]
-        title_is_name = [(span.start, span.end) for span in title_names] == [(0, len(title))]
+        title_is_name = [(span.start, span.end) for span in title_spans if span.kind not in VALUES] == [(0, len(title))]
         is_statute = title.endswith(_STATUTES)
+        self._title_kind = title_spans[0].kind if title_is_name or body else ""
         if keyed or " - " in title or ":" in title or is_statute:
             self._title_kind = "work"
-        else:
-            self._title_kind = title_spans[0].kind if title_is_name or body else ""
-        self._title = body or title
+        self.title = body or title
         names_subject = body or (title and (title_is_name or is_statute or title in self._full_names.values()))
-        self.spans: dict[str, list[Span]] = {self._title: []} if names_subject else {}
+        self.spans: dict[str, list[Span]] = {self.title: []} if names_subject else {}
         for span in places:
             self.spans.setdefault(self.full_name(span), []).append(span)
 
@@ -195,15 +188,11 @@ class _Names:
 
     def kind(self, name: str) -> str:
         """Return the most common kind of a name's places."""
-        title_kind = self._title_kind if self.is_title(name) else ""
+        title_kind = self._title_kind if name == self.title else ""
         votes = Counter(span.kind for span in self.spans[name] if span.kind != "name")
         if title_kind == "work" or not votes:
             return title_kind or "name"
         return votes.most_common(1)[0][0]
-
-    def is_title(self, name: str) -> bool:
-        """Return True for the subject of the document's title."""
-        return name == self._title
 
 
 def _subject_of_title(title: str, document: str) -> str:
@@ -213,7 +202,7 @@ def _subject_of_title(title: str, document: str) -> str:
         head = head[: head.rfind("(")].strip()
     is_file_name = _FILE_NAME.search(head) or _FILE_NAME.sub("", document.rpartition("/")[2]) == head
     is_of_day = _DAY.search(head)  # "Steering Committee 2017-03-08" names its document
-    has_fitting_length = len(head) >= 2 and len(head.split()) <= _LONGEST_TITLE  # noqa: PLR2004
+    has_fitting_length = len(head) > 1 and len(head.split()) <= _LONGEST_TITLE
     return head if has_fitting_length and is_telling(head) and not (is_file_name or is_of_day) else ""
 
 
@@ -226,27 +215,14 @@ def _is_street_of_address(text: str, span: Span) -> bool:
 
 def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     """Return the names that are certain: the words around one of their places confirm them, or they are repeated."""
-    # A person of one word is repeated where the text has certain persons, too; elsewhere it may be a species or a unit.
     sure = {name for name, spans in names.items()
             if any(_is_sure(text, span, is_repeated=len(spans) > 1) for span in spans)}
-    has_persons = any(span.kind == "person" for name in sure for span in names[name])
-    return sure | {name for name, spans in names.items() if has_persons and len(spans) > 1 and " " not in name
-                   and spans[0].kind == "person" and may_be_surname(name)
+    # A person of one word is repeated where the text has certain persons, too; elsewhere it may be a species or a unit.
+    if not any(span.kind == "person" for name in sure for span in names[name]):
+        return sure
+    return sure | {name for name, spans in names.items() if len(spans) > 1 and " " not in name
+                   and spans[0].kind == "person" and closeness(name).person > _LEAST_OF_LONE_NAME
                    and not all(text.startswith(".", span.end) for span in spans)}  # no abbreviation: "Fig. 1"
-
-
-def _is_worth_keeping(text: str, name: str, spans: Sequence[Span], kind: str) -> bool:
-    """Return True for a name that is said again, or defined, or whose words show its kind; search finds others."""
-    if len(spans) > 1 or not name.isascii() or kind not in {"person", "location", "organization", "event"}:
-        return True
-    first = spans[0]
-    if kind == "person":
-        return (has_address(text, first.start, first.end) or is_first_name(name)
-                or (" " in name and is_called_like_person(name)))
-    beside_noun = name.partition(" of ")[2] or name.rpartition(" ")[0]
-    is_specific = len(name.split()) > _FEW_WORDS or has_proper_word(beside_noun)
-    is_known_name = is_known_place(name) if kind == "location" else any(map(is_known, name.split()))
-    return (infer_type(name).lower() == kind and is_specific) or is_known_name or is_defined(text, first)
 
 
 def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
@@ -260,19 +236,32 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
     match span.kind:
         case "person":
             is_addressed = word_before in ROLES or name.split()[0].lower().rstrip(".") in HONORIFICS
-            is_thing = word_before in _BEFORE_THINGS and name[1:2] == "."  # "at S. Carlos"
-            is_called = is_first_name(name) or (" " in name and is_called_like_person(name) and not is_thing)
-            return is_addressed or is_called
+            is_place = word_before in _BEFORE_PLACES and name[1:2] == "."  # "at S. Carlos"
+            is_called = " " in name and is_called_like_person(name) and not is_place
+            return is_addressed or is_first_name(name) or is_called
         case "location":
-            is_introduced = is_repeated or word_before in _BEFORE_PLACES
-            is_no_person = lead_over_persons("location", name) > _LEAST_LEAD_OF_PLACE
-            return is_known_place(name) or (is_introduced and is_no_person)
+            close = closeness(name.rpartition(" ")[2])
+            is_no_person = close.location - close.person > _LEAST_LEAD_OF_PLACE
+            return is_known_place(name) or (is_no_person and (is_repeated or word_before in _BEFORE_PLACES))
         case "organization":
-            is_composed = any(word.islower() for word in name.split())  # "Presto of the Sonata"
             is_known_name = any(map(is_known, name.split())) or (is_repeated and " " in name)
+            is_composed = any(word.islower() for word in name.split())  # "Presto of the Sonata"
             return word_before in _BEFORE_BODIES and is_known_name and not is_composed
         case "product":
             return is_repeated
         case "work":
             return " " in name and (is_repeated or before.endswith(('"', "“", "«")))
     return False
+
+
+def _is_worth_keeping(text: str, name: str, spans: Sequence[Span], kind: str) -> bool:
+    """Return True for a name that is said again, or whose words show its kind; search finds others."""
+    if len(spans) > 1 or not name.isascii() or kind not in {"person", "location", "organization", "event"}:
+        return True
+    if kind == "person":
+        is_addressed = has_address(text, spans[0].start, spans[0].end)
+        return is_addressed or is_first_name(name) or (" " in name and is_called_like_person(name))
+    beside_noun = name.partition(" of ")[2] or name.rpartition(" ")[0]
+    is_specific = len(name.split()) > _FEW_WORDS or has_proper_word(beside_noun)
+    is_known_name = is_known_place(name) if kind == "location" else any(map(is_known, name.split()))
+    return is_known_name or (infer_type(name).lower() == kind and is_specific)

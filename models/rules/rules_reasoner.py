@@ -33,7 +33,7 @@ _CHINESE_KINDS = {"person": "人物", "organisation": "机构", "organization": 
                   "location": "地点", "city": "城市", "country": "国家", "event": "事件", "product": "产品",
                   "work": "作品", "concept": "概念", "thing": "事物", "date": "日期"}
 _UNNAMED = "Unnamed community"
-STATED = 0.9
+_STATED = 0.9
 """The confidence of a short answer."""
 _COVERED_WEIGHT, _COVERED_CONSTANT = 2.18, -1.97
 """How likely quotes hold the answer: a logistic function of the share of the question's words that the best one covers,
@@ -165,7 +165,7 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
         short, unit = stated
         has_several_items = len(short) > len(unit.text)  # of a list, of which the unit is only one
         claim = _quote(unit, finder, whole=has_several_items or bool(unit.asked))
-        return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
+        return QuotedDraft(answerable=True, claims=[claim], confidence=_STATED, short=short)
     quotes = finder.quotes(found)
     return QuotedDraft(answerable=True, claims=[_quote(item.unit, finder) for item in quotes],
                        confidence=_confidence_of_quotes(max(item.covered for item in quotes)))
@@ -196,8 +196,9 @@ def _beside_tier(draft: QuotedDraft, question: Question, finder: Finder) -> Quot
     older, confidence = _quote(best.unit, finder, whole=False), _confidence_of_quotes(best.covered)
     if _AS_NEAR * confidence > draft.confidence:
         return draft.model_copy(update={"answerable": True, "claims": [older, *draft.claims], "confidence": confidence})
-    is_as_near = draft.short or confidence >= _AS_NEAR * draft.confidence
-    return draft.model_copy(update={"claims": [*draft.claims[:1], *([older] if is_as_near else []), *draft.claims[1:]]})
+    if draft.short or confidence >= _AS_NEAR * draft.confidence:
+        return draft.model_copy(update={"claims": [*draft.claims[:1], older, *draft.claims[1:]]})
+    return draft
 
 
 def _confidence_of_quotes(covered: float) -> float:
@@ -212,13 +213,13 @@ def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
     answering = computed or [item for _, item in rows]
     answers = [item.cells[-1] for item in answering if item.cells and not is_asked_thing(question, item.cells[-1])]
     claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
-    confidence = STATED if answers else _confidence_of_quotes(1.0)  # rows of what the question names are no answer
+    confidence = _STATED if answers else _confidence_of_quotes(1.0)  # rows of what the question names are no answer
     return QuotedDraft(answerable=True, claims=claims, confidence=confidence, short="; ".join(dict.fromkeys(answers)))
 
 
 def _quote(unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:
     """Return a claim that quotes a unit, with the sentences around it if `whole`."""
-    quoted = finder.passages[unit.passage - 1].text[slice(*unit.quote)] if whole else unit.text
+    quoted = finder.passages[unit.passage - 1].text[slice(*unit.quote())] if whole else unit.text
     return Claim(text=readable_row(unit.row) if unit.row else quoted, quotes=[Quote(item=unit.passage, words=quoted)])
 
 
@@ -236,4 +237,4 @@ def _draft_overview(items: Sequence[Passage]) -> DraftAnswer:
             text = f"{name}：{'；'.join(facts)}。" if is_chinese else f"{name}: {'; '.join(facts)}."
             stated.append((text, number))
     claims = [Claim(text=text, quotes=[Quote(item=number, words=items[number - 1].text)]) for text, number in stated]
-    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=STATED if claims else 0.0)
+    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=_STATED if claims else 0.0)

@@ -1,4 +1,4 @@
-"""The short answer stated in passages: a list, a count, yes or no, or the only span of the expected kind."""
+"""The short answer stated in passages: a list, a count, yes or no, a cell, or the only value of the expected kind."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,19 +10,23 @@ from ...text.lexicon import word_set
 from ...text.quantities import kind_of
 from ...text.relative_dates import with_meant_dates
 from ...text.table_rows import DOCUMENT, Cell, Row
+from .answer_spans import answer_spans
 from .chinese_statements import ChineseStatement
 from .english_statements import AskedClause, EnglishStatement
 from .finder import Finder, Found
 from .likeness import gender_of
-from .question import AFTER_NUMBER, MEN, WOMEN, Question, foreign_forms
+from .question import MEN, WOMEN, Question, foreign_forms
 from .recognition.names import Place, names_in
 from .recognition.spans import VALUES
 from .units import Unit
 
+Stated = tuple[str, Unit]
+"""The words of an answer, and the unit that states it."""
+
 _NUMBERED = word_set("version number id code")
 """Nouns whose answers have a figure."""
 _LEAST_COVERED = 0.55
-"""The share of a question's words that a sentence must contain for its only span to be the answer."""
+"""The share of a question's words that a sentence must contain for its only value to be the answer."""
 _LEAST_WORD_CERTAINTY = 0.4
 """The least certainty that the sentence, or an adjacent one, says each word of the question that is no name."""
 _LIMITING_WORD = re.compile(
@@ -37,7 +41,8 @@ _NEGATION = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|no
 _KEYED = re.compile(r"(?:[A-Za-z]\w*-)?(\d{1,6}): ")
 """The name of a document by its number and title."""
 _LONGEST_VERDICT = 3  # "yes", which a question may contain
-_UNITS_SEARCHED = 3  # the best sentences and rows
+_UNITS_SEARCHED, _UNITS_SEARCHED_FOR_LISTS = 3, 30  # the best sentences and rows
+_AFTER_NUMBER = 40  # characters after a number that may name the counted things
 _LIST_LINK = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
 _QUALIFIER = re.compile(r"(?:\b(?:about|around|almost|nearly|under|at (?:least|most)|up to|(?:more|less|fewer) than|"
                         r"over|approximately|roughly|some|between) (?:the )?|"
@@ -48,29 +53,27 @@ _DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were)
 _CHOOSING_VERB = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _LEAST_SHARE = 0.6
 """The share of the question's words that the text above a list must cover for its items to be the answer."""
-_UNITS_SEARCHED_FOR_LISTS = 30
 _MOST_ITEMS, _LONGEST_LIST = 12, 300
 _COUNT_QUESTION = re.compile(
     r"几(?:[名位人家条项]|个(?!工作日|[月周]|星期|小时|季度))(?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")
-_LISTED_NOUN = re.compile(r"哪些(?P<noun>[^\W\d_]{2})")
 _NUMBER = r"(?:\d{1,6}|[一二两三四五六七八九十百]{1,4})\s?[名人个位家条项]"
+_LISTED_NOUN = re.compile(r"哪些(?P<noun>[^\W\d_]{2})")
 _SAME_QUESTION_SHARE, _DENIAL_SHARE, _CHINESE_DENIAL_SHARE = 0.6, 0.75, 0.55
 """The least share of words that two equal questions have in common, and the least shares of a question's words in a
-sentence that denies it: in other languages, and in Chinese.
-"""
+sentence that denies it: in English, and in Chinese."""
 _YES_OR_NO = re.compile(
     r"[\s*_]{0,4}(?P<verdict>yes|no|是的?|不是|否|可以|不可以|能|不能|会|不会|有|没有|需要|不需要|无需)(?=[\s,.;:!，。；！—–-])",
     re.IGNORECASE)
 _DENIAL = re.compile(
-    r"\b(?:do|does|did|is|are|was|were|can|could|may|must|will|would|shall|should|has|have|had)(?: not|n['’]t)\s+"
-    r"(?:be\s+)?(?P<verb>[a-z]{3,})|\bcannot\s+(?:be\s+)?(?P<other>[a-z]{3,})", re.IGNORECASE)
+    r"\b(?:(?:do|does|did|is|are|was|were|can|could|may|must|will|would|shall|should|has|have|had)(?: not|n['’]t)|"
+    r"cannot)\s+(?:be\s+)?(?P<verb>[a-z]{3,})", re.IGNORECASE)
 _CHINESE_DENIAL = re.compile(
     "(?:不[得能应予]|不可以?|不应当|无需|不需要|禁止|严禁|不享受)(?P<what>[^，,。；;：:]{2,20})")
 _CONDITION = re.compile(r"\b(?:if|unless|until|when|where|except|without|only|before|after)\b|除外|另有|但|如果|未",
                         re.IGNORECASE)
 
 
-def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
+def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
     """Return the words of the answer and the unit that states it, or None if the passages state no certain answer.
 
     `found` are the units, best first. A question that offers a choice ("X or Y") has no short answer, and what a
@@ -87,11 +90,13 @@ def is_asked_thing(question: str, value: str) -> bool:
     return names_key or (len(value) > _LONGEST_VERDICT and any(map(str.isalpha, value)) and has_name(question, value))
 
 
-def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
+def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
     """Return the answer as a verdict, list, count, cell or value, whichever the question's form and the units allow."""
     best = found[0].unit
-    stated = (_verdict(question, found, finder) if question.expected == "polar"
-              else _listed(question, found, finder) or _counted(question, found))
+    if question.expected == "polar":
+        stated = _verdict(question, found, finder)
+    else:
+        stated = _listed(question, found, finder) or _counted(question, found)
     if stated is not None:
         unit = stated[1]
         return stated if _names_all(question, f"{unit.opening} {unit.text}", unit.heading) else None
@@ -108,18 +113,21 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
     return None if differ or is_item else (value, unit)
 
 
-def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -> Iterator[tuple[str, Unit]]:
+def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -> Iterator[Stated]:
     """Yield the values of the expected kind that sentences state as the answer, the best sentence first."""
     of_named = [item for item in found if finder.passages[item.unit.passage - 1].document in finder.named]
-    candidates = [item for item in (of_named or found)[:_UNITS_SEARCHED] if item.spans and not item.unit.row
+    candidates = [item for item in (of_named or found)[:_UNITS_SEARCHED] if not item.unit.row
                   and item.covered >= _LEAST_COVERED and item.least_certain_word >= _LEAST_WORD_CERTAINTY
                   and _is_about(question, item.unit)]
-    asked = (AskedClause(question, finder.parser.parse(question.asking))
-             if candidates and question.language == "en" else None)
-    for item in candidates:
-        unit = item.unit
-        for start, end in _joined_places(unit.text, _stated_places(question, asked, item, found[0], finder)):
-            value, text_after = unit.text[start:end], unit.text[end:end + AFTER_NUMBER]
+    if not candidates:
+        return
+    asked = AskedClause(question, finder.parser.parse(question.asking)) if question.language == "en" else None
+    spans_of_units = answer_spans(question, [item.unit for item in candidates], finder.parser)
+    for item, spans in zip(candidates, spans_of_units, strict=True):
+        unit, places = item.unit, [(span.start, span.end) for span in spans]
+        stated = _stated_places(question, asked, unit, places, finder, is_best=item is found[0]) if places else []
+        for start, end in _joined_places(unit.text, stated):
+            value, text_after = unit.text[start:end], unit.text[end:end + _AFTER_NUMBER]
             lacks_figure = question.focus in _NUMBERED and not any(map(str.isdigit, value))
             is_other_number = question.expected == "number" and not question.is_answered_by(value, text_after)
             if not (lacks_figure or is_other_number):
@@ -128,13 +136,14 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
                 yield " ".join(with_meant_dates(unit.text, unit.relative_dates, first, end).split()), unit
 
 
-def _stated_places(question: Question, asked: AskedClause | None, item: Found, best: Found,
-                   finder: Finder) -> list[Place]:
-    """Return the places of the spans that a sentence states as the answer, by grammar where the language has one here.
+def _stated_places(question: Question, asked: AskedClause | None, unit: Unit, places: list[Place], finder: Finder, *,
+                   is_best: bool) -> list[Place]:
+    """Return those places of a sentence that it states as the answer, by grammar where the language has one here.
 
-    `asked` is the parse of an English question.
+    `asked` is the parse of an English question. English lines without a verb, such as "Chair: Ada Blum", only answer
+    if they are the best one and have the question's names as wholes.
     """
-    text, places = item.unit.text, [(span.start, span.end) for span in item.spans]
+    text = unit.text
     if asked and (statement := EnglishStatement(asked, finder.parser.parse(text))).has_clause:
         return statement.stated(places)
     if question.language == "zh":
@@ -142,8 +151,7 @@ def _stated_places(question: Question, asked: AskedClause | None, item: Found, b
         return [place for place in places if spoken.states(*place, places)]
     negation = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
     is_denied = negation.search(text) and not negation.search(question.text)
-    # Of English lines without a verb, such as "Chair: Ada Blum", only the best one with the names as wholes answers.
-    is_certain = asked is None or (item is best and all(_has_part(text, name) for name in question.names))
+    is_certain = asked is None or (is_best and all(_has_part(text, name) for name in question.names))
     return places if len(places) == 1 and is_certain and not is_denied else []
 
 
@@ -167,9 +175,10 @@ def _has_part(line: str, name: str) -> bool:
 
 
 def _is_about(question: Question, unit: Unit) -> bool:
-    text = f"{unit.heading} {unit.text}"
+    """Return True if a sentence is about what the question names, by its own words or by what stands above it."""
     # The sentence before may name what this one goes on about.
-    if not _has_limits(question, text) or not _names_all(question, f"{unit.before} {unit.text}", unit.heading):
+    if not _has_limits(question, f"{unit.heading} {unit.text}") or not _names_all(
+            question, f"{unit.before} {unit.text}", unit.heading):
         return False
     if _names_all(question, unit.text):
         return True
@@ -193,15 +202,18 @@ def _is_of_other_gender(question: Question, text: str) -> bool:
 
 def _has_limits(question: Question, text: str) -> bool:
     """Return True if a text has each figure of the question, and each limiting word such as "first" or "deputy"."""
-    if not _figures(question.asking) <= _figures(text):
-        return False
     text_words = set(question.words_of(text)) | {word.lower() for word in _LIMITING_WORD.findall(text)}
 
     def is_in_text(word: str) -> bool:
         content = question.words_of(word)
         return word.lower() in text_words or (bool(content) and text_words.issuperset(content))
 
-    return all(map(is_in_text, _LIMITING_WORD.findall(question.asking)))
+    return _figures(question.asking) <= _figures(text) and all(map(is_in_text, _LIMITING_WORD.findall(question.asking)))
+
+
+def _figures(text: str) -> set[str]:
+    """Return the runs of digits in a text, without zeros at their beginning."""
+    return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
 
 
 def _names_all(question: Question, text: str, heading: str = "") -> bool:
@@ -213,7 +225,7 @@ def _names_all(question: Question, text: str, heading: str = "") -> bool:
                for name in question.names)
 
 
-def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
+def _from_definition(question: Question, unit: Unit) -> Stated | None:
     """Return the subject of a definition as the answer: "Bern is the capital" answers "Which city is the capital?"."""
     match, focus_words = _DEFINITION.match(unit.text), frozenset(question.words_of(question.focus))
     if match is None or not focus_words or not _is_about(question, unit):
@@ -221,15 +233,8 @@ def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
     # "Which city is picked as the capital?" asks for the role "capital".
     asked = frozenset(question.words_of(_CHOOSING_VERB.sub(" ", question.asking))) - focus_words
     subject = " ".join(match["subject"].split())
-    asks_for_role = asked.issuperset(question.words_of(match["role"]))
-    is_covered = asked.issubset(question.words_of(unit.text))
-    is_answer = asks_for_role and is_covered and asked.isdisjoint(question.words_of(subject))
-    return (subject, unit) if is_answer else None
-
-
-def _figures(text: str) -> set[str]:
-    """Return the runs of digits in a text, without zeros at their beginning."""
-    return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
+    is_covered = asked.issuperset(question.words_of(match["role"])) and asked.issubset(question.words_of(unit.text))
+    return (subject, unit) if is_covered and asked.isdisjoint(question.words_of(subject)) else None
 
 
 def _superlatives(question: Question, finder: Finder) -> set[str]:
@@ -240,18 +245,17 @@ def _superlatives(question: Question, finder: Finder) -> set[str]:
     return {token.lower_ for token in tokens if token.tag_ in {"JJS", "RBS"}}
 
 
-def _from_row(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
+def _from_row(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
     """Return the cell that a question asks for, or None if another row of its table answers too."""
+    searched = [item.unit for item in (found[:1] if question.has_form else found[:_UNITS_SEARCHED])]
+    cells = ((unit, _asked_cell(question, unit.row)) for unit in searched if unit.row)
+    unit, cell = next(((unit, cell) for unit, cell in cells if cell), (searched[0], None))
+    row = unit.row
     # A numbered row has no name by which a question could mean it, so it is one of many that may answer.
-    unit, cell = found[0].unit, None
-    for item in found[:1] if question.has_form else found[:_UNITS_SEARCHED]:
-        if item.unit.row and (cell := _asked_cell(question, item.unit.row)):
-            unit = item.unit
-            break
-    row, text = unit.row, f"{unit.heading} {unit.text}"
     if row is None or cell is None or row.is_numbered or _NEGATION.search(question.asking):
         return None
-    if not (_has_limits(question, text) and _names_all(question, unit.text, unit.heading)):
+    is_limited = _has_limits(question, f"{unit.heading} {unit.text}")
+    if not is_limited or not _names_all(question, unit.text, unit.heading):
         return None
     # A row is an extreme only where its column says so: "Highest point", but not the longest of many episodes.
     if not all(word in cell.header.casefold() for word in _superlatives(question, finder)):
@@ -272,12 +276,11 @@ def _from_row(question: Question, found: Sequence[Found], finder: Finder) -> tup
 
 def _asked_cell(question: Question, row: Row) -> Cell | None:
     """Return the only cell of the expected kind whose header the question names; None if there are several."""
-    # A question for no kind names the header of a cell: "What is the status of X?"
     asked = frozenset(question.words_of(question.text))
-    focus = frozenset(question.words_of(question.focus))
-    if not question.has_form:
-        headers = {cell: frozenset(question.words_of(cell.header)) for cell in row.cells[1:]}
-        return next((cell for cell, words in headers.items() if focus and focus <= words <= asked), None)
+    if not question.has_form:  # it names the header of a cell: "What is the status of X?"
+        focus = frozenset(question.words_of(question.focus))
+        return next((cell for cell in row.cells[1:]
+                     if focus and focus <= frozenset(question.words_of(cell.header)) <= asked), None)
     if row.cells[0].header == DOCUMENT or question.lists:
         return None
     named = list[Cell]()
@@ -298,20 +301,19 @@ def _shared_words(question: Question, row: Row) -> frozenset[str]:
     return frozenset(word for cell in row.cells for word in question.words_of(cell.value) if word in asked)
 
 
-def _listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
-    """Return the items that a question for several things asks for, in one text, and the unit that states them."""
-    # The headings and the sentence above a list must cover the question; of several lists, the one is chosen whose
-    # headings cover most. None if there is none.
+def _listed(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
+    """Return the items that a question for several things asks for, in one text, and the unit that states them.
+
+    The headings and the sentence above a list must cover the question; of several lists, the one is chosen whose
+    headings cover most. None if there is none.
+    """
     if not question.lists:
         return None
     noun = _LISTED_NOUN.search(question.asking)
     best_share, best = 0.0, None
-    texts_seen = set[str]()
-    for unit in (item.unit for item in found[:_UNITS_SEARCHED_FOR_LISTS]):
-        above = f"{unit.heading} {unit.opening}"
-        if above in texts_seen:  # an item of a list that was read
-            continue
-        texts_seen.add(above)
+    units = {f"{item.unit.heading} {item.unit.opening}": item.unit
+             for item in reversed(found[:_UNITS_SEARCHED_FOR_LISTS])}  # of each list the best item
+    for above, unit in reversed(units.items()):
         items = _column(question, unit, finder) if unit.row else unit.items
         values = [" ".join(without_markup(item).split()).rstrip(" \t;；,，。.") for item in items]
         joined = ("；" if question.language == "zh" else "; ").join(values)
@@ -339,9 +341,11 @@ def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
                               if cell.header == header))
 
 
-def _counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:
-    """Return the count that a Chinese question asks for, and the unit that states it and has the question's names."""
-    # None if units disagree. For 几名副组长 ("how many deputy heads") it is "2人" if one has 副组长2人 or 2名副组长.
+def _counted(question: Question, found: Sequence[Found]) -> Stated | None:
+    """Return the count that a Chinese question asks for, and the unit that states it and has the question's names.
+
+    For 几名副组长 ("how many deputy heads") it is "2人" if one has 副组长2人 or 2名副组长. None if units disagree.
+    """
     match = _COUNT_QUESTION.search(question.asking)
     if match is None:
         return None
@@ -353,29 +357,26 @@ def _counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | N
     return counts[0] if len({count for count, _ in counts}) == 1 else None
 
 
-def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
-    """Return the words that answer a yes-or-no question, and the unit that states them; None if that is uncertain."""
-    # They are the "yes" or "no" of a listed question with the same words, or a denial of what is asked in the best
-    # unit. Nothing else is answered, as a condition or an exception may stand elsewhere.
-    best = found[0].unit
+def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
+    """Return the words that answer a yes-or-no question, and the unit that states them; None if that is uncertain.
+
+    They are the "yes" or "no" of a listed question with the same words, or a denial of what is asked in the best unit.
+    Nothing else is answered, as a condition or an exception may stand elsewhere.
+    """
+    best, asked = found[0].unit, frozenset(question.words_of(question.text))
     if best.asked:
-        answers = [item.unit for item in found if (item.unit.passage, item.unit.asked) == (best.passage, best.asked)]
-        answer = min(answers, key=lambda unit: unit.start)
-        match = _YES_OR_NO.match(answer.text)
-        words, other_words = set(question.words_of(question.text)), set(question.words_of(best.asked))
+        answer = next(unit for unit in best.all_units if unit.asked == best.asked)
+        match, other_words = _YES_OR_NO.match(answer.text), frozenset(question.words_of(best.asked))
         is_same = (_figures(question.text) == _figures(best.asked)
-                   and len(words & other_words) >= _SAME_QUESTION_SHARE * len(words | other_words))
+                   and len(asked & other_words) >= _SAME_QUESTION_SHARE * len(asked | other_words))
         return (match["verdict"], answer) if match and is_same else None
     least_covered = _CHINESE_DENIAL_SHARE if question.language == "zh" else _DENIAL_SHARE
     has_condition = _CONDITION.search(question.text) or _CONDITION.search(best.text)
     if found[0].covered < least_covered or has_condition:
         return None
-    asked = frozenset(question.words_of(question.text))
     if question.language == "zh":
         denial = _CHINESE_DENIAL.search(best.text)
         return (denial[0], best) if denial and asked.issuperset(question.words_of(denial["what"])) else None
-    if question.language != "en":
-        return None
-    denied_verbs = {content_words(match["verb"] or match["other"]) for match in _DENIAL.finditer(best.text)}
+    denied_verbs = [content_words(match["verb"]) for match in _DENIAL.finditer(best.text)]
     denies_asked = any(verb and asked.issuperset(verb) for verb in denied_verbs)
     return ("No", best) if denies_asked and finder.share(question, best.text)[0] >= _DENIAL_SHARE else None

@@ -1,15 +1,14 @@
 """The quotable units of a passage: its sentences and table rows, each with its surroundings."""
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from rich.cells import cell_len
+from itertools import takewhile
 
 from ...schemas.retrieval import Passage
 from ...text.cleaning import has_words
 from ...text.relative_dates import RelativeDate, relative_dates
+from ...text.scripts import CJK
 from ...text.section_lines import LIST_MARK, mark_length
 from ...text.sentences import split_sentences
 from ...text.table_rows import Row, find_rows
@@ -17,6 +16,7 @@ from ...text.table_rows import Row, find_rows
 LONGEST_QUOTE = 400
 """The width in columns to which a quote is extended by adjacent sentences; a Chinese character has two columns."""
 _LONGEST_LIST = 600  # the width in columns up to which a list is quoted whole
+_HAN = re.compile(f"[{CJK}]")
 _HORIZONTAL_RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")
 _ITEM = re.compile(rf"{LIST_MARK.pattern}\S")
 _LABEL = re.compile(r"(?:\d{1,3}[.)]\s{1,3})?(?:\*\*([^*\n]{1,80})\*\*|"
@@ -34,7 +34,8 @@ class Unit:
     `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. In a list
     of questions and answers, `asked` is the question that the unit answers, and `asked_at` its start in the source; for
     other units `asked` is "". Units with the same `section` are under one heading, and those with the same `block` in
-    one paragraph or list. `all_units` are those of the passage.
+    one paragraph or list. `all_units` are those of the passage, and `index` is the unit's place among them. `dates` are
+    the relative dates of the passage.
     """
 
     source: str
@@ -50,9 +51,7 @@ class Unit:
     row: Row | None
     all_units: Sequence["Unit"]
     index: int
-    """The unit's index in `all_units`."""
     dates: Sequence[RelativeDate]
-    """The relative dates of the passage that its date decides."""
 
     @property
     def text(self) -> str:
@@ -61,7 +60,7 @@ class Unit:
 
     @property
     def relative_dates(self) -> list[RelativeDate]:
-        """The relative dates in the unit's words."""
+        """The relative dates in the unit's words, by their places in it."""
         return [RelativeDate(one.start - self.start, one.end - self.start, one.meant) for one in self.dates
                 if self.start <= one.start and one.end <= self.end]
 
@@ -104,36 +103,36 @@ class Unit:
         is_of_list = self.is_item or block[introduction] is self
         return block[introduction : places_of_items[-1] + 1] if is_of_list else ()
 
-    @property
     def quote(self) -> tuple[int, int]:
-        """The start and end in the passage of the quote to show for the unit.
+        """Return the start and end in the passage of the quote to show for the unit.
 
         A row is shown alone, and a short list as a whole. A unit that answers a question of the text begins with the
         question. Any other unit is extended by adjacent sentences up to `LONGEST_QUOTE`, first within its paragraph
         and then within its section.
         """
-        start = self.start
-        end = self.end
-        listed = self._list_around()
+        start, end = self.start, self.end
         if self.row is not None:
             return start, end
-        if listed and cell_len(self.source[listed[0].start : listed[-1].end]) <= _LONGEST_LIST:
+        listed = self._list_around()
+        if listed and _width(self.source[listed[0].start : listed[-1].end]) <= _LONGEST_LIST:
             return listed[0].start, listed[-1].end
-        if self.asked and cell_len(self.source[self.asked_at : end]) <= LONGEST_QUOTE:
+        if self.asked and _width(self.source[self.asked_at : end]) <= LONGEST_QUOTE:
             start = self.asked_at
-        def fits(unit: "Unit") -> bool:
-            return cell_len(self.source[min(start, unit.start) : max(end, unit.end)]) <= LONGEST_QUOTE and not unit.row
-
         for is_near in (lambda unit: unit.block == self.block, lambda unit: unit.section == self.section):
-            for unit in itertools.takewhile(is_near, self.all_units[self.index + 1 :]):
-                if not fits(unit):
+            for following in takewhile(is_near, self.all_units[self.index + 1 :]):
+                if following.row or _width(self.source[start : following.end]) > LONGEST_QUOTE:
                     break
-                end = max(end, unit.end)
-            for unit in itertools.takewhile(is_near, reversed(self.all_units[: self.index])):
-                if not fits(unit):
+                end = max(end, following.end)
+            for preceding in takewhile(is_near, reversed(self.all_units[: self.index])):
+                if preceding.row or _width(self.source[preceding.start : end]) > LONGEST_QUOTE:
                     break
-                start = min(start, unit.start)
+                start = min(start, preceding.start)
         return start, end
+
+
+def _width(text: str) -> int:
+    """Return the number of columns that a text takes; a Chinese character takes two, and a line end none."""
+    return len(text) - text.count("\n") + (0 if text.isascii() else len(_HAN.findall(text)))
 
 
 def find_units(number: int, passage: Passage) -> list[Unit]:
@@ -166,27 +165,24 @@ class _PassageReader:
     def read(self, start: int, end: int, gap: str) -> None:
         """Read a sentence; `gap` is what stands between the one before and it."""
         source = self._passage.text
-        text, begins_line = source[start:end], not source[source.rfind("\n", 0, start) + 1:start].strip()
-        # A question alone on its line, and no item of a list, has its answer below it.
-        is_alone = begins_line and not source[end:].partition("\n")[0].strip(" *_")
-        if is_alone and _QUESTION_LINE.match(text) and not _ITEM.match(text):
-            if self._asked_at >= 0 and not (self.found and self.found[-1].start > self._asked_at):
-                # A question without an answer is a unit.
-                self._add(self._asked_at, self._asked_at + len(self._asked), self._heading)
-            self._asked, self._asked_at, self._label = text, start, ""
-            self._block += 1
-            self._section += 1
+        text = source[start:end]
+        rest_of_line = source[source.rfind("\n", 0, start) + 1 : start] + source[end:].partition("\n")[0]
+        if _QUESTION_LINE.match(text) and not rest_of_line.strip(" *_") and not _ITEM.match(text):
+            self._begin_section(asked=text, asked_at=start)  # its answer is below it
         elif text.startswith("#"):
+            self._begin_section()
             self._heading = text.lstrip("# ").strip()
-            self._label, self._asked, self._asked_at = "", "", -1
-            self._block += 1
-            self._section += 1
             if _HEADING_WITH_FIGURE.match(text):
                 self._add(start, end)
         elif not has_words(text) or _HORIZONTAL_RULE.match(text):
             self._block += 1
         else:
             self._read_statement(text, start, end, gap)
+
+    def _begin_section(self, asked: str = "", asked_at: int = -1) -> None:
+        self._asked, self._asked_at, self._label = asked, asked_at, ""
+        self._block += 1
+        self._section += 1
 
     def _read_statement(self, text: str, start: int, end: int, gap: str) -> None:
         """Add a sentence or row, with the label that applies to it, and begin a block where it does."""
@@ -198,21 +194,18 @@ class _PassageReader:
         if borders_on_table or (gap.count("\n") > 1 and not continues_list):
             self._block += 1
             self._label = ""
-        opens_line = "\n" in gap or start == 0
-        label = _LABEL.match(text) if opens_line else None
-        if label:
-            self._label = (label[1] or label[2]).strip(" .:")
-        elif opens_line and not is_item:  # a label goes on for the items of a list
-            self._label = ""
-        self._add(start, end, self._heading, self._label, self._asked, is_item=is_item, row=row)
+        if "\n" in gap or start == 0:
+            if label := _LABEL.match(text):
+                self._label = (label[1] or label[2]).strip(" .:")
+            elif not is_item:  # a label goes on for the items of a list
+                self._label = ""
+        self._add(start, end, is_item=is_item, row=row)
 
-    def _add(self, start: int, end: int, heading: str = "", label: str = "", asked: str = "", *,
-             is_item: bool = False, row: Row | None = None) -> None:
-        """Add a unit; `heading`, `label` and `asked` are what stands above it in the passage."""
+    def _add(self, start: int, end: int, *, is_item: bool = False, row: Row | None = None) -> None:
         passage = self._passage
-        above = " ".join(filter(None, [passage.title, passage.heading, heading, label, asked]))
-        self.found.append(Unit(passage.text, self._number, start, end, above, asked, self._asked_at, self._section,
-                               self._block, is_item, row, self.found, len(self.found), self._dates))
+        above = filter(None, [passage.title, passage.heading, self._heading, self._label, self._asked])
+        self.found.append(Unit(passage.text, self._number, start, end, " ".join(above), self._asked, self._asked_at,
+                               self._section, self._block, is_item, row, self.found, len(self.found), self._dates))
 
 
 def readable_row(row: Row) -> str:

@@ -33,7 +33,8 @@ def short(question, *texts):
 def test_units_stand_in_their_passage_and_their_quotes_hold_them(text):
     for unit in find_units(1, passage(text)):
         assert text[unit.start : unit.end] == unit.text
-        assert unit.quote[0] <= unit.start < unit.end <= unit.quote[1]
+        start, end = unit.quote()
+        assert start <= unit.start < unit.end <= end
 
 
 def first(question, *texts):
