@@ -1,16 +1,15 @@
 """Decide whether an English sentence states a value as the answer to a question, by spaCy's parse of both.
 
-A value answers if its clause is asserted, has the question's predicate, and has the value and the question's names as
-arguments of it. What a sentence denies, reports, plans, supposes or calls past states nothing. Where a parse shows no
-certain relation, there is none: a missed short answer costs little, because its sentence is quoted anyway.
+A value answers if its sentence is asserted, and its clause has the question's predicate, with the value and the
+question's names as arguments of it. A sentence with a word that denies, weakens, supposes or reports states nothing.
+Where a parse shows no certain relation, there is none: a missed short answer costs little, because its sentence is
+quoted anyway.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...text.lexicon import WORDS, word_set
-from . import english_clauses as clauses
-from .likeness import may_be
 from .question import Question
 
 if TYPE_CHECKING:
@@ -22,14 +21,14 @@ _IMPLICATIVE = WORDS["implicative"]
 """Verbs after which what they govern is a fact: "went on to win", "learned that he had won"."""
 _STATIVE = WORDS["stative"]
 """Verbs that say as much as "is" and "has" of a size, a place or a time: "The hall seats 40"."""
-_UNREAL = word_set("fiction theory principle legend myth story novel film play dream rumour rumor joke")
+_UNCERTAIN = WORDS["weakening adverbs"] | word_set(
+    "no neither nor few nobody none nothing if unless whether lest accord according "
+    "instead unlike without except than excluding but rather legend myth rumour rumor joke claim")
+"""Words of a sentence that denies something, or calls it uncertain, supposed or reported."""
+_UNREAL = word_set("fiction theory principle story novel film play dream")
 """What something may be so in without being so: "in fiction"."""
-_WEAKENING = WORDS["weakening adverbs"]
-"""Adverbs by which a clause is no fact."""
-_EXCLUDING = word_set("instead unlike without except than excluding but rather")
-"""Prepositions whose object a sentence does not speak of: "instead of Karl"."""
-_BOUNDS = word_set("after before until till by since")
-"""Prepositions of a bound: "after 1931" is not 1931."""
+_BOUNDS = word_set("after before until till by since from")
+"""Prepositions of a bound or an origin: "after 1931" is not 1931."""
 _LOCATIVE = word_set("in at on near of within inside")
 """Prepositions by which a place in a place is one as well: "in a house in Ulm"."""
 _WHOLES = word_set("structure organisation organization workforce staff personnel headcount")
@@ -37,14 +36,12 @@ _OF_ALL = word_set("corporate whole entire total overall global worldwide")
 """Nouns that stand for all of whoever has them, and what may qualify them: "Acme's entire workforce"."""
 _DESCRIBING = word_set("describe define specify explain list document mention detail outline state")
 """Verbs whose subject is a text: what "RFC 20 defines" is "defined in RFC 20"."""
+_SUBJECTS = word_set("nsubj nsubjpass")
 _EMBEDDED = word_set("relcl advcl ccomp acl csubj csubjpass parataxis pcomp xcomp")
 """How a clause depends on another one whose arguments are not its own."""
-_NEGATING = word_set("no neither few nobody none nothing nor")
-"""Subjects and objects, or words before them, that deny a clause without a "not"."""
-_HEARSAY = word_set("accord according")
-_CONDITIONS = word_set("if unless whether lest")
-_SPEAKERS = word_set("i we you")
-"""Pronouns for those who speak, not for what stands before."""
+_NOUNS = word_set("NOUN PROPN")
+_CURRENT = word_set("current present")
+"""What may qualify a role that is asked for in the present tense."""
 
 
 class AskedClause:
@@ -53,59 +50,55 @@ class AskedClause:
     def __init__(self, question: Question, doc: "Doc") -> None:
         """Read the parse of a question."""
         self.question = question
-        self.words = frozenset(question.words_of(question.text))
+        self._words = frozenset(question.words_of(question.text))
         self.lemmas = frozenset(token.lemma_.lower() for token in doc)
-        verb = clauses.main_verb(doc)
-        asked = clauses.asked_token(doc, verb)
-        self.role = clauses.role_of(asked)
+        root = next((token for token in doc if token.dep_ == "ROOT"), doc[0])
+        # "In which city was Ada born?" is often parsed as if "was" were the predicate.
+        verb = next((token for token in root.children if token.dep_ == "ccomp" and root.lemma_ == "be"), root)
+        asked = _asked_token(doc, verb)
+        self.role = _role_of(asked)
         self.preposition = asked.head.lemma_.lower() if asked.head.dep_ == "prep" else ""
         self.is_light = verb.lemma_ in _LIGHT
-        self.is_present = clauses.tense_of(verb) == "present"
-        self.predicate = self._noun_predicate(verb, asked) if self.is_light else self._stems(verb)
-        # The nouns that other words qualify ("physics prize"), each with these words.
-        self._qualified: list[tuple[frozenset[str], list[frozenset[str]]]] = []
-        for noun in doc:
-            qualifiers = [] if noun.ent_type_ else clauses.qualifiers_of(noun)
-            if qualifiers:
-                self._qualified.append((self._stems(noun), [self._stems(word) for word in qualifiers]))
+        self.is_present = _tense_of(verb) == "present"
+        self._predicate = self._noun_predicate(verb, asked) if self.is_light else self._stems(verb)
+        self._qualified = {noun: qualifiers for noun in doc
+                           if not noun.ent_type_ and (qualifiers := _qualifiers_of(noun))}
 
     def _noun_predicate(self, verb: "Token", asked: "Token") -> frozenset[str]:
-        """Return the stems of the noun that says what is asked: "mayor" in "Who is the mayor of Ulm?"."""
+        """Return the stems of the noun that says what is asked: "mayor" in "Who is the mayor of Ulm?".
+
+        Of a noun without content, they are those of what it is of: "wife" in "the name of the wife".
+        """
         name_words = {word for name in self.question.names for word in name.split()}
         for noun in verb.children:
-            is_argument = noun.dep_ in clauses.SUBJECTS | {"attr", "dobj"} and noun != asked
-            if is_argument and noun.text not in name_words and (stems := self._noun_stems(noun)):
-                return stems
+            if noun.dep_ in _SUBJECTS | {"attr", "dobj"} and noun != asked and noun.text not in name_words:
+                inner = (token for of in noun.children if of.lower_ == "of" for token in of.children)
+                return self._stems(noun) or self._stems(next(inner, noun))
         return frozenset()
 
     def is_of_same_things(self, doc: "Doc") -> bool:
         """Return False if the question qualifies a noun by other words than a sentence: a prize of another name."""
         words_of_doc = frozenset(stem for token in doc for stem in self._stems(token))
-        for noun_stems, qualifiers in self._qualified:
-            same_nouns = [token for token in doc if not noun_stems.isdisjoint(self._stems(token))]
-            is_bare = any(not clauses.qualifiers_of(token) for token in same_nouns)
-            has_qualifiers = all(not stems.isdisjoint(words_of_doc) for stems in qualifiers)
+        for noun, qualifiers in self._qualified.items():
+            same_nouns = [token for token in doc if not self._stems(noun).isdisjoint(self._stems(token))]
+            is_bare = any(not _qualifiers_of(token) for token in same_nouns)
+            has_qualifiers = all(not self._stems(word).isdisjoint(words_of_doc) for word in qualifiers)
             if same_nouns and not (is_bare or has_qualifiers):
                 return False
         return True
 
     def says(self, token: "Token") -> bool:
         """Return True if the question has a word."""
-        return not self.words.isdisjoint(self._stems(token))
+        return not self._words.isdisjoint(self._stems(token))
 
     def is_predicate(self, token: "Token") -> bool:
         """Return True if a token says the predicate."""
-        return not self.predicate.isdisjoint(self._stems(token))
+        return not self._predicate.isdisjoint(self._stems(token))
 
-    def _noun_stems(self, noun: "Token") -> frozenset[str]:
-        """Return a noun's stems; of one without content, those of what it is of: "wife" in "the name of the wife"."""
-        if stems := self._stems(noun):
-            return stems
-        for preposition in noun.children:
-            if preposition.lower_ == "of":
-                for token in preposition.children:
-                    return self._noun_stems(token)
-        return frozenset()
+    @property
+    def has_predicate(self) -> bool:
+        """Whether the question has a verb or noun that a sentence has to say."""
+        return bool(self._predicate)
 
     def _stems(self, token: "Token") -> frozenset[str]:
         """Return the stems of a token and of its lemma; empty for a function word."""
@@ -121,59 +114,56 @@ class EnglishStatement:
     @property
     def has_clause(self) -> bool:
         """Whether the text has a finite verb; a line without one, such as "Chair: Ada Blum", is no sentence."""
-        return any(clauses.tense_of(token) for token in self._doc if token.pos_ in {"VERB", "AUX"})
+        return any(_tense_of(token) for token in self._doc if token.pos_ in {"VERB", "AUX"})
 
     def stated(self, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return those values, given as (start, end) in characters, that the sentence states as the answer.
 
         What describes another one is left out: "Bar Group" in "Foo Ltd, a company of Bar Group".
         """
-        if self._doc.text.rstrip().endswith("?") or not self._asked.is_of_same_things(self._doc):
+        is_question = self._doc.text.rstrip().endswith("?")
+        if is_question or any(map(self._is_uncertain, self._doc)) or not self._asked.is_of_same_things(self._doc):
             return []
-        roots: dict[tuple[int, int], Token] = {}
-        for place in places:
-            span = self._doc.char_span(*place, alignment_mode="expand")
-            if span and self._states(span.root):
-                roots[place] = span.root
-        describing = {token.i for root in roots.values() for child in root.children if child.dep_ == "appos"
+        spans = {place: self._doc.char_span(*place, alignment_mode="expand") for place in places}
+        roots = {place: span.root for place, span in spans.items() if self._states(span.root)}
+        describing = {token for root in roots.values() for child in root.children if child.dep_ == "appos"
                       for token in child.subtree}
-        return [place for place, root in roots.items() if root.i not in describing]
+        return [place for place, root in roots.items() if root not in describing]
+
+    def _is_uncertain(self, word: "Token") -> bool:
+        """Return True for a word that denies, weakens or supposes something, unless the question has it, too."""
+        lemma = word.lemma_.lower()
+        is_unreal = lemma in _UNREAL and word.dep_ == "pobj" and word.head.lower_ == "in"
+        return word.dep_ == "neg" or (
+            (lemma in _UNCERTAIN or word.tag_ == "MD" or is_unreal) and lemma not in self._asked.lemmas)
 
     def _states(self, value: "Token") -> bool:
         """Return True if the sentence states a value, given by its root, as the answer."""
-        if self._is_excluded(value):
-            return False
         # A value may stand beside the noun of the question: "the mayor, Karl Brandt", "director Ada Blum".
         beside = [token for token in value.children if token.dep_ in {"appos", "compound"}]
-        beside += [value.head, clauses.antecedent_of(value)] if value.dep_ == "appos" else []
+        beside += [value.head, _antecedent_of(value)] if value.dep_ == "appos" else []
+        clause = _clause_head(value)
         if noun := next(filter(self._asked.is_predicate, beside), None):
-            clause = clauses.clause_head(noun)
-            return self._is_whole(noun) and (not clauses.is_verb(clause) or self._is_asserted(clause))
-        for relative in value.children:  # "Ada Blum, who founded it"
-            pronoun = clauses.own_subject(relative) if relative.dep_ == "relcl" else None
-            is_subject = pronoun is not None and pronoun.tag_ in clauses.RELATIVE_PRONOUNS
-            if pronoun is not None and is_subject and self._states_of(value, relative, clauses.role_of(pronoun)):
-                return True
-        return self._states_of(value, clauses.clause_head(value), clauses.role_of(value))
+            return self._is_whole(noun) and self._is_asserted(clause) and self._has_names(clause)
+        is_outdated = self._asked.is_present and _tense_of(clause) == "past"
+        return (self._is_linked(value, clause) and self._has_subject(value, clause) and self._fits_role(value, clause)
+                and self._has_names(clause) and not is_outdated and self._is_asserted(clause))
 
-    def _states_of(self, value: "Token", clause: "Token", role: str) -> bool:
-        """Return True if a clause states the value, which plays the part `role` in it, as the answer."""
-        if not clauses.is_verb(clause) or not self._is_linked(value, clause) or not self._has_subject(value, clause):
-            return False
-        asked = self._asked
-        is_outdated = asked.is_present and clauses.tense_of(clause) == "past"
+    def _fits_role(self, value: "Token", clause: "Token") -> bool:
+        """Return True if a value plays the part in its clause that the question word plays in the question."""
+        asked, role = self._asked, _role_of(value)
+        is_describing = asked.role == "agent" and role == "prepositional" and clause.lemma_ in _DESCRIBING
         is_passive = any(child.dep_ == "nsubjpass" for child in clause.children)
-        is_describing_text = role == "prepositional" and clause.lemma_ in _DESCRIBING and is_passive
-        fits_role = (role == asked.role or asked.is_light or asked.question.expected in {"date", "number", "location"}
-                     or (asked.role == "agent" and (role == "attr" or is_describing_text)))
-        return fits_role and self._has_names(clause) and not is_outdated and self._is_asserted(clause)
+        return (role == asked.role or asked.is_light or asked.question.expected in {"date", "number", "location"}
+                or (is_describing and is_passive))
 
     def _has_names(self, clause: "Token") -> bool:
         """Return True if each name of the question that the sentence has is, as a whole, in the clause."""
-        tokens = {token.i for token in self._tokens(clause)}
+        tokens = set(self._tokens(clause))
         for name in self._asked.question.names:
-            places = clauses.find_name(self._doc, name)
-            if places and not any(end - 1 in tokens and self._is_whole_name(start, end) for start, end in places):
+            places = _find_name(self._doc, name)
+            if places and not any(self._doc[end - 1] in tokens and self._is_whole_name(start, end)
+                                  for start, end in places):
                 return False
         return True
 
@@ -183,28 +173,23 @@ class EnglishStatement:
         qualifiers = (token for token in noun.children if token.dep_ in {"amod", "compound", "nmod", "advmod"}
                       and token.ent_type_ != "PERSON" and not token.text[:1].isdigit())
         return not is_prefixed and all(
-            self._asked.says(token) or token.lemma_.lower() in clauses.CURRENT for token in qualifiers)
+            self._asked.says(token) or token.lemma_.lower() in _CURRENT for token in qualifiers)
 
     def _is_linked(self, value: "Token", clause: "Token") -> bool:
         """Return True if a value is an argument of the clause that has the question's predicate."""
         asked = self._asked
-        sized = next(filter(asked.is_predicate, value.ancestors), None)
-        if sized and asked.is_light and asked.question.expected == "number" and clause.is_ancestor(sized):
-            return self._is_whole(sized) and self._reaches(value, sized)  # "a batch size of 64"
         if not self._reaches(value, clause):
             return False
         predicates = list(filter(asked.is_predicate, self._tokens(clause)))
-        has_verb_of_question = clause.lemma_ in _LIGHT or asked.says(clause)
-        is_stative = asked.is_light and clause.lemma_ in _STATIVE
-        is_implicative = bool(predicates) and clause.lemma_ in _IMPLICATIVE
         if asked.is_light and asked.question.expected in {"person", "organization"}:
             # Whoever holds a post is joined to it by the verb itself: "Ada Blum is the mayor".
             predicates = [noun for noun in predicates if noun.head == clause and self._is_whole(noun)]
-        has_predicate = bool(predicates) or not asked.predicate
-        return has_predicate and (has_verb_of_question or is_stative or is_implicative)
+        says_as_much = clause.lemma_ in _LIGHT or asked.says(clause) or clause.lemma_ in _IMPLICATIVE or (
+            asked.is_light and clause.lemma_ in _STATIVE)
+        return says_as_much and (bool(predicates) or not asked.has_predicate)
 
     def _reaches(self, value: "Token", governor: "Token") -> bool:
-        """Return True if only words of the question stand between a value and a word that governs it."""
+        """Return True if only words of the question stand between a value and the verb that governs it."""
         asked = self._asked
         asks_for_place = asked.question.expected == "location"
         prepositions = [one.lemma_.lower() for one in (value, *value.ancestors) if one.dep_ == "prep"]
@@ -212,16 +197,12 @@ class EnglishStatement:
             return False
         step = value
         while step != governor and step.dep_ != "ROOT":
-            if step.dep_ == "prep":
-                lemma = step.lemma_.lower()
-                is_bound = asked.question.expected == "date" and lemma in _BOUNDS
-                is_origin = lemma == "from" and lemma not in asked.lemmas
-                is_nested = step.head != governor and lemma not in _LOCATIVE
-                if is_bound or is_origin or (is_nested and asks_for_place):
-                    return False
-            is_inner_noun = step != value and step.pos_ in {"NOUN", "PROPN"}
-            is_of_same_kind = step.ent_type_ == value.ent_type_ != ""
-            if is_inner_noun and not (asked.says(step) or asks_for_place or value.dep_ == "appos" or is_of_same_kind):
+            lemma = step.lemma_.lower()
+            is_bound = step.dep_ == "prep" and lemma in _BOUNDS and lemma not in asked.lemmas
+            is_beside = step.dep_ == "prep" and lemma not in _LOCATIVE and step.head != governor and asks_for_place
+            is_other_noun = step != value and step.pos_ in _NOUNS and not (
+                asked.says(step) or asks_for_place or value.dep_ == "appos")
+            if (is_bound and asked.role != "agent") or is_beside or is_other_noun:
                 return False
             while step.dep_ == "conj":  # what a value is joined to does not govern it
                 step = step.head
@@ -230,125 +211,134 @@ class EnglishStatement:
 
     def _has_subject(self, value: "Token", clause: "Token") -> bool:
         """Return True if the subject is the value, a pronoun for what stands before, or something of the question."""
-        subject = clauses.subject_of(clause)
+        subject = _subject_of(clause)
         if subject is None or value == subject or subject in value.conjuncts:
             return True
-        is_speaker = subject.text.lower() in _SPEAKERS
-        if subject.pos_ == "PRON" and not is_speaker:
-            return True
-        if clause.lemma_ in _LIGHT | _STATIVE and not is_speaker:
-            return any(map(self._asked.says, subject.subtree)) or value in subject.subtree
+        if subject.pos_ == "PRON":
+            return subject.lower_ not in {"i", "we", "you"}
         # Some argument beside the value, and what it counts, has to be of the question: "40 members" of which body?
-        counted = {value.i, value.head.i} if self._asked.predicate else {value.i}
-        return any(self._asked.says(token) for token in self._tokens(clause)
-                   if token != clause and token.pos_ in {"NOUN", "PROPN"} and token.i not in counted)
+        counted = {value, value.head} if self._asked.has_predicate else {value}
+        tokens = subject.subtree if clause.lemma_ in _LIGHT | _STATIVE else self._tokens(clause)
+        return any(self._asked.says(token) for token in tokens
+                   if token != clause and token.pos_ in _NOUNS and token not in counted)
 
     def _is_whole_name(self, start: int, end: int) -> bool:
         """Return True if tokens are no part of a longer name, and qualify no noun that the question lacks."""
         noun = self._doc[start:end].root
-        if noun.dep_ == "appos":
-            return True
         governor = noun.head if noun.dep_ in {"compound", "poss", "nmod", "amod", "pobj"} else noun
         governor = governor.head if governor.dep_ == "prep" and governor.lemma_ == "of" else governor
         is_inside = start <= governor.i < end
-        if governor.lemma_ in _WHOLES and not is_inside:
-            qualifiers = clauses.qualifiers_of(governor)  # "Acme's entire workforce", but not "its sales staff"
-            return all(one.lemma_.lower() in _OF_ALL or self._asked.says(one) for one in qualifiers)
-        if not is_inside and governor.pos_ in {"NOUN", "PROPN"} and not self._asked.says(governor):
+        if governor.lemma_ in _WHOLES and not is_inside:  # "Acme's entire workforce", but not "its sales staff"
+            return all(one.lemma_.lower() in _OF_ALL or self._asked.says(one) for one in _qualifiers_of(governor))
+        if not is_inside and governor.pos_ in _NOUNS and not self._asked.says(governor):
             return False
         beside = [token for token in self._doc[end:end + 1] if token.dep_ != "appos"]
-        beside += [token for token in self._doc[max(0, start - 1):start] if token.dep_ == "compound"
-                   and not (noun.ent_type_ == "PERSON" and may_be("person", token.text))]  # Ada, before Blum
+        beside += [token for token in self._doc[max(0, start - 1):start]
+                   if token.dep_ == "compound" and noun.ent_type_ != "PERSON"]  # Ada, before Blum
         return not any(token.pos_ == "PROPN" and token.head in {noun, noun.head} for token in beside)
 
     def _tokens(self, clause: "Token") -> "Iterator[Token]":
         """Yield the tokens of a clause, with its subject or antecedent, but without the clauses in it."""
-        inner = set[int]()
+        inner: set[Token] = set()
         for verb in clause.subtree:
-            is_own_clause = verb.dep_ in _EMBEDDED or (verb.dep_ == "conj" and clauses.own_subject(verb) is not None)
+            is_own_clause = verb.dep_ in _EMBEDDED or (verb.dep_ == "conj" and _own_subject(verb) is not None)
             # "went on to win" states the winning itself.
             has_happened = verb.head == clause and verb.dep_ == "xcomp" and clause.lemma_ in _IMPLICATIVE
-            if verb != clause and clauses.is_verb(verb) and is_own_clause and not has_happened:
-                inner.update(token.i for token in verb.subtree)
-        yield from (token for token in clause.subtree if token.i not in inner)
-        if clause.dep_ in {"relcl", "acl"}:
-            outer: Token | None = clauses.antecedent_of(clause)
-        else:
-            outer = clause.head if clause.dep_ == "xcomp" else clauses.subject_of(clause)
+            if verb != clause and _is_verb(verb) and is_own_clause and not has_happened:
+                inner.update(verb.subtree)
+        yield from (token for token in clause.subtree if token not in inner)
+        outer = _antecedent_of(clause) if clause.dep_ in {"relcl", "acl"} else _subject_of(clause)
         if outer is not None:
-            own = {token.i for token in clause.subtree}
-            yield from (token for token in outer.subtree if token.i not in own)
-
-    def _is_excluded(self, value: "Token") -> bool:
-        """Return True if a sentence says that it is not the value: "not by X but by Y", "instead of X", "nor X"."""
-        own = {token.i for token in value.subtree}
-        if any(child.dep_ in {"neg", "preconj"} and child.i < value.i for child in value.children):
-            return True
-        for token in (value, *value.ancestors):
-            if token.dep_ == "prep" and token.lemma_.lower() in _EXCLUDING:
-                return True
-            for child in token.children if token.pos_ == "ADP" else ():  # "not by X", "rather than by X"
-                is_adverb = child.dep_ in {"neg", "preconj", "advmod", "det"} and child.i < value.i
-                if is_adverb and child.i not in own and child.lemma_.lower() in {"not", "instead", "rather"}:
-                    return True
-            if clauses.is_verb(token):
-                break
-        first = min(own)
-        before = [token.lower_ for token in self._doc[max(0, first - 2):first]]
-        return not {"not", "neither", "nor"}.isdisjoint(before) or before == ["other", "than"]
+            own = set(clause.subtree)
+            yield from (token for token in outer.subtree if token not in own)
 
     def _is_asserted(self, clause: "Token") -> bool:
-        """Return True if a clause and those that it depends on are facts for the sentence's author."""
-        step = clause
-        while True:
-            if any(self._weakens(word, step) for word in step.children):
+        """Return True unless a clause depends on a verb or noun that makes it no fact, such as "claim" and "rumour"."""
+        for step in (clause, *clause.ancestors):
+            is_content = step.dep_ in {"relcl", "acl"} and any(child.dep_ == "mark" for child in step.children)
+            is_governed = step.dep_ in _EMBEDDED - {"relcl", "acl", "advcl"} and not (
+                self._asked.says(step.head) or step.head.lemma_ in _IMPLICATIVE)
+            if is_content or is_governed:
                 return False
-            head = step.head
-            if step.dep_ in {"relcl", "acl"}:
-                return not clauses.is_content_clause(step)
-            if step.dep_ == "advcl":
-                return True  # "when he founded it" is taken for granted
-            if step.dep_ in _EMBEDDED:
-                is_independent = any(token.text == ";" for token in self._doc[step.i:head.i])
-                if is_independent or not (self._asked.says(head) or head.lemma_ in _IMPLICATIVE):
-                    return is_independent
-            if head == step:
-                return True
-            step = clauses.clause_head(head)
-
-    def _weakens(self, word: "Token", clause: "Token") -> bool:
-        """Return True for a word below a clause's verb that denies the clause or makes it less than a fact."""
-        asked = self._asked.lemmas
-        lemma = word.lemma_.lower()
-        # "Only in Ulm is Ada the owner": elsewhere, or otherwise, she is not.
-        is_restricting = lemma == "only" and word.i < clause.i and any(
-            one.dep_ in clauses.SUBJECTS and one.i > clause.i for one in clause.children)
-        if is_restricting or (word.tag_ == "MD" and lemma not in asked):
-            return True
-        match word.dep_:
-            case "neg":  # the "not" of "not X but Y" denies X alone
-                after = self._doc[min(word.i + 1, len(self._doc) - 1)]
-                return after.pos_ not in {"NUM", "PROPN", "DET", "ADP"} or all(
-                    token.lower_ != "but" for token in self._doc[word.i:])
-            case "aux" if word.tag_ == "TO":  # "is to found it"
-                return clause.dep_ != "xcomp"
-            case "advmod":
-                return any(one.dep_ == "neg" or (one.lemma_.lower() in _WEAKENING and one.lemma_ not in asked)
-                           for one in word.subtree)
-            case "prep":  # "in theory"
-                return lemma in _HEARSAY or (lemma == "in" and any(
-                    one.dep_ == "pobj" and one.lemma_.lower() in _UNREAL - asked for one in word.children))
-            case "advcl":
-                return lemma in _HEARSAY or any(_is_condition(mark, asked) for mark in word.children)
-            case role if role in clauses.SUBJECTS | {"dobj", "attr"}:  # "no founder"
-                return any(one.lemma_.lower() in _NEGATING for one in (word, *word.children))
-        return _is_condition(word, asked)
+        return True
 
 
-def _is_condition(token: "Token", asked: frozenset[str]) -> bool:
-    """Return True for an "if", and for the verb before the subject that stands for one: "Had he sold it, ..."."""
-    if token.dep_ == "mark":
-        return token.lemma_.lower() in _CONDITIONS - asked
-    clause = token.head
-    subject = clauses.own_subject(clause)
-    return (token.dep_ in {"aux", "auxpass"} and clause.dep_ == "advcl" and subject is not None and token.i < subject.i)
+def _asked_token(doc: "Doc", verb: "Token") -> "Token":
+    """Return the noun that a question asks for ("Which river"), or its question word; the verb if it has neither."""
+    question_word = next((token for token in doc if token.tag_ in {"WP", "WDT", "WRB", "WP$"}), verb)
+    asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"
+    nouns = (token for token in question_word.ancestors if asks_for_noun and token.pos_ in _NOUNS)
+    asked = next(nouns, question_word)
+    following = doc[min(asked.i + 1, len(doc) - 1)]
+    # "Which RFC defines" is often parsed as if "which" and "RFC" were both arguments.
+    return following if asked.tag_ == "WDT" and following.pos_ in _NOUNS else asked
+
+
+def _is_verb(token: "Token") -> bool:
+    """Return True for the verb of a clause."""
+    return token.pos_ in {"VERB", "AUX"} and token.dep_ not in {"aux", "auxpass", "amod", "compound"}
+
+
+def _clause_head(token: "Token") -> "Token":
+    """Return the verb of the innermost clause of a token, or the root of a text without one."""
+    return next(filter(_is_verb, (token, *token.ancestors)), token.sent.root)
+
+
+def _role_of(token: "Token") -> str:
+    """Return the part that a token plays in its clause, whether active or passive."""
+    while token.dep_ in {"conj", "appos", "compound"} and token.head != token:
+        token = token.head
+    if token.dep_ == "pobj":
+        return "agent" if token.head.dep_ == "agent" else "prepositional"
+    return {"nsubj": "agent", "nsubjpass": "patient", "dobj": "patient", "attr": "attr"}.get(token.dep_, "other")
+
+
+def _antecedent_of(addition: "Token") -> "Token":
+    """Return the noun that a clause or name adds to, with what it is "of": "the tower of Ulm, which Ada designed"."""
+    noun = addition.head
+    while noun.dep_ == "pobj" and noun.head.lemma_ == "of" and noun.head.head != noun.head:
+        noun = noun.head.head
+    return noun
+
+
+def _own_subject(clause: "Token") -> "Token | None":
+    """Return the subject that a clause itself has."""
+    return next((child for child in clause.children if child.dep_ in _SUBJECTS), None)
+
+
+def _subject_of(clause: "Token") -> "Token | None":
+    """Return the subject of a clause: of a relative clause its antecedent, of a further verb that of the first one."""
+    own = _own_subject(clause)
+    if clause.dep_ in {"relcl", "acl"} and (own is None or own.tag_ in {"WP", "WDT"}):
+        return clause.head
+    if own is None and clause.dep_ in {"conj", "xcomp", "advcl"} and _is_verb(clause.head):
+        return _subject_of(clause.head)
+    return own
+
+
+def _tense_of(verb: "Token") -> str:
+    """Return "present" or "past" by the finite verb of a clause, or "" if it has none."""
+    tags = set([token.tag_ for token in verb.children if token.dep_ in {"aux", "auxpass"}] or [verb.tag_])
+    if tags & {"VBZ", "VBP", "MD"}:
+        return "present"
+    if "VBD" in tags:
+        return "past"
+    return _tense_of(verb.head) if verb.dep_ == "conj" and verb.head != verb else ""
+
+
+def _qualifiers_of(noun: "Token") -> list["Token"]:
+    """Return the words that tell which one of its kind a noun means, as in "physics prize"; [] for another word."""
+    return [child for child in noun.lefts if noun.pos_ in _NOUNS and child.dep_ in {"compound", "amod"}
+            and child.pos_ != "NUM" and child.lemma_.lower() not in _CURRENT]
+
+
+def _find_name(doc: "Doc", name: str) -> list[tuple[int, int]]:
+    """Return the (start, end) of the tokens of each occurrence of a name, or else of its last word ("Blum")."""
+    texts = [token.text.casefold().removesuffix("'s") for token in doc]
+    words = [word.casefold() for word in name.split()]
+    # The last word of "University of Oslo" is another thing.
+    for form in [words] if "of" in words else [words, words[-1:]]:
+        places = [(start, start + len(form)) for start in range(len(texts)) if texts[start:start + len(form)] == form]
+        if places:
+            return places
+    return []

@@ -17,6 +17,7 @@ from ...schemas.naming import canonical_name, has_any_name, has_name
 from ...schemas.retrieval import Passage
 from ...text.content_words import spoken_words, stem
 from ...text.dates import spell_dates
+from ...text.lexicon import word_set
 from ...text.titles import plain_title
 from ..parsing.parser import Parser
 from .likeness import likeness
@@ -28,15 +29,18 @@ Scores = NDArray[np.float64]
 
 _PASSAGES_READ = 9  # the most passages read, best first, and the most of each document that the question names
 _MOST_TITLES_WITH_NAME = 2  # a name in the titles of more documents than these does not identify a document
+_CONTEXT_WEIGHT = 0.5  # the weight of a word in a sentence before the one that asks
 _HEADING_WEIGHT, _NEIGHBOUR_WEIGHT = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
 _REFERRING_WORDS = ("This ", "It ", "They ", "These ", "He ", "She ", "Its ", "Their ", "其", "它", "该", "这")
 """The beginnings of a sentence that speaks of what the one before names."""
-_RANK_BONUS = 0.25
+_RANK_BONUS = 0.3
 """The bonus for the best passage's rank."""
 _LEAST_GAIN = 0.05
 """The least share of the question's words that a quote must add to the first quote to complement it."""
 _MOST_QUOTES = 3
+_NUMERALS = word_set("two three four five six seven eight nine ten")
+"""They say how many things are asked for ("which two"), which the text above a list need not say."""
 TRUSTED_LESS = 1
 
 
@@ -98,22 +102,25 @@ class Finder:
         counts = Counter(word for unit in self.units for word in set(question.words_of(unit.text)))
         rarity = np.array([math.log(1 + (len(self.units) + 1) / (counts[form] + 0.5)) for form in asked.values()])
         is_asking = np.array([word in asking for word in asked])
-        scores = best @ (rarity / rarity.sum()) + _RANK_BONUS * self._passage_scores
         # Sentences before the one that asks give context, which need not be in the answer.
-        weights = np.where(is_asking, rarity, 0.0) if is_asking.any() else rarity
-        covered = best @ (weights / weights.sum())
+        weights = np.where(is_asking, rarity, _CONTEXT_WEIGHT * rarity)
+        share = weights / weights.sum()
+        scores = best @ share + _RANK_BONUS * self._passage_scores
+        asking_weights = np.where(is_asking, rarity, 0.0) if is_asking.any() else rarity
+        covered = best @ (asking_weights / asking_weights.sum())
         # What only the next sentence says does not count here, as it does not say it of a name in this one.
         name_words = {word for name in (*question.names, question.focus) for word in question.words_of(name)}
         required = [index for index, (word, form) in enumerate(asked.items())
                     if word in asking and form not in name_words]
         least = _least(question, until_here[:, required])
-        says = np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * (rarity / rarity.sum())
+        says = np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * share
         return [Found(self.units[index], float(covered[index]), float(least[index]), float(scores[index]),
                       tuple(says[index].tolist())) for index in np.argsort(-scores, kind="stable")]
 
     def share(self, question: Question, text: str) -> tuple[float, float]:
         """Return how well a text covers the words of the sentence that asks: their mean and their lowest certainty."""
-        asked = _asked_words(question, question.asking)
+        words = _asked_words(question, question.asking)
+        asked = {word: form for word, form in words.items() if word not in _NUMERALS}
         if not asked:
             return 0.0, 0.0
         certainties = self._certainties(question, asked, [text])

@@ -132,12 +132,15 @@ def is_first_name(word: str) -> bool:
 def is_called_like_person(name: str) -> bool:
     """Return True if a name begins like persons' names, with initials or a first name, and no other word denies it.
 
-    Rare words, as surnames are, deny nothing.
+    Rare words, as surnames are, deny nothing. Behind a rare first word a common one has to be used like names, too:
+    "Alberti Bass" is no person.
     """
     words = [closeness(word) for word in re.findall(r"[^\W\d_]{2,}", name) if word[0].isupper()]
     if not words:
         return False
-    begins_like_person = _INITIAL.match(name) is not None or words[0].person >= _LEAST_OF_FIRST_WORD
+    first, last = words[0], words[-1]
+    begins_like_person = _INITIAL.match(name) is not None or (first.person >= _LEAST_OF_FIRST_WORD and (
+        not first.is_rare or last.is_rare or last.person >= _LEAST_OF_FIRST_WORD))
     return begins_like_person and all(one.is_rare or one.person > _LEAST_OF_PART for one in words[1:])
 
 

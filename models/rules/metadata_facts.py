@@ -10,6 +10,7 @@ beginning of a form, are those of the document; so are two with numbers, dates o
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ...ingest.field_sections import read_blocks
@@ -102,21 +103,20 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
     document = row.cells[0].value
     key, _, title = document.partition(": ")  # "EIP-1559: Fee market" has two aliases
     is_keyed = title and " " not in key and any(map(str.isdigit, key)) and document in evidence
-    names = (key, title) if is_keyed else ()
-    yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),),
-                     attributes=tuple(ExtractedAttribute(entity=document, attribute=ALIAS, value=name,
-                                                         evidence=evidence) for name in names))
+    aliases = (key, title) if is_keyed else ()
+    yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),), attributes=tuple(
+        ExtractedAttribute(entity=document, attribute=ALIAS, value=alias, evidence=evidence) for alias in aliases))
     for cell in row.cells[1:]:
         if _is_uninformative(cell, document):
             continue
         people = read_people(cell) if person else []
-        for one in people:
-            triple = ExtractedTriple(head=document, relation=relation(cell.header), tail=one.name, evidence=evidence,
-                                     time=time)
-            contacts = tuple(ExtractedAttribute(entity=one.name, attribute=ALIAS, value=contact, evidence=evidence)
-                             for contact in one.contacts if contact != one.name)
-            yield Extraction(entities=(ExtractedEntity(name=one.name, type=person),), triples=(triple,),
-                             attributes=contacts)
+        for name, contacts in people:
+            yield Extraction(
+                entities=(ExtractedEntity(name=name, type=person),),
+                triples=(ExtractedTriple(head=document, relation=relation(cell.header), tail=name, evidence=evidence,
+                                         time=time),),
+                attributes=tuple(ExtractedAttribute(entity=name, attribute=ALIAS, value=contact, evidence=evidence)
+                                 for contact in contacts if contact != name))
         if not people:
             time_of_field = "" if cell.value in time else time  # the date of the document is no date of itself
             yield Extraction(attributes=tuple(
@@ -156,31 +156,19 @@ def read_people(cell: Cell) -> list[_Person]:
     """Return the people of a field, or an empty list unless all its items are certainly people.
 
     An item is a person if it has a handle or an address, or if the field's name is one of people and the item looks
-    like a name. A contact without a name serves as the name.
+    like a name. A contact without a name serves as the name. A body among the people is left out.
     """
-    parts = [part for listed in _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value))
-             for part in (listed.split() if _is_run_of_initials(listed) else [listed.strip()]) if part]
     people = list[_Person]()
-    for part in parts:
+    for part in chain.from_iterable(listed.split() if listed.isupper() else [listed]  # "JD NB SM" are three
+                                    for listed in _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value))):
         contacts = tuple(next(filter(None, groups)) for groups in _CONTACT.findall(part))
-        name = _CONTACT.sub("", part).strip(" \t\"'")
-        if infer_type(name) not in {"", "Person"}:  # a body, beside the people
-            continue
-        if name and not is_unfilled(name):
+        name = _CONTACT.sub("", part).strip(" \t\"'") or next(iter(contacts), "")
+        if name and not is_unfilled(name) and infer_type(name) in {"", "Person"}:
             people.append(_Person(name, contacts))
-        elif contacts:
-            people.append(_Person(contacts[0], ()))
     is_field_of_people = not FIELDS_OF_PEOPLE.isdisjoint(label_key(cell.header).split())
     all_certain = all((one.contacts or (is_field_of_people and _NAME.fullmatch(one.name)))
                       and len(one.name.split()) <= _MOST_WORDS for one in people)
     return people if all_certain else []
-
-
-def _is_run_of_initials(words: str) -> bool:
-    """Return True for several persons without a mark between them: "JD NB DO'M ChrisHall"."""
-    names = words.split()
-    short = sum(sum(map(str.isupper, name)) > 1 for name in names)
-    return len(names) > 1 and (words.isupper() or (len(names) > 2 and 2 * short > len(names)))  # noqa: PLR2004
 
 
 def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
