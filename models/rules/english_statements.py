@@ -124,8 +124,8 @@ class EnglishStatement:
         is_question = self._doc.text.rstrip().endswith("?")
         if is_question or any(map(self._is_uncertain, self._doc)) or not self._asked.is_of_same_things(self._doc):
             return []
-        spans = {place: self._doc.char_span(*place, alignment_mode="expand") for place in places}
-        roots = {place: span.root for place, span in spans.items() if self._states(span.root)}
+        spans = [(place, self._doc.char_span(*place, alignment_mode="expand")) for place in places]
+        roots = {place: span.root for place, span in spans if span and self._states(span.root)}
         describing = {token for root in roots.values() for child in root.children if child.dep_ == "appos"
                       for token in child.subtree}
         return [place for place, root in roots.items() if root not in describing]
