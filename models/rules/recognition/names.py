@@ -6,7 +6,6 @@ before recall: uncertain words are left to the content words.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ....schemas.naming import canonical_name
 from ....text.languages import function_words, language_of, phrase_language
@@ -43,7 +42,7 @@ _MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
 _NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS | WORDS["not in names"]
 _NOT_AT_START = _NOT_IN_NAMES | ROLES | WORDS["not at start"]
 
-_KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
+_TAGGED_KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
 _TITLE = re.compile(r"《([^《》\n]{1,60})》")
 _QUOTED_PRODUCT = re.compile(
     r"“([^“”\n]{1,12})”(?=[^“”，。的由]{0,6}?(?:系统|平台|软件|芯片|手机|产品|卫星|火箭|飞船))|"
@@ -55,16 +54,10 @@ _QUOTED_BODY = re.compile(r"“([^“”\n]{1,12})”(?=乐队|乐团|公司|集
 _LATIN = re.compile(r"[A-Z][A-Za-z0-9.&'-]*(?: [A-Z][A-Za-z0-9.&'-]*)*(?<![.'-])")
 _BODY_ENDINGS = (
     "公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
-    "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂",
-    "学校", "剧院", "剧团", "工作室", "工坊", "报社", "电视台", "商会", "联合会")
+    "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂", "庭",
+    "学校", "剧院", "剧团", "工作室", "工坊", "报社", "电视台", "商会", "联合会", "厅", "部", "署")
 """Endings of the names of organizations."""
-_SHORT_BODY_ENDINGS = tuple("部院会厅署处办所队社店行校")
-_TRADES = WORDS["trades"]
-"""Words that end the short name of a company: 瑞达包装."""
-_PLACE_ENDINGS = ("省", "市", "县", "区", "镇", "乡", "村", "州", "路", "街", "号", "岛", "河", "江", "湖", "山")
-_SITE_ENDINGS = frozenset("阁寺塔楼桥江河湖山庙宫陵")
-_SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
-_SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")  # 东部 in 浙江省东部
+_SHORT_BODY_ENDINGS = tuple("院会处办所队社店行校")
 _BETWEEN_TWO_NAMES = re.compile(r"[，,/→]|(?<=[^\x00-\x7f])\s|报经|会同")
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
 _NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定", "生效", "保障", "保险", "证书")
@@ -73,11 +66,12 @@ _NOUN_TAGS = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
 _LONGEST_CHINESE_NAME = 30
 _LONGEST_PLAIN_PLACE = 3
 """The length in characters up to which a location with such an ending stays a location, such as '大厂'."""
+_LONGEST_ACRONYM = 2  # letters: 'CT' is no name
 
 
 def find_names(text: str) -> list[Place]:
     """Return the (start, end) of the names in a text, ascending and without overlaps and quotation marks."""
-    places = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]
+    places = [match.span(match.lastindex) for match in _QUOTED.finditer(text) if match.lastindex]
     if phrase_language(text) == "zh":
         places.extend((start, end) for start, end, _ in find_chinese_names(text, [(0, len(text))], []))
     language = language_of(text)
@@ -186,20 +180,17 @@ class NameRuns:
     def extend(self, start: int, end: int) -> tuple[int, int]:
         """Return a fragment with the adjacent words of its run, or the fragment itself if it is in no run."""
         first_run, last_run = self._run_of.get(start), self._run_of.get(end - 1)
-        if first_run is None or last_run is None or self._text[start - 1 : start] == "-":
+        if first_run is None or last_run is None:
             return start, end
         for word in reversed(list(_WORD_OF_RUN.finditer(self._text, first_run[0], start))):
-            is_role = word[0].lower().rstrip(".") in ROLES and word[0] != "General"  # GNU General Public License
-            is_possessive = word[0].endswith(("'s", "’s"))
-            if is_role or is_possessive or self._is_barred(word) or self.has_position_capital(word.start()):
+            is_role = word[0].lower().rstrip(".") in ROLES
+            if is_role or self._is_barred(word) or self.has_position_capital(word.start()):
                 break
             start = word.start()
         for word in _WORD_OF_RUN.finditer(self._text, end, last_run[1]):
             if self._is_barred(word) or not word[0][0].isalnum():
                 break
             end = word.end()
-            if word[0].endswith(("'s", "’s")):
-                break
         return start, end
 
     def _is_barred(self, word: re.Match[str]) -> bool:
@@ -209,18 +200,15 @@ class NameRuns:
 def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
                        masked: Sequence[tuple[int, int]]) -> list[KindedPlace]:
     """Return the names in Chinese sentences outside the `masked` parts, in order and without overlaps."""
-    if not sentences:
-        return []
     found: list[KindedPlace] = []
-    for tagged in load_tagger().tag(text, sentences):
-        start, end = (tagged[0].start, tagged[-1].end) if tagged else (0, 0)
-        quoted = [(*match.span(match.lastindex or 0), kind)
+    for start, end in sentences:
+        quoted = [(*match.span(match.lastindex), kind)
                   for form, kind in ((_TITLE, "work"), (_QUOTED_PRODUCT, "product"), (_QUOTED_BODY, "organization"))
-                  for match in form.finditer(text, start, end)]
+                  for match in form.finditer(text, start, end) if match.lastindex]
         found += quoted
         quoted_places = [(first, last) for first, last, _ in quoted]
-        names = _join_names(list(_join_latin(tagged, text)), text)
-        found += (place for place in names if is_outside(place, quoted_places))
+        found += (place for place in _names_of_words(load_tagger().tag(text, [(start, end)])[0], text)
+                  if is_outside(place, quoted_places))
     return sorted(place for place in found if is_outside(place, masked))
 
 
@@ -229,98 +217,66 @@ def is_outside(place: KindedPlace, parts: Sequence[tuple[int, int]]) -> bool:
     return all(place[1] <= start or place[0] >= end for start, end in parts)
 
 
-def _join_latin(words: Sequence[Word], text: str) -> Iterator[Word]:
-    """Yield the words of a sentence, with the Latin words of one name joined into one word: 'Richard' 'Stallman'."""
-    joined_end = 0  # words before it are part of the last joined word
-    for word in words:
-        if word.start < joined_end:
-            continue
-        run = _LATIN.match(text, word.start)
-        if run is not None and run.end() > word.end and word.tag in {"PER", "LOC", "ORG", "nz"}:
-            joined_end = run.end()
-            yield replace(word, end=joined_end, text=run[0])
-        else:
-            yield word
-
-
-def _join_names(words: Sequence[Word], text: str) -> Iterator[KindedPlace]:
-    """Yield the names among a sentence's words, with adjacent parts of one name joined."""
+def _names_of_words(words: Sequence[Word], text: str) -> Iterator[KindedPlace]:
+    """Yield the names among a sentence's words, with the adjacent parts of one name as one."""
     index = 0
     while index < len(words):
-        end = _name_end(words, index)
-        first, last = words[index], words[end - 1]
-        kind = _kind_of_words(words[index:end])
-        name = text[first.start : last.end]
-        next_tag = words[end].tag if end < len(words) and words[end].start == last.end else ""
-        is_whole = name[-1].isascii() or name.endswith((*_BODY_ENDINGS, *_SHORT_BODY_ENDINGS))
-        is_part = kind == "organization" and next_tag in {"n", "nz", "vn", "ORG", "LOC"} and not is_whole  # 传媒中心
-        if kind and _is_chinese_name(name, kind) and not is_part:
-            side = _SIDE_OF_PLACE.search(name) if kind == "location" else None
-            yield first.start, last.end - (len(side[0]) if side else 0), kind
-        index = end
+        first, after = words[index], _name_end(words, index, text)
+        end, kind = words[after - 1].end, _kind_of_words(words[index:after])
+        following = words[after] if after < len(words) and words[after].start == end else None
+        # 传媒 is part of another name in 传媒中心, unless it ends like a body's name.
+        name = text[first.start : end]
+        is_part = (kind == "organization" and following is not None and following.tag in _NOUN_TAGS
+                   and not name[-1].isascii() and not name.endswith((*_BODY_ENDINGS, *_SHORT_BODY_ENDINGS)))
+        if kind and not is_part and _is_chinese_name(name, kind):
+            yield first.start, end, kind
+        index = after
 
 
-def _name_end(words: Sequence[Word], begin: int) -> int:
+def _name_end(words: Sequence[Word], begin: int, text: str) -> int:
     """Return the index after the last word of the name that begins at a word, or after the word itself."""
-    end = begin + 1
-    if words[begin].tag == "PER":  # "珀西·勒巴朗" "·" "斯宾塞", whatever its tag
+    first, end = words[begin], begin + 1
+    latin = _LATIN.match(text, first.start)
+    if first.tag == "PER":  # "珀西·勒巴朗" "·" "斯宾塞", whatever its tag
         while end < len(words) and words[end].start == words[end - 1].end and (
                 words[end].text[0] in "·•" or words[end - 1].text[-1] in "·•"):
             end += 1
-        return end
-    if words[begin].tag in {"LOC", "ORG", "nz"}:
-        end = _body_end(words, begin)
-    if end == begin + 1 and words[begin].tag == "LOC":  # '湖北省' '武汉市'
-        while end < len(words) and words[end].tag == "LOC" and words[end].start == words[end - 1].end and (
-                words[end - 1].text.endswith(_PLACE_ENDINGS)):
+    if first.tag in {"PER", "LOC", "ORG", "nz"} and latin:  # 'Richard' 'Stallman'
+        while end < len(words) and words[end].end <= latin.end():
             end += 1
-    return end
-
-
-def _body_end(words: Sequence[Word], begin: int) -> int:
-    """Return the index after a body's or site's name, across nouns to its ending: '青河县' '禾丰' '公司'."""
-    first, end = words[begin], begin + 1
-    if first.text.endswith((*_BODY_ENDINGS, "厅", "部", "署")):  # it is complete
+    if first.tag not in {"LOC", "ORG", "nz"} or first.text.endswith(_BODY_ENDINGS):
         return end
-    for index in range(begin + 1, len(words)):
+    # Across nouns to the ending of a body's name: '青河县' '禾丰' '公司'.
+    for index in range(end, len(words)):
         word, before = words[index], words[index - 1]
         # One space may stand between a Latin and a Chinese word.
         longest_gap = int(before.text[-1].isascii() and not word.text[0].isascii())
-        is_noun = word.tag in _NOUN_TAGS or word.text.endswith(_BODY_ENDINGS)
-        if not is_noun or word.end - first.start > _LONGEST_CHINESE_NAME or word.start - before.end > longest_gap:
+        is_too_long = word.end - first.start > _LONGEST_CHINESE_NAME
+        if word.tag not in _NOUN_TAGS or is_too_long or word.start - before.end > longest_gap:
             break
-        is_before_noun = index + 1 < len(words) and words[index + 1].tag in _NOUN_TAGS  # 国务院教育行政部门
-        ends_in_trade = first.tag == "ORG" and index == end and word.text in _TRADES and not is_before_noun
-        if word.text.endswith(_BODY_ENDINGS) or word.text in _SITE_NOUNS or ends_in_trade:
+        if word.text.endswith(_BODY_ENDINGS):
             end = index + 1
     return end
 
 
 def _kind_of_words(words: Sequence[Word]) -> str:
     """Return the kind of the name that words form, by the first word's tag and by endings; "" if they form none."""
-    if len(words) > 1 and (words[-1].text.endswith(_BODY_ENDINGS) or words[-1].text in _TRADES):
-        return "organization"
     text, tag = words[0].text, words[0].tag
-    kind = _KINDS.get(tag, "")
-    if kind == "person" and len(words) == 1 and text[0] not in CHINESE_SURNAMES and text[-1] in _SITE_ENDINGS:
-        return "location"  # '天一阁'
-    if kind == "person" and text.endswith(("仲裁庭", "法庭", "合议庭")):
+    has_body_ending = words[-1].text.endswith(_BODY_ENDINGS)
+    if has_body_ending and (len(words) > 1 or text.endswith("庭") or (
+            tag in _TAGGED_KINDS and len(text) > _LONGEST_PLAIN_PLACE)):
         return "organization"
-    if kind:
-        has_body_ending = len(text) > _LONGEST_PLAIN_PLACE and text.endswith(_BODY_ENDINGS)
-        return "organization" if has_body_ending else kind
-    is_latin_name = text[0].isascii() and text[0].isupper() and len(text) > 2  # noqa: PLR2004 - 'CT' is no name
-    return "name" if tag == "nz" and is_latin_name else ""
+    is_latin_name = text[0].isascii() and text[0].isupper() and len(text) > _LONGEST_ACRONYM
+    return _TAGGED_KINDS.get(tag, "name" if tag == "nz" and is_latin_name else "")
 
 
 def _is_chinese_name(name: str, kind: str) -> bool:
     """Return False for common nouns, fragments of sentences, and persons without a surname."""
-    if not 2 <= len(name) <= _LONGEST_CHINESE_NAME or not any(c.isalpha() for c in name):  # noqa: PLR2004
+    has_fitting_length = 1 < len(name) <= _LONGEST_CHINESE_NAME
+    if not has_fitting_length or not any(c.isalpha() for c in name) or name in WORDS["common nouns"]:
         return False
-    if _BETWEEN_TWO_NAMES.search(name) or name in WORDS["common nouns"] | _SITE_NOUNS:
-        return False
-    if "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004 - 某科技公司, 三校
-        return False
+    if _BETWEEN_TWO_NAMES.search(name) or "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004
+        return False  # 三校, 某科技公司
     if kind == "organization" and name.endswith(_NOT_BODY_ENDINGS):
         return False
     is_foreign = "·" in name or name[0].isascii() or len(name) > 3  # noqa: PLR2004
