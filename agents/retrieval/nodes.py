@@ -61,8 +61,7 @@ class RetrievalNodes:
                 rewritten = await reasoner.condense(question, earlier)
                 # A rewrite longer than any question is a model's error, and every later call would pay for it.
                 question = rewritten if len(rewritten) <= MAX_QUESTION else question
-            indexes = [snapshot.index for snapshot in snapshots.by_name.values()]
-            question, replaced = await in_thread(wording.respelt, question, *indexes)
+            question, replaced = await in_thread(self._respell, question, snapshots)
             revision = await in_thread(self._resources.snapshots.begin_question, snapshots)
         # The thread's state keeps the trace of an earlier question that asked for one.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
@@ -83,6 +82,10 @@ class RetrievalNodes:
         check_models(context.models, settings, served=is_served())
         self._resources.reranker  # noqa: B018 - loading it reports a wrong setting
         return snapshots
+
+    def _respell(self, question: str, snapshots: JoinedSnapshots) -> tuple[str, list[tuple[str, str]]]:
+        """Correct misspelt names in a question; opening the indexes takes long."""
+        return wording.respelt(question, *(snapshot.index for snapshot in snapshots.by_name.values()))
 
     def first_look(self, state: AskState, context: AskContext) -> AskState:
         """Find passages, short cards and tables for the question, without calling a model."""
