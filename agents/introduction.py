@@ -1,9 +1,9 @@
 """What a knowledge base is about, at a glance: for its first minute in the terminal, in Python and on the page."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -142,7 +142,11 @@ def introduce(resources: Resources, name: str) -> Introduction:
         documents = kb.documents.about()
         title_of = {document_id: _shown_title(document_id, title) for document_id, title, _, _ in documents}
         metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
-        ids = sorted(_take_turns(metadata_of), key=lambda key: PurePosixPath(key).suffix.lower() in _DATA)
+        folders = defaultdict[PurePosixPath, list[str]](list)
+        for document_id in metadata_of:
+            folders[PurePosixPath(document_id).parent].append(document_id)
+        in_turn = filter(None, chain.from_iterable(zip_longest(*folders.values())))  # one of each folder
+        ids = sorted(in_turn, key=lambda key: PurePosixPath(key).suffix.lower() in _DATA)
         dates = sorted(date for document_id, title, _, metadata in documents
                        if (date := document_date(document_id, title, metadata)))
         entities = main_entities(index)
@@ -173,14 +177,6 @@ def _shown_title(document: str, title: str) -> str:
         return title
     has_words = any(map(str.isalpha, path.stem)) or not path.parent.name
     return readable_name(title or document) if has_words else f"{readable_name(path.parent.name)} {path.stem}"
-
-
-def _take_turns(documents: Iterable[str]) -> list[str]:
-    """Return the ids of documents, taking one from each folder in turn."""
-    folders: dict[str, list[str]] = {}
-    for key in documents:
-        folders.setdefault(str(PurePosixPath(key).parent), []).append(key)
-    return [key for turn in zip_longest(*folders.values()) for key in turn if key]
 
 
 def _count_kinds(documents: Iterable[str]) -> dict[str, int]:

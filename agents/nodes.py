@@ -9,11 +9,11 @@ start a run, so such a run may read only some files.
 import asyncio
 import inspect
 import os
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
@@ -123,16 +123,11 @@ def check_context(context: object) -> None:
     """Check that all values of a context have the types that its class declares."""
     try:
         # The context is validated as JSON, in which a tuple is a list. `strict` rejects "false" as a bool.
-        _type_adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
+        TypeAdapter[Any](type(context)).validate_json(to_json(vars(context), fallback=repr), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         raise ContextError(f"the context's {name} is {str(first['input'])[:60]!r}: {first['msg']}") from error
-
-
-@cache
-def _type_adapter(context: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(context)
 
 
 def _configurable(name: str) -> str:

@@ -4,7 +4,7 @@ The rules read the table rows of a chunk, and the reasoner reads the rest of it;
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
@@ -178,8 +178,16 @@ class ExtractionNodes(BuildNodes):
             extraction_of[chunk] = extraction_of[chunk].combine(extraction)
         # A model's call that read several documents gets an id, which is stored with each extraction from it.
         call = content_id(*requests) if work.reasoner.reasons and len(sizes) > 1 else ""
+
+        def store(kb: KnowledgeBase) -> None:
+            with kb.database.transaction():
+                for chunk, extraction in extraction_of.items():
+                    is_read_again = kb.documents.status(chunk) == "done"
+                    save = kb.schema_control.replace if is_read_again else kb.extractions.save
+                    save(chunk, work.fingerprint, extraction, call)
+
         if extraction_of:
-            await self._in_step(work.state, lambda kb: _save_all(kb, work.fingerprint, extraction_of, call))
+            await self._in_step(work.state, store)
         return None
 
     async def _in_step(self, state: ChunksInput, do: Callable[[KnowledgeBase], Any]) -> Any:
@@ -197,15 +205,6 @@ def _is_to_extract(kb: KnowledgeBase, chunk: str, fingerprint: str) -> bool:
     if earlier is None:
         return True
     return status != "extracted" and not (status == "done" and is_same_reading(earlier, fingerprint))
-
-
-def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction], call: str) -> None:
-    """Store the extractions of one call, by chunk, all of them or none."""
-    with kb.database.transaction():
-        for chunk, extraction in extractions.items():
-            is_read_again = kb.documents.status(chunk) == "done"
-            save = kb.schema_control.replace if is_read_again else kb.extractions.save
-            save(chunk, reader, extraction, call)
 
 
 def write_numbered_rows(kb: KnowledgeBase, reader: str) -> None:

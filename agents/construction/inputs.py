@@ -261,18 +261,13 @@ def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
             continue
         if now.is_absolute() and not stored.has(document.id):
             if gone_by_digest is None:
-                gone_by_digest = _digest_missing_files(stored, home)
+                files = [(document_id, _file_of(source)) for document_id, _, source, _ in stored.about()]
+                # The server removes the file of an upload, which is in the home folder, once it is read.
+                gone_by_digest = {_digest(stored.get(document_id)): document_id for document_id, file in files
+                                  if file.is_absolute() and not file.exists() and home.absolute() not in file.parents}
             if old_id := gone_by_digest.get(_digest(document)):
                 notes.moved.append(f"{old_id} -> {document.id}")
         yield document
-
-
-def _digest_missing_files(stored: Documents, home: Path) -> dict[bytes, str]:
-    """Return the ids of the documents whose files no longer exist, by the hash of their text (see `_digest`)."""
-    files = [(document_id, _file_of(source)) for document_id, _, source, _ in stored.about()]
-    # The server removes the file of an upload, which is in the home folder, once it is read.
-    return {_digest(stored.get(document_id)): document_id for document_id, file in files
-            if file.is_absolute() and not file.exists() and home.absolute() not in file.parents}
 
 
 def _digest(document: Document) -> bytes:

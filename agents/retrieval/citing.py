@@ -202,20 +202,15 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
             if located and is_support(located[-1], claim.text, f"{item.title} {item.heading}"):
                 yield located
             continue
-        for place in _places_for(claim, item):
+        # The places of the members that the claim names, or else the first ones.
+        claim_key = _compact(claim.text)
+        named = [place for place in item.places if place.member and _compact(place.member) in claim_key]
+        own_place = Place(document=item.document, start=item.start, text=item.text)
+        for place in named[:_MAX_NAMED_PLACES] or item.places[:_MAX_UNNAMED_PLACES] or [own_place]:
             # The document may have been replaced or deleted since it was read: then there are no such words.
             if _document_text(documents, place.document, place.start, len(place.text)) == place.text and is_support(
                     place.text, claim.text, f"{item.heading} {item.title} {item.statement}"):
                 yield place.document, place.start, place.text
-
-
-def _places_for(claim: Claim, item: Passage) -> list[Place]:
-    """Return the places of an item that a claim cites: those of the members that it names, else the first ones."""
-    if not item.places:
-        return [Place(document=item.document, start=item.start, text=item.text)]
-    claim_key = _compact(claim.text)
-    named = [place for place in item.places if place.member and _compact(place.member) in claim_key]
-    return named[:_MAX_NAMED_PLACES] or list(item.places[:_MAX_UNNAMED_PLACES])
 
 
 def _compact(text: str) -> str:
@@ -306,8 +301,8 @@ def _is_bare(text: str) -> bool:
 
 def _content_stems(text: str) -> set[str]:
     """Return a text's content words, each cut to its first letters."""
-    return {part[:_ROOT_LENGTH] for word in content_words(_THOUSANDS.sub("", text))
-            for part in _PUNCTUATION.split(word) if part}
+    words = " ".join(content_words(_THOUSANDS.sub("", text)))
+    return {part[:_ROOT_LENGTH] for part in _PUNCTUATION.split(words) if part}
 
 
 def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) -> Claim:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from ...schemas.graph_schema import ANY, GraphSchema
 from ...schemas.inquiry import Block, Round, items_of
@@ -44,7 +45,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
     # A document is described once its metadata was shown, or the passage at its beginning, which contains it.
     described = {item.document for item in items_of(rounds)
                  if item.about or (item.kind == "passage" and item.start == 0)}
-    costs = [sum(item_cost(item) for block in blocks for item in block.items if item.key not in shown_keys)
+    costs = [sum(item_cost(item) for item in chain.from_iterable(_unseen(block, shown_keys) for block in blocks))
              for blocks in found]
     shares = _divide_budget(costs, asked, tokens)
     round_blocks = list[Block]()
@@ -57,7 +58,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
             at_least = max(1, AT_LEAST // len(found), len(lookup.documents), _OF_DOCUMENTS if lookup.documents else 0)
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
         for block in blocks:
-            new_items = tuple(item for item in block.items if item.key not in shown_keys)
+            new_items = _unseen(block, shown_keys)
             notes = [block.note, "the rest was shown above" if len(new_items) < len(block.items) else ""]
             fitting = fit_block(block.model_copy(update={
                 "items": tuple(_describe_once(new_items, described)), "note": "; ".join(filter(None, notes))}),
@@ -72,6 +73,10 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
     return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(round_blocks))
 
 
+def _unseen(block: Block, shown_keys: Collection[str]) -> list[Passage]:
+    return [item for item in block.items if item.key not in shown_keys]
+
+
 def _divide_budget(costs: Sequence[int], asked: Round, tokens: int) -> list[int]:
     """Divide the budget of a round among its lookups, given what each costs.
 
@@ -83,14 +88,15 @@ def _divide_budget(costs: Sequence[int], asked: Round, tokens: int) -> list[int]
     lists = [index for index, lookup in enumerate(asked.lookups) if not isinstance(lookup, PassageLookup)]
     names_documents = any(isinstance(lookup, PassageLookup) and lookup.documents for lookup in asked.lookups)
     for_passages = int(tokens * (_FOR_NAMED_DOCUMENTS if names_documents else _FOR_PASSAGES))
-    for indices in (lists, passages):
-        left = tokens * _LISTS
-        if indices is passages:
-            left = max(min(tokens - sum(shares), for_passages), int(tokens * _LEAST_FOR_PASSAGES))
+
+    def divide(left: int, indices: list[int]) -> None:
         # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
         for served_count, index in enumerate(sorted(indices, key=lambda index: costs[index])):
             shares[index] = min(costs[index], tokens, left // (len(indices) - served_count))
             left -= shares[index]
+
+    divide(tokens * _LISTS, lists)
+    divide(max(min(tokens - sum(shares), for_passages), int(tokens * _LEAST_FOR_PASSAGES)), passages)
     return shares
 
 

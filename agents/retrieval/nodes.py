@@ -22,7 +22,7 @@ from ..nodes import check_context, check_models, is_seen, is_served
 from ..resources import Resources, default_resources
 from ..snapshots import JoinedSnapshots
 from . import trace_steps, wording
-from .cited_message import answer_chunk, answer_message
+from .cited_message import answer_chunk, answer_message, phrases_for
 from .citing import cite
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, terms_of_bases, useful_tools
 from .shown_claims import showing_claims, withdraw_message
@@ -258,7 +258,9 @@ class RetrievalNodes:
             hint = not (self._gave_model_hint or state["follows"] or self._resources.settings.uses_llm)
             self._gave_model_hint = self._gave_model_hint or hint
             checked = wording.with_hints(checked, question, snapshots.retrievers.values(), hint=hint)
-        return wording.with_spelling(checked, state["respelt"], question)
+        spelling = phrases_for(question)["spelling"]
+        notes = [spelling.format(asked, meant) for asked, meant in state["respelt"]]
+        return checked.model_copy(update={"answer": "\n".join([checked.answer, *notes])})
 
 
 def _lookups_of(state: AskState) -> list[Lookup]:

@@ -133,9 +133,3 @@ def with_hints(answer: Answer, question: str, retrievers: Iterable[Retriever], *
     if hint:
         lines.append(phrases["hint"])
     return answer.model_copy(update={"answer": "\n".join(lines)})
-
-
-def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question: str) -> Answer:
-    """Return an answer with a line, in the question's language, for each misspelt word, given as (asked, meant)."""
-    notes = [phrases_for(question)["spelling"].format(asked, meant) for asked, meant in replaced]
-    return answer.model_copy(update={"answer": "\n".join([answer.answer, *notes])})
