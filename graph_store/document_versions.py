@@ -4,6 +4,7 @@ import re
 import weakref
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -132,9 +133,8 @@ class Versions:
         if _COMPARES.search(question) or len(dates) > 1:
             return frozenset()
         date, version = min(dates, default=""), version_of(question)
-        # What amends a document later than the date is outdated, too.
-        later = (one for amending in self.amended.values() for one in amending
-                 if date and self._since(one)[:len(date)] > date)
+        amending = chain.from_iterable(self.amended.values()) if date else ()
+        later = {document for document in amending if self._since(document)[:len(date)] > date}
         return frozenset(later).union(*(family - self._in_force(family, date, version) for family in self._families))
 
     def _in_force(self, family: set[str], date: str, version: tuple[int, ...]) -> set[str]:
@@ -186,5 +186,6 @@ class Versions:
             highest = np.max(best, where=of_rank & is_current, initial=0)
             if COMPETES * highest <= ahead < highest:
                 share[of_rank] = ahead * np.float32(_BEHIND) / highest
-            ahead = max(ahead, highest * share[of_rank][0])
+            else:
+                ahead = max(ahead, highest)
         return scores * share[document_of]

@@ -58,19 +58,14 @@ class GraphIndex(KnowledgeGraph):
         super().__init__(*read_graph(arrays), self.entity_row)
         # What is read repeatedly is cached. The partials refer to parts of this object, not to itself: a cycle would
         # delay its release, and the file stays mapped until then.
-        self.entity_at = lru_cache(_CACHED_ENTITIES)(self.entity_row.get)
-        """The row of an entity; None where there is none."""
+        self.entity_at = lru_cache(_CACHED_ENTITIES)(self.entity_row.get)  # the row of an entity, or None
         self._read_labels = lru_cache(_CACHED_ENTITIES)(partial(read_labels, self.columns))
-        self.triples = self.columns.triples
-        """For each triple its head's row, its relation's number and its tail's row, shape (n, 3)."""
-        self.mentioning = read_lists(arrays, "entities.chunks")
-        """For each entity the rows of the chunks that mention it."""
-        self.titled = read_lists(arrays, "entities.titled")
-        """For each entity the rows of the chunks of documents that have its name for their title."""
+        self.triples = self.columns.triples  # rows of head and tail, number of the relation between, shape (n, 3)
+        self.mentioning = read_lists(arrays, "entities.chunks")  # by entity: the rows of the chunks that mention it
+        self.titled = read_lists(arrays, "entities.titled")  # by entity: the chunks of documents whose title it is
         self.ranked: NDArray[np.int32] = arrays["entities.ranked"]
         """The rows of all entities by rank: by the number of documents that mention them, then of facts, then name."""
-        self.document_counts: NDArray[np.int32] = arrays["entities.documents"]
-        """The number of documents that mention each entity."""
+        self.document_counts: NDArray[np.int32] = arrays["entities.documents"]  # by entity: documents that mention it
         kinds, self.type_of = np.unique(self.columns.types, return_inverse=True)
         """The position of each entity's type in `types`."""
         self.types: list[str] = [self.columns.texts[kind] for kind in kinds.tolist()]  # all entity types, sorted

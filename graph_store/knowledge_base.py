@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from .tree.tree_levels import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
-_READER_SECONDS = 600.0
-"""Seconds that a writer waits for a reader that derives files: it may have to embed everything that others wrote."""
+_READER_SECONDS = 600.0  # seconds that a writer waits for a reader, who may have to embed what others wrote
 
 
 class Counts(NamedTuple):
@@ -102,10 +101,8 @@ class KnowledgeBase:
         self.vector_synchroniser.recall = lambda kind, ids: read_vectors(
             store.load_earlier(version_of(database)), kind, ids)
         self._index: tuple[Version, Arrays] | None = None  # the last one that was read from its file, and what it shows
-        self.unwritten = ""
-        """The reason why derived files could not be written, so that they are made in memory; empty otherwise."""
-        self._files = FileLock(layout.lock, timeout=0, thread_local=False)
-        """The lock of the derived files in this home folder."""
+        self.unwritten = ""  # why derived files are made in memory, as they cannot be written; otherwise empty
+        self._files = FileLock(layout.lock, timeout=0, thread_local=False)  # of the derived files in this home
         self._lock = self._files if isinstance(layout.ledger, Path) else AdvisoryLock(self.database, layout.ledger)
         """The lock of whoever writes to the ledger; machines that share one in PostgreSQL have own derived files."""
         self._changes_published = 0  # `Database.changes` when this was last published, or when writing began

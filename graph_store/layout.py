@@ -31,8 +31,7 @@ DROPPED, RESTORING, BACKING_UP, SCOPE = ".dropped-", ".restore", ".backup", ".sc
 """The prefix of folders with dropped knowledge bases, and the suffixes of folders for restores, backups and scopes."""
 _READER_SECONDS = 60.0  # seconds that a drop or rename waits for a reader that rebuilds derived files
 MAX_NAME = 64
-MAX_NAME_BYTES = 200
-"""Less than the 255 bytes that common file systems allow, because backups and temporary copies append to the name."""
+MAX_NAME_BYTES = 200  # file systems allow 255, and backups and temporary copies append to the name
 _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
 
 
@@ -67,19 +66,15 @@ class Layout:
     graph = _File("graph.json")  # the serialized NetworkX graph (derived)
     vectors = _File("chroma")  # chroma's folder, if there is no server (derived)
     index = _File("index.bin")  # the index that retrieval maps into memory, next to files of vectors (derived)
-    printed_works = _File("printed")
-    """Copies of the PDF files of documents; only the page shows them, so none has to be there."""
+    printed_works = _File("printed")  # copies of documents' PDF files for the page; any may be missing
     lock = _File("writer.lock")  # the writer's lock file
-    build_lock = _File("build.lock")
-    """The lock file of a build, which has it to its end, also while it lets others write between its batches."""
+    build_lock = _File("build.lock")  # a build has it to its end, also while others write between its batches
     turn_lock = _File("turn.lock")  # the lock file of whoever waits for a build to let others write
 
     root: Path
-    server: ChromaServer | None = None
-    """The Chroma server with the vectors; None means that they are in the folder `vectors`."""
+    server: ChromaServer | None = None  # with the vectors; None: they are in the folder `vectors`
 
-    database: SecretStr | None = None
-    """The address of the PostgreSQL database with the ledger; None means that it is in the folder."""
+    database: SecretStr | None = None  # PostgreSQL's address, which has the ledger; None: it is in the folder
 
     @classmethod
     def of(cls, home: Path, name: str, server: ChromaServer | None = None,

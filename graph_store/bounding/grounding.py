@@ -7,7 +7,7 @@ under the title "Council election, term of 2026", "Ada's room" where Ada's is "h
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from ...schemas.documents import Span
@@ -193,8 +193,8 @@ class SourceText:
         if not singulars <= above | {singular(word) for word, _, _ in self._words.places}:
             return False
         # Words of other names alone compose none: "Ada Lund" is nobody where Ada and Mr. Lund are.
-        common = {singular(word) for text in (self.text, *self._titles) for word in WORD.findall(text)
-                  if word.islower() or word[0].isdigit()}
+        written = chain.from_iterable(WORD.findall(text) for text in (self.text, *self._titles))
+        common = {singular(word) for word in written if word.islower() or word[0].isdigit()}
         if singulars.isdisjoint(common):
             return False
         if not singulars.isdisjoint(above):

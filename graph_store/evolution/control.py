@@ -4,6 +4,7 @@ When either changes, the stored extractions are bounded again; no model is asked
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Literal
 
 from ...prompts.schema_text import LETTERED_TOKENS, schema_block
@@ -50,8 +51,7 @@ class SchemaControl:
         self._history = SchemaHistory(database)
         self.asks = Asks(database)
         self._edits = EditTable(database)
-        self._shown: tuple[int, GraphSchema] | None = None
-        """What `schema_for_prompts` returned last, with the version of the schema."""
+        self._shown: tuple[int, GraphSchema] | None = None  # what prompts have, and of which version
 
     @property
     def policy(self) -> Policy:
@@ -177,8 +177,9 @@ class SchemaControl:
         if self._shown is not None and self._shown[0] == version:
             return self._shown[1]
         base, schema = self._history.base(), self._history.current()
-        evidence_strength = {(e.kind, e.name): (e.documents, e.occurrences) for version in self._history.versions()
-                             for d in version.decisions if (e := d.evidence)}
+        decisions = chain.from_iterable(version.decisions for version in self._history.versions())
+        evidence_strength = {(evidence.kind, evidence.name): (evidence.documents, evidence.occurrences)
+                             for decided in decisions if (evidence := decided.evidence)}
         grown = [(kind, element.name) for kind, element in only_in(schema, base)
                  if kind != "entity_type"]  # types stay: the others refer to them
         weakest_first = sorted(grown, key=lambda item: (
@@ -224,10 +225,10 @@ class SchemaControl:
         for count in self.asks.counts():
             types = (count.subject_type, count.object_type if count.kind == "relation" else "")
             used |= {(count.kind, count.label), *(("entity_type", label_key(name)) for name in types if name)}
-        ancestors = [name for kind, label in used if kind == "entity_type"
-                     if (element := find_element(current, kind, label)) for name in current.ancestors(element.name)]
-        grown_from = (name for _, element in only_in(current, base) for name in types_of(element))
-        used |= {("entity_type", label_key(name)) for name in (*ancestors, *grown_from)}
+        used_types = [find_element(current, kind, label) for kind, label in used if kind == "entity_type"]
+        referred = [current.ancestors(element.name) for element in used_types if element]
+        referred += [list(types_of(element)) for _, element in only_in(current, base)]
+        used |= {("entity_type", label_key(name)) for name in chain.from_iterable(referred)}
         smaller_base = without_unused_proposals(base, versions, used)
         removals = _list_removals(base, smaller_base, "no document uses it")
         for removal in reversed(removals):  # types last, after what refers to them

@@ -8,6 +8,7 @@ the first documents, and words in earlier versions, but neither what seeds have 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, ElementKind, Verdict
@@ -43,8 +44,7 @@ class Thresholds:
 
     confidence: float  # minimum mean confidence (mu of eq. 3)
     support: int  # minimum number of documents
-    growth: Mapping[ElementKind, int]
-    """Maximum number of elements of each kind added to the base schema, which keeps it compact."""
+    growth: Mapping[ElementKind, int]  # maximum number of new elements of each kind, which keeps a schema compact
 
 
 def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
@@ -114,8 +114,7 @@ class SchemaOutcome:
     base: GraphSchema
     schema: GraphSchema
     decided: tuple[Decided, ...] = ()
-    is_declined: Mapping[Label, bool] = field(default_factory=dict)
-    """Whether a label must not be proposed again, for the labels decided on."""
+    is_declined: Mapping[Label, bool] = field(default_factory=dict)  # by label decided on: never propose it again
 
 
 def carry_out_decisions(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
@@ -227,8 +226,8 @@ def _add_missing_types(schema: GraphSchema, in_force: GraphSchema, names: Sequen
 def named_by_people(versions: Iterable[SchemaVersion]) -> set[Label]:
     """Return the kind and key of every element that people named in decisions."""
     named = set[Label]()
-    for decided in (one for version in versions if version.who not in _NOT_PEOPLE for one in version.decisions):
-        decision = decided.decision
+    by_people = (version.decisions for version in versions if version.who not in _NOT_PEOPLE)
+    for decision in (decided.decision for decided in chain.from_iterable(by_people)):
         types = (*(decision.domain or ()), *(decision.range or ()))
         named |= {(decision.kind, label_key(name)) for name in (decision.name, decision.new_name, decision.into)}
         named |= {("entity_type", label_key(name)) for name in types}

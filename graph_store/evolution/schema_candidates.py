@@ -29,8 +29,7 @@ _CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除"
 """Words that end or deny what a label says otherwise."""
 _MOSTLY = 0.8  # the share of an attribute's values that must be numbers, or dates, to give the attribute that kind
 SHOWN = 3  # the number of examples shown for a candidate
-_FEWEST_TO_WIDEN = 2
-"""The minimum number of facts that widen an element automatically to other types or another value kind."""
+_FEWEST_TO_WIDEN = 2  # facts that widen an element automatically to other types or another value kind: one is a slip
 
 
 @dataclass(frozen=True)

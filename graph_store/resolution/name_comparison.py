@@ -54,8 +54,7 @@ _OWN_ACRONYM = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<acronym>\w{2,8})[)）]$
 _SPACE_BETWEEN_LETTERS = re.compile(r"(?<!\d) | (?!\d)")
 _ARTICLES = frozenset({"the", "a", "an"})
 _ACRONYM_LETTERS = range(2, 9)
-_LEAST_LETTERS = 5
-"""Letters of two names that differ in blanks and marks alone, from which they are merged without asking."""
+_LEAST_LETTERS = 5  # of two names that differ in blanks and marks alone, to merge them without asking
 _YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")  # a month or a span of years
 _FEW_WORDS = 2  # up to so many words, "Chapter 2" and "Second Chapter" may be of two things
 

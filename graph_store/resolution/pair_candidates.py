@@ -41,8 +41,10 @@ def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
             by_initials[letters].append(entity)
         if folded.acronym:
             by_acronym[folded.key].append(entity)
-    pairs = {pair_of(first, second) for entities in by_key.values() if len(entities) <= _MOST_SHARED
-             for first, second in combinations(entities, 2)}
+    pairs = set[Pair]()
+    for entities in by_key.values():
+        if len(entities) <= _MOST_SHARED:
+            pairs.update(pair_of(first, second) for first, second in combinations(entities, 2))
     for letters in by_acronym.keys() & by_initials.keys():  # an acronym is one word, and a name with initials several
         if len(by_acronym[letters]) + len(by_initials[letters]) <= _MOST_SHARED:
             pairs.update(pair_of(first, second) for first, second in product(by_acronym[letters], by_initials[letters]))
@@ -50,6 +52,7 @@ def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
 
 
 def _keys(folded: FoldedName) -> set[str]:
+    """Return the keys by which a name meets others: that of its date, or else those of its forms, words and parts."""
     if not folded.key:
         return set()
     if folded.date:
@@ -63,7 +66,8 @@ def _keys(folded: FoldedName) -> set[str]:
         keys.add(fold(folded.name.rpartition("/")[2]).key)  # "specs" in "ethereum/specs"
     keys.add(f"{_WORDS}{folded.numerals}")
     if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():
-        keys.add(f"{_PERSON}{folded.words[0][0]} {folded.words[-1]}")
+        first_name, *_, family_name = folded.words
+        keys.add(f"{_PERSON}{first_name[0]} {family_name}")
     return keys
 
 

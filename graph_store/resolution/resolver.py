@@ -22,8 +22,7 @@ Verdict = Literal["merge", "split"]
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
 """Returns for each pair, in order, whether it is the same thing; None if the reasoner cannot tell."""
 
-_ASKED_AT_ONCE = 256
-"""Pairs asked about between two commits: as many as an endpoint answers at once with the default settings."""
+_ASKED_AT_ONCE = 256  # pairs asked about between two commits: what an endpoint answers at once by default
 _ROUNDS = 2  # times that a reasoner is asked in one run: merging entities in the first round can reveal more pairs
 _FACTS_SHOWN = 5  # facts of each entity that a reasoner is shown
 

@@ -25,8 +25,7 @@ MERGE_FROM = 0.9  # score from which two entities are merged without asking
 ASK_FROM = 0.5  # score from which a reasoner is asked
 SURE = 0.8  # a reasoner's confidence from which its verdict counts: the mu of Youtu-GraphRAG eq. 3.
 
-_SUGGESTED = 0.85
-"""Weight of each piece of evidence that one of two names is short for the other (see `_weigh_short_name`)."""
+_SUGGESTED = 0.85  # weight of each piece of evidence that a name is short for another (`_weigh_short_name`)
 _FAMILY_NAME = 0.92  # the score of the family name of one person alone
 _STATED, _STATED_ELSEWHERE = 0.95, 0.7
 """The prior if a text says that two names are of the same thing, and if other texts have the shorter name, too."""
@@ -54,8 +53,7 @@ class Groups:
         """Join entities by people's decisions, of which the last on a pair applies, and by sure ties."""
         self._around = around
         self._ties = dict(ties)
-        self._group: dict[str, list[str]] = {}
-        """The sorted members of its group, by entity; only for groups of several entities."""
+        self._group: dict[str, list[str]] = {}  # by entity: the sorted members of its group, if it has several
         self._joined: list[Pair] = []  # the pairs whose ties are within groups
         last_verdicts = {pair_of(decision.first, decision.second): decision.verdict for decision in decisions
                          if decision.first in around.names and decision.second in around.names}
@@ -116,8 +114,8 @@ class Groups:
         pairs_of_group: dict[str, list[Pair]] = {}  # by the group's first member
         for pair in self._joined:
             pairs_of_group.setdefault(self._members(pair[0])[0], []).append(pair)
-        return {row.id: row for first, members in sorted(self._group.items()) if members[0] == first
-                for row in self._alias_rows(members, pairs_of_group[first])}
+        rows = (self._alias_rows(self._members(first), pairs) for first, pairs in sorted(pairs_of_group.items()))
+        return {row.id: row for row in chain.from_iterable(rows)}
 
     def _alias_rows(self, members: Sequence[str], pairs: Sequence[Pair]) -> Iterator[AliasRow]:
         """Yield the aliases of a group: each member by its strongest tie to the canonical one or an earlier alias."""
@@ -225,6 +223,7 @@ def _tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> Tie |
 
 
 def _stated_tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> Tie:
+    """Return the tie of two entities that texts say to be the same: weak if the short name may mean another thing."""
     documents = around.documents(place.chunk for place in stating)
     short, _ = _shorter_first(around, pair)
     # A name of one word, such as "Client", may be of other things in other documents.

@@ -55,8 +55,7 @@ class Surroundings:
         self._document_of = document_of
         self._schema = schema
         self._chain = cache(schema.ancestors)
-        self.support = cache(lambda entity: frozenset(graph.entity_support(entity)))
-        """The chunks that mention an entity."""
+        self.support = cache(lambda entity: frozenset(graph.entity_support(entity)))  # chunks that mention an entity
         # Caches of bound methods would refer to the object that has them: both would stay in memory until Python's
         # garbage collector runs, with the names and pairs of all entities.
         self._results = defaultdict[str, dict[tuple[Any, ...], Any]](dict)
@@ -118,6 +117,7 @@ class Surroundings:
         return self._depth(self.type(entity))
 
     def _depth(self, type_name: str) -> int:
+        """Return the depth of a type: 0 for the root, a blank, and the type that a schema gives as a last resort."""
         element = self._schema.entity_type(type_name)
         is_last_resort = element is not None and element.last_resort
         says_nothing = is_last_resort or label_key(type_name) in {"", label_key(ROOT_TYPE)}

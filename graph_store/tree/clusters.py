@@ -59,6 +59,7 @@ def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, repeated: bo
 
 
 def _k_means(points: Vectors, clusters: int, *, repeated: bool) -> Labels:
+    """Apply K-means: `repeated` takes the best of several runs from well-spread centres, else one from random ones."""
     from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
 
     if len(points) < 2:  # noqa: PLR2004  (one point needs no search)

@@ -12,6 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
+from itertools import chain
 
 import numpy as np
 
@@ -106,9 +107,9 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     beside_new: dict[str, set[str]] = {}  # for each new entity those that share a triple or a passage with it
     for entity in graph.entity_ids():
         if entity not in old_community:
-            mentioned = (mention.entity for chunk in graph.entity_support(entity)
-                         for mention in graph.mentioned_in(chunk))
-            beside_new[entity] = graph.neighbours(entity).union(mentioned)
+            beside_new[entity] = set(graph.neighbours(entity))
+            for chunk in graph.entity_support(entity):
+                beside_new[entity].update(mention.entity for mention in graph.mentioned_in(chunk))
     changed = set(old_community).difference(graph.entity_ids()).union(*beside_new.values()) & old_community.keys()
     to_regroup = {old_community[entity].id for entity in changed}
     regrouped = _regroup_near_new(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
@@ -116,9 +117,10 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     levels = [[with_content_id(graph, c) for c in finest if c.id not in to_regroup]]
     for community in regrouped:
         # Its parent is that of most members, else of most entities beside new members.
-        voters = [entity for entity in community.members if entity in old_community] or [
-            other for entity in community.members for other in beside_new[entity] if other in old_community]
-        votes = Counter(old_community[entity].parent for entity in voters)
+        voters = [entity for entity in community.members if entity in old_community]
+        if not voters:
+            voters = [*chain.from_iterable(beside_new[entity] for entity in community.members)]
+        votes = Counter(old_community[entity].parent for entity in voters if entity in old_community)
         parent = min(votes, key=lambda parent: (-votes[parent], parent), default="")
         levels[0].append(community.model_copy(update={"parent": parent}))
     for level in range(1, 1 + max(community.level for community in old_tree)):
@@ -131,8 +133,9 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
 def _regroup_near_new(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
                       beside_new: Mapping[str, set[str]], communities: Sequence[TreeCommunity]) -> list[TreeCommunity]:
     """Regroup new entities and the members of some communities; return the communities that result, sorted by id."""
-    label_of = {entity: label for label, community in enumerate(communities) for entity in community.members
-                if entity in graph}
+    label_of: dict[str, int] = {}
+    for label, community in enumerate(communities):
+        label_of.update((entity, label) for entity in community.members if entity in graph)
     ids = sorted({*label_of, *beside_new})
     if not ids:
         return []
@@ -199,7 +202,8 @@ class TreeSynchroniser:
         entities, communities, drift = graph.entity_ids(), list[TreeCommunity](), 0
         if not whole and len(entities) > settings.update_above:
             old_tree = self._communities.all(level=None)
-            grouped = {entity for community in old_tree if community.level == 0 for entity in community.members}
+            finest = (community.members for community in old_tree if community.level == 0)
+            grouped = set(chain.from_iterable(finest))
             drift = ledger_state(self._db).tree.drift + len(grouped ^ set(entities))
             if old_tree and drift <= settings.drift * len(entities):
                 communities = update_tree(graph, self._vectors, settings, old_tree)
@@ -289,8 +293,8 @@ def _iterate_inner_triples(graph: KnowledgeGraph, community: TreeCommunity) -> I
     """Yield the rows of the triples between members: first those of keywords, then those between other members."""
     members = set(map(graph.row, community.members))
     keywords = list(map(graph.row, community.keywords))
-    rows_of_keywords = dict.fromkeys(row for keyword in keywords for row, other in _triples_of(graph, keyword)
-                                     if other in members)
+    triples_of_keywords = chain.from_iterable(_triples_of(graph, keyword) for keyword in keywords)
+    rows_of_keywords = dict.fromkeys(row for row, other in triples_of_keywords if other in members)
     yield from rows_of_keywords
     for member in map(graph.row, community.members):
         for row, other in _triples_of(graph, member):
@@ -307,10 +311,12 @@ def _iterate_outer_triples(graph: KnowledgeGraph, community: TreeCommunity) -> I
     # Several triples between two entities count once, as A is an indicator in the paper. A share equal to tau suffices,
     # as in the equation; the paper's text says "exceeds".
     adjacent = graph.columns.adjacent
-    counts = Counter(end for member in ordered for end in adjacent[member].tolist() if end not in rank_of_member)
-    boundary = [entity for entity in counts if counts[entity] / len(adjacent[entity]) >= TAU]
-    rank_of_row = {row: rank_of_member[member] for entity in boundary
-                   for row, member in _triples_of(graph, entity) if member in rank_of_member}
+    counts = Counter(chain.from_iterable(adjacent[member].tolist() for member in ordered))
+    rank_of_row: dict[int, int] = {}
+    for entity in counts.keys() - rank_of_member.keys():
+        if counts[entity] / len(adjacent[entity]) >= TAU:
+            rank_of_row.update((row, rank_of_member[member]) for row, member in _triples_of(graph, entity)
+                               if member in rank_of_member)
     yield from sorted(rank_of_row, key=lambda row: (rank_of_row[row], row))
     for member in ordered:
         yield from (row for row, end in _triples_of(graph, member)
