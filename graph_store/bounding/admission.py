@@ -7,8 +7,8 @@ An item that fits the schema and is in the source is admitted unchanged. These r
 
 - `mapped_label`: a label has the same stems as exactly one schema element's label (see `Bounds.find`);
 - `inferred_type`: an entity extracted without a type takes the type that its facts require;
-- `swapped`: a fact fits only with its ends exchanged, whatever more special types they had, and its label does not say
-  which way it holds;
+- `swapped`: a fact fits only with its ends exchanged, whatever more special types they had, and neither its words nor
+  its label say which way it holds;
 - `normalised_value`: a value or date that the source spells differently takes the source's spelling;
 - `dropped_time`: a fact loses a time that is not in the source, or that is no time.
 
@@ -43,6 +43,7 @@ from ...text.section_lines import Line, lines_under
 from .chunk_entities import End, NamedEnds, TypedEnd, infer_types, is_declared, section_note
 from .grounding import Grounded, SourceText
 from .labels import Bounds, Known
+from .words import stems, words
 
 __all__ = ["Bounds", "bound"]
 
@@ -199,7 +200,7 @@ class _Bounding:
             # With more special types it might fit as it is stated, so exchanging its ends would be a guess.
             may_be_swapped = not (relation.backward or self._bounds.schema.might_fit(
                 self._type(head), name, self._type(tail)))
-            if not may_be_swapped or not self._fits(tail, name, head):
+            if not may_be_swapped or not self._fits(tail, name, head) or _is_stated_in_order(item, ask.context.quote):
                 self._reject_and_ask("domain_range", ask)
                 return
             head, tail = tail, head
@@ -335,6 +336,15 @@ class _Bounding:
                                                                    ask.context.start)})
             key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
             self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
+
+
+def _is_stated_in_order(item: ExtractedTriple, quote: str) -> bool:
+    """Return True if the words that support a triple have its head, relation and tail in this order."""
+    support, head, relation, tail = (f" {' '.join(stems(' '.join(words(label_key(text)))))} " for text in (
+        quote, item.head, item.relation, item.tail))
+    _, has_head, after_head = support.partition(head)
+    between, has_tail, _ = f" {after_head}".partition(tail)
+    return bool(has_head and has_tail and relation.strip()) and set(relation.split()) <= set(between.split())
 
 
 def _preference(fact: RelationFact | AttributeFact) -> tuple[float, int, int, str]:

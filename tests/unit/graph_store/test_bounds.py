@@ -140,6 +140,15 @@ def test_a_fact_is_not_turned_round_where_a_type_may_be_too_general():
     assert (result.facts, reasons(result)) == ((), ["domain_range"])
 
 
+def test_a_fact_is_not_turned_round_against_its_words():
+    given_facts = said(PEOPLE, [("Acme", "employer", "Ada")])
+    stated = bound(given_facts, chunk("Acme has as employer Ada. Bonn."), STAFF)
+    assert (facts(stated), reasons(stated)) == (set(), ["domain_range", "ungrounded"])
+    assert [(ask.label, ask.subject_type, ask.object_type) for ask in stated.asks] == [
+        ("employer", "Organization", "Person")]
+    assert facts(bound(given_facts, chunk("Ada has as employer Acme. Bonn."), STAFF)) == {("Ada", "employer", "Acme")}
+
+
 @pytest.mark.parametrize(("triple", "reason"), [
     (("Ada", "plays", "Bob"), "unknown_relation"), (("Ada", "employer", "Bonn"), "domain_range"),
     (("Bonn", "knows", "Acme"), "domain_range"), (("Ada", "knows", "ADA."), "self_loop"),
