@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import orjson
 
 from ..schemas.naming import UNSEEN
+from .patterns import read_patterns
 from .scripts import CJK
 
 _T = TypeVar("_T")
@@ -40,6 +41,8 @@ _LOOKALIKE = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039
                     "\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0422\u0425\u0430\u0435\u043e"
                     "\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u051b\u051d]")
 """Greek and Cyrillic letters that most fonts draw like a Latin one."""
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 forbids; they would break a file or be invisible."""
 CELL_BREAK = "-\xad"
 """Marks a break where lines of a cell were joined."""
 _LETTER = rf"[^\W\d_{CJK}]"
@@ -52,23 +55,15 @@ _AFTER_SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou
 """Words that follow a hyphen which stands for the rest of a word: "pre- and post-war"."""
 _SHORTEST_PART = 4
 """The fewest letters of each part of a compound, such as "long-term", for the parts to be recognised as words."""
-_COMMENT = re.compile(r"<!--(?:(?!-->).){0,2000}+(?:-->)?|\A[^\n<]{0,200}?-->", re.DOTALL)
-_FENCE = re.compile(r"(?<!\S)(?::::+|```+)[a-z]{1,20}(?![^\s:`])|^[ \t]{0,4}(?::::+|```+)[ \t]{0,4}$", re.MULTILINE)
-_IMAGE = re.compile(r"!\[[^\[\]\n]{0,300}\]\([^()\s]{1,600}(?:\s\"[^\"\n]{0,200}\")?\)")
-_LINK = re.compile(
-    r"(?<![\w\]])\[((?:[^\[\]\n\\]|\\[\[\]]){1,300})\]\s?"
-    r"\((?:<[^<>\n]{1,600}>|[^()\s]{1,600}(?:\([^()\s]{0,100}\)[^()\s]{0,200})?)(?:\s\"[^\"\n]{0,200}\")?\)")
-_TAG = re.compile(r"</?(?:a|abbr|b|blockquote|br|center|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|ol|p|"
-                  r"pre|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul)(?=[\s/>])[^<>]{0,600}>",
-                  re.IGNORECASE)
-_HEADING = re.compile(r"^[ \t]{0,12}(?:[-*+][ \t]{1,4})?#{1,6}[ \t]{1,4}", re.MULTILINE)
-_EMPHASIS = re.compile(r"\*\*(?=\S)((?:(?!\*\*)[^\n]){1,300}?)(?<=\S)\*\*")
+_MARKUP = [(re.compile(form), replacement) for form, replacement in read_patterns("markup.toml")["markup"]]
+"""The forms of Markdown and HTML that are removed, in this order, and what stays of each."""
 _HEADING_LINE = re.compile(r"\s*#{1,6}\s")
 _FURNITURE = re.compile(r"\W*(?:(?:page|seite|第)?\W*\d*\W*(?:(?:of|von|/)\W*\d+|页)?|(?:©|\(c\)|copyright\b).*|"
                         r"(?:skip to (?:main )?content|back to top|table of contents|contents|menu|home))\W*",
                         re.IGNORECASE)
 _BETWEEN_LINKS = re.compile(r"(?<!\s)\s++[|›»·>/]\s")
-_LONGEST_LINK, _FEWEST_LINKS = 3, 2
+_LONGEST_LINK = 3
+"""The most words of a link in a line of navigation."""
 
 
 def clean_text(text: str) -> str:
@@ -120,21 +115,15 @@ def _mark_lookalikes(word: re.Match[str]) -> str:
     if letters.isascii() or not _LATIN.search(letters):
         return letters
     marked = _LOOKALIKE.sub(lambda letter: letter[0] + code_point(letter[0]), letters)
-    # A text may be marked twice, first alone and then as a part of another. A marked letter ends its word, because a
-    # code point is no letter, so only the word's last letter may have its code point already.
-    last_code_point = code_point(letters[-1])
-    text_after = word.string[word.end():word.end() + len("‹U+000000›")]
-    is_marked = _LOOKALIKE.match(letters[-1]) and text_after.startswith(last_code_point)
-    return marked[:-len(last_code_point)] if is_marked else marked
+    # A text may be marked twice. A code point is no letter and ends its word, so only the last letter may have it.
+    last_mark = code_point(letters[-1])
+    is_marked = marked.endswith(last_mark) and word.string.startswith(last_mark, word.end())
+    return marked.removesuffix(last_mark) if is_marked else marked
 
 
 def code_point(character: str) -> str:
     """Return a character's code point as it is shown in place of the character: "‹U+001B›"."""
     return f"‹U+{ord(character):04X}›"
-
-
-# All characters that XML 1.0 allows, which HTML can show too; others would break a file or be invisible.
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def printable(text: str) -> str:
@@ -157,39 +146,32 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
     breaks = [match for page in pages for match in _BREAK.finditer(page)]
     if breaks:
         known.update(word.casefold() for page in pages for word in _HYPHENATED.findall(page))
-    for match in breaks:
-        right = _FIRST_LETTERS.match(match[1])
-        known.subtract(part.casefold() for part in (_last_letters(match), right[0] if right else "") if part)
+    known.subtract(part.casefold() for match in breaks for part in _broken_parts(match) if part)
+
+    def has_hyphen(left: str, right: str) -> bool:
+        first, second = left.casefold(), right.casefold()
+        whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
+        if whole_count or hyphenated_count:
+            return hyphenated_count > whole_count
+        are_long = min(len(first), len(second)) >= _SHORTEST_PART
+        return not right[0].islower() or (are_long and known[first] > 0 and known[second] > 0)
 
     def join(match: "re.Match[str]") -> str:
         rest, space = match.groups()
-        left = _last_letters(match)
-        right = _FIRST_LETTERS.match(rest)
-        if right is None or right[0].casefold() in _AFTER_SUSPENDED:
+        left, right = _broken_parts(match)
+        if not right or right.casefold() in _AFTER_SUSPENDED:
             return match[0]
-        hyphen = "-" if _has_hyphen(left, right[0], known) else ""
         is_line_end = CELL_BREAK not in match[0]
-        return hyphen + rest + ("\n" if is_line_end and space else space)
+        return ("-" if has_hyphen(left, right) else "") + rest + ("\n" if is_line_end and space else space)
 
     return partial(_BREAK.sub, join)
 
 
-def _last_letters(match: "re.Match[str]") -> str:
-    """Return the letters right before a break, of at most `_LONGEST` characters."""
-    letters = _LAST_LETTERS.search(match.string[max(0, match.start() - _LONGEST):match.start()])
-    return letters[0] if letters else ""
-
-
-def _has_hyphen(left: str, right: str, known: Counter[str]) -> bool:
-    """Return True if two parts are joined by a hyphen, given how often each word of the text occurs."""
-    first, second = left.casefold(), right.casefold()
-    whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
-    if whole_count or hyphenated_count:  # the text has the whole word elsewhere
-        return hyphenated_count > whole_count
-    if not right[0].islower():  # "Anglo-Saxon"
-        return True
-    are_long = min(len(first), len(second)) >= _SHORTEST_PART
-    return are_long and known[first] > 0 and known[second] > 0  # "long-term": both parts are words
+def _broken_parts(match: "re.Match[str]") -> tuple[str, str]:
+    """Return the letters right before a break, of at most `_LONGEST` characters, and those right behind it."""
+    left = _LAST_LETTERS.search(match.string[max(0, match.start() - _LONGEST):match.start()])
+    right = _FIRST_LETTERS.match(match[1])
+    return left[0] if left else "", right[0] if right else ""
 
 
 def without_markup(text: str) -> str:
@@ -197,8 +179,7 @@ def without_markup(text: str) -> str:
 
     A link is replaced by its words. Anything that is not certainly markup, such as `<T>` or `[1]`, stays.
     """
-    for form, replacement in ((_COMMENT, ""), (_FENCE, ""), (_IMAGE, ""), (_LINK, r"\1"), (_TAG, ""), (_HEADING, ""),
-                              (_EMPHASIS, r"\1")):
+    for form, replacement in _MARKUP:
         text = form.sub(replacement, text)
     return text
 
@@ -213,12 +194,12 @@ def has_statement(text: str) -> bool:
 
     Headings, navigation, and lines such as page numbers or copyright notices state nothing; any other line may.
     """
-    for line in filter(None, map(str.strip, text.splitlines())):
-        # Navigation is short links, such as "Home | Tickets | Bar"; a row of a table begins with a bar.
-        links = _BETWEEN_LINKS.split(line)
-        has_value = line.startswith("|") or any(character.isdigit() or character in ":：=" for character in line)
-        is_navigation = (len(links) >= _FEWEST_LINKS and not has_value
-                         and all(len(link.split()) <= _LONGEST_LINK for link in links))
-        if not (is_navigation or _HEADING_LINE.match(line) or _FURNITURE.fullmatch(line)):
-            return True
-    return False
+    return any(not (_is_navigation(line) or _HEADING_LINE.match(line) or _FURNITURE.fullmatch(line))
+               for line in filter(None, map(str.strip, text.splitlines())))
+
+
+def _is_navigation(line: str) -> bool:
+    """Return True for short links, such as "Home | Tickets | Bar"; not for a row of a table or a line with values."""
+    links = _BETWEEN_LINKS.split(line)
+    has_value = line.startswith("|") or any(character.isdigit() or character in ":：=" for character in line)
+    return len(links) > 1 and not has_value and all(len(link.split()) <= _LONGEST_LINK for link in links)

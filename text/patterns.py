@@ -11,7 +11,7 @@ _PART = re.compile(r"\{([a-z_]+)\}")
 def read_patterns(file: str, **parts: str) -> dict[str, Any]:
     """Return the tables of a file, in whose texts the names of its parts, and of `parts`, are replaced by these."""
     tables = tomllib.loads(Path(__file__).with_name(file).read_text("utf-8"))
-    texts = {**tables.pop("parts"), **parts}
+    texts = {**tables.pop("parts", {}), **parts}
 
     def fill(value: Any) -> Any:
         """Return a value of the file with all parts filled in, also those that are in other parts."""
