@@ -88,37 +88,27 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
                           and not _SENTENCE.search(item)]
         if len(items_of_lists) >= _NEARLY_ALL * len(parts) and (not is_comma or _are_alike(split, parts, cells)):
             lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
-            return _with_last_items(lists if is_comma else _split_further(lists, cells))
+            if not is_comma:  # some cells repeat a field, others have commas in it
+                counts = Counter[str]()
+                for cell, items in lists.items():
+                    counts.update(dict.fromkeys(items, cells[cell]))
+                inner = read_lists(counts) or {}
+                lists = {cell: [part for item in items for part in inner.get(item, [item])]
+                         for cell, items in lists.items()}
+            return _with_last_items(lists)
     return None
-
-
-def _split_further(lists: Mapping[str, Sequence[str]], cells: Mapping[str, int]) -> dict[str, list[str]]:
-    """Return lists whose items are lists themselves as one list each: some cells repeat a field, others use commas."""
-    items = Counter[str]()
-    for cell, members in lists.items():
-        items.update(dict.fromkeys(members, cells[cell]))
-    inner = read_lists(items) or {}
-    return {cell: [part for item in members for part in inner.get(item, [item])] for cell, members in lists.items()}
 
 
 def _split_cell(cell: str, separator: str) -> list[str]:
     """Return the items of a cell; a separator within brackets or quotes separates nothing."""
     if separator not in cell:
         return [cell]
-    if separator == "\n":
-        parts = cell.split("\n")
-    else:
-        hidden = _BRACKETS.sub(lambda group: group[0].replace(separator, "\0"), cell)
-        parts = [part.replace("\0", separator) for part in hidden.split(separator)]
-    return [item for part in parts if (item := _clean_item(part))]
+    hidden = cell if separator == "\n" else _BRACKETS.sub(lambda group: group[0].replace(separator, "\0"), cell)
+    return [item for part in hidden.split(separator) if (item := _clean_item(part.replace("\0", separator)))]
 
 
 def _clean_item(part: str) -> str:
     return _BULLET.sub("", " ".join(part.split()))
-
-
-def _without_brackets(item: str) -> str:
-    return _clean_item(_BRACKETS.sub("", item))
 
 
 def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: Iterable[str]) -> bool:
@@ -128,9 +118,9 @@ def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: 
     if all(_FIGURES.fullmatch(item) for item in parts):
         return not all(map(read_number, split))  # "1,234" is one number
     # The same items are first, later and alone: "Berlin, Germany" has cities before countries.
-    alone = {_without_brackets(cell) for cell in cells if cell not in split}
-    firsts = [_without_brackets(items[0]) for items in split.values()]
-    laters = [_without_brackets(item) for items in split.values() for item in items[1:]]
+    alone, firsts, laters = ([_clean_item(_BRACKETS.sub("", item)) for item in items] for items in (
+        [cell for cell in cells if cell not in split], [items[0] for items in split.values()],
+        [item for items in split.values() for item in items[1:]]))
     before, behind = {*firsts, *alone}, {*laters, *alone}
     if (sum(item in behind for item in firsts) >= _MIXING * len(firsts)
             and sum(item in before for item in laters) >= _MIXING * len(laters)):

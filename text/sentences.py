@@ -6,6 +6,7 @@ two joined sentences cost little, a fact cut in two is lost.
 """
 
 import re
+from itertools import pairwise
 
 from .dates import is_month
 from .lexicon import WORDS
@@ -49,36 +50,25 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     Each place that may end a sentence is examined in turn: final punctuation ("final"), which always ends one, a full
     stop or similar mark ("stop"), and the end of a line ("line"). The spans (start, end) omit only white space.
     """
-    spans: list[tuple[int, int]] = []
-    start = 0
+    ends = [0]  # of the sentences so far, the last of which is where the current one begins
     for match in _MARK.finditer(text):
         at, end = match.span()
-        kind = match.lastgroup
+        kind, start = match.lastgroup, ends[-1]
         if kind != "line" and text.startswith("|", start):
             continue  # a row of a table: its cells belong together
         if kind == "final":
             quote = text[end : end + 1]
             closes = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1  # rather than opens the next one
             end += closes
-        elif kind == "line":
-            if not _line_ends(text, at, end):
-                continue
-        elif not _stop_ends(text, start, at, end):
+        elif not (_line_ends(text, at, end) if kind == "line" else _stop_ends(text, start, at, end)):
             continue
-        if end > start:
-            _append_stripped(spans, text, start, end)
-            start = end
-    _append_stripped(spans, text, start, len(text))
+        ends.append(max(end, start))
+    spans = list[tuple[int, int]]()
+    for start, end in pairwise([*ends, len(text)]):
+        begin = end - len(text[start:end].lstrip())
+        if sentence := text[begin:end].rstrip():
+            spans.append((begin, begin + len(sentence)))
     return spans
-
-
-def _append_stripped(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
-    """Append the span of `text[start:end]` without its surrounding white space, unless it is blank."""
-    stripped = text[start:end].lstrip()
-    begin = end - len(stripped)
-    stripped = stripped.rstrip()
-    if stripped:
-        spans.append((begin, begin + len(stripped)))
 
 
 def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
