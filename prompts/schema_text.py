@@ -13,8 +13,7 @@ from .rendering import Fenced, Language, close_item, fence, load_parts
 
 SCHEMA_TOKENS = 235
 """The most tokens of a schema's text, because extraction pays for them with every chunk; see `schema_block`."""
-LETTERED_TOKENS = 300
-"""The most tokens of the form with a letter for each type."""
+LETTERED_TOKENS = 300  # the most tokens of the form with a letter for each type
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 

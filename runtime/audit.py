@@ -19,16 +19,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 FILE = "audit.jsonl"
 MAX_BYTES = 10_000_000
 """Size at which the file is renamed to `audit.1.jsonl`; an existing `audit.1.jsonl` becomes `audit.2.jsonl`."""
-KEPT = 9
-"""Number of renamed files to retain: all files together take a little over 100 MB at most."""
-MAX_WHAT = 1_000
-"""The most characters in an entry's `what`."""
+KEPT = 9  # number of renamed files to retain: all files together take a little over 100 MB at most
+MAX_WHAT = 1_000  # the most characters in an entry's `what`
 
 Action = Literal["build", "decide", "edit", "delete", "schema", "settings", "rename", "drop", "restore", "set model",
                  "instructions", "make key", "revoke key"]
 
-LOCAL = "local"
-"""The client of a server that has no keys: anybody on this machine. No key may have this name."""
+LOCAL = "local"  # The client of a server that has no keys: anybody on this machine. No key may have this name.
 _client: ContextVar[str] = ContextVar("banyan_client", default="")
 
 

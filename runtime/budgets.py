@@ -14,8 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from ..schemas.documents import Frozen
 from ..schemas.errors import BanyanError
 
-PER = 1_000_000
-"""The number of tokens that a price is for."""
+PER = 1_000_000  # the number of tokens that a price is for
 BATCHED, _BATCH_SHARE = " (batch)", 0.5
 """What accounts and price files add to a model's name for calls answered in batches, and the price of these."""
 _EXAMPLE = '{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, "completion": 0.6}}'

@@ -15,8 +15,7 @@ _LONGEST_NOTHING = max(map(len, _NOTHING))
 _MAY_DIFFER = 0.1
 """The share of cells that may differ from a column's kind. A remark in one of ten cells says nothing about the other
 nine; with more, sums would leave out too much of the column to be called its sum."""
-_SHORT_COLUMN = 5
-"""In a column of this many cells, one may differ, although it is more than one of ten."""
+_SHORT_COLUMN = 5  # in a column of this many cells, one may differ, although it is more than one of ten
 _SEPARATORS = ("\n", ";", "；", "|", "、", ",", "，")
 """In the order in which they are tried: what separates names with commas in them is tried before the comma."""
 _BRACKETS = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>|\"[^\"]*\"|“[^“”]*”")
@@ -25,8 +24,7 @@ _BULLET = re.compile(r"^[-*•·]\s+")
 _ADDRESS = re.compile(r"@\w")
 _LONGEST_ITEM, _MOST_WORDS, _MOST_WORDS_AT_COMMAS = 80, 10, 5
 _NEARLY_ALL = 0.9
-_MANY_LENGTHS = 2
-"""Places have few lengths, too, but their parts are single words."""
+_MANY_LENGTHS = 2  # places have few lengths, too, but their parts are single words
 _ENOUGH = 0.05
 """The share of cells that must have a separator, unless all items stand alone; else it is part of their words."""
 _MIXING = 0.3

@@ -43,8 +43,7 @@ _LOOKALIKE = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039
 """Greek and Cyrillic letters that most fonts draw like a Latin one."""
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 forbids; they would break a file or be invisible."""
-CELL_BREAK = "-\xad"
-"""Marks a break where lines of a cell were joined."""
+CELL_BREAK = "-\xad"  # marks a break where lines of a cell were joined
 _LETTER = rf"[^\W\d_{CJK}]"
 _BREAK = re.compile(rf"(?<={_LETTER})(?:{CELL_BREAK}|[-\u2010\u2011][^\S\n]*\n[^\S\n]*)(?={_LETTER})(\S+)([ ]?)")
 _HYPHENATED = re.compile(r"[^\W_]+(?:[-'’\u2010\u2011][^\W_]+)*")
@@ -62,8 +61,7 @@ _FURNITURE = re.compile(r"\W*(?:(?:page|seite|第)?\W*\d*\W*(?:(?:of|von|/)\W*\d
                         r"(?:skip to (?:main )?content|back to top|table of contents|contents|menu|home))\W*",
                         re.IGNORECASE)
 _BETWEEN_LINKS = re.compile(r"(?<!\s)\s++[|›»·>/]\s")
-_LONGEST_LINK = 3
-"""The most words of a link in a line of navigation."""
+_LONGEST_LINK = 3  # the most words of a link in a line of navigation
 
 
 def clean_text(text: str) -> str:

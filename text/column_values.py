@@ -24,10 +24,8 @@ Value = float | date | datetime | bool | list[str] | str | None
 _TRUTHS = tuple((frozenset(true.split()), frozenset(false.split())) for true, false in (
     ("yes", "no"), ("true", "false"), ("y", "n"), ("ja", "nein"), ("oui", "non"), ("sí si", "no"), ("wahr", "falsch"),
     ("vrai", "faux"), ("是", "否"), ("有", "无"), ("✓ ✔ ✔️ ☑ ✅", "✗ ✘ × ❌ ☐ x")))
-_LETTERS = frozenset("ynx")
-"""A column of one of these alone may have any code."""
-_MOST_SPELLINGS = 12
-"""The most ways in which a column writes two truth values ("Yes", "YES ", "yes")."""
+_LETTERS = frozenset("ynx")  # a column of one of these alone may have any code
+_MOST_SPELLINGS = 12  # the most ways in which a column writes two truth values ("Yes", "YES ", "yes")
 _TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})
 """Marks that say yes in a column of which all other cells are empty."""
 _CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip code|postal code|postcode|plz|isbn|issn"

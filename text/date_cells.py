@@ -33,8 +33,7 @@ _NORMAL = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?")
 _LAST_AFTER_2000 = 68
 """If the last year of a column has two figures, up to 68 it is of the 21st century (2068), then of the 20th (1969), as
 in POSIX."""
-_ENOUGH_TO_BE_SORTED = 6
-"""Dates that are in order by chance only once in 360 times."""
+_ENOUGH_TO_BE_SORTED = 6  # dates that are in order by chance only once in 360 times
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
 _MONTH_NOTE = "its dates are months, each as its first day"

@@ -49,8 +49,7 @@ _A_LEAP_YEAR = 2000
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
 _NORMAL_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
 _SMALL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º)?")
-_YEAR_FIGURES, _COMPACT = 4, 8
-"""The figures of a year, and of a day without marks: 20200218."""
+_YEAR_FIGURES, _COMPACT = 4, 8  # the figures of a year, and of a day without marks: 20200218
 _BETWEEN_PARTS = frozenset(("of", "de", "del", "年", "月", "月份"))
 _FIRST_YEAR, _LAST_YEAR = 1000, 2199
 

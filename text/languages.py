@@ -9,15 +9,13 @@ from typing import Literal
 
 from .scripts import CJK, KANA, script_of
 
-Language = Literal["en", "zh"]
-"""The languages of Banyan's own phrases."""
+Language = Literal["en", "zh"]  # the languages of Banyan's own phrases
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _WIDE = re.compile(f"[{CJK}]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_WIDTH = 3
-"""A letter of Chinese, Japanese or Korean says about as much as three Latin ones."""
+_WIDTH = 3  # A letter of Chinese, Japanese or Korean says about as much as three Latin ones
 _FEWEST_WORDS = 8
 """Words of the shortest text in Latin script whose language is determined: a shorter one may be a name."""
 _FEWEST_FOREIGN = 2
@@ -25,16 +23,13 @@ _FEWEST_FOREIGN = 2
 _SHARE, _PROSE_SHARE = 0.1, 0.12
 """The least share of function words in English prose, and in that of another language, whose words are also names;
 tables and lists have fewer, and so no language."""
-_ACCENTED_SHARE = 0.2
-"""From this share of words with letters that English does not have, a text is not English."""
-_FOREIGN_SHARE = 0.1
-"""From this share of letters in other languages, an English model would leave too much unread."""
+_ACCENTED_SHARE = 0.2  # from this share of words with letters that English does not have, a text is not English
+_FOREIGN_SHARE = 0.1  # from this share of letters in other languages, an English model would leave too much unread
 _SCRIPTS = {"cyrillic": "ru", "devanagari": "hi", "bengali": "bn", "arabic": "ar", "thai": "th", "hangul": "ko"}
 """The most common language of a script that several languages use."""
 _KANA = re.compile(f"[{KANA}]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
-_KANA_SHARE = 0.1
-"""The share of kana among the letters of Japanese; a Chinese text may have a Japanese name in it."""
+_KANA_SHARE = 0.1  # the share of kana among the letters of Japanese; a Chinese text may have a Japanese name in it
 
 
 @cache

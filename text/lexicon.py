@@ -20,8 +20,7 @@ def word_set(text: str) -> frozenset[str]:
 WORDS = {name: frozenset(words.split(", ")) for name, words in
          json.loads(Path(__file__).with_name("words.json").read_text("utf-8")).items()}
 """The lists of `words.json` by name; what each is for is said where it is used."""
-ENGLISH_STOP = WORDS["english stop"]
-"""English words without content in a question or a sentence."""
+ENGLISH_STOP = WORDS["english stop"]  # english words without content in a question or a sentence
 
 CHINESE_STOP = re.compile(
     "什么时候|什么地方|什么样|多少|什么|哪一[年天个位家些]|哪[个家位年天里儿些所座条部本国省市月]|何时|何地|为何|如何|怎么|怎样|是否|"

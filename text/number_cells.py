@@ -32,8 +32,7 @@ _MONEY_SCALES = _SCALES | {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 """Scales of amounts of money, with letters that are units elsewhere: "5 m" are metres."""
 _ALSO_UNITS = frozenset({"K", "B", "k"})
 """Kelvins and bytes, which stand apart from their number, unlike these letters where they scale it."""
-_ONLY_MONEY = frozenset({"cr", "mil", "md"})
-"""Scales that are other words where there is no currency."""
+_ONLY_MONEY = frozenset({"cr", "mil", "md"})  # scales that are other words where there is no currency
 _SCALE = re.compile(r"(?P<gap>\s?)(?P<word>万亿|千万|百万|十亿|千(?![米克瓦])|[百万亿兆]|[^\W\d_]+\.?)"
                     r"(?=[\s€$£¥]|[^\W\d_a-zA-Z]|$)")
 _UNITS_OF_ONE_SIGN = frozenset("gtmhdlsWVANJKLB°‰′″Ω")
@@ -51,8 +50,7 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _RAISED_POWER = re.compile(r"(?<=[×·x*]10)[⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=[×·x*] 10)[⁻⁺]?[⁰¹²³⁴-⁹]+")
 _RAISED_MARK = re.compile(r"(?<=[\d%.])[⁰¹²³⁴-⁹]+|(?<=[^\W\d_¹⁴-⁹])[¹⁴-⁹]+$")
 """Raised figures that refer to a note. Behind a letter, ² and ³ are part of a unit."""
-_TEN_WITH_MARK = re.compile(r"\s*10[⁰¹²³⁴-⁹]")
-"""10³ alone: a power, or ten with the mark of a note."""
+_TEN_WITH_MARK = re.compile(r"\s*10[⁰¹²³⁴-⁹]")  # 10³ alone: a power, or ten with the mark of a note
 _NO_DECIMALS = re.compile(r"[,.](?:-{1,2}|–|—)(?=[\s€)]|$)")
 """What stands for the decimals of a round sum: "12,-"."""
 _POWER_OF_TEN = re.compile(r"^10\^(?=[-−]?\d{1,2}(?!\d))")

@@ -11,19 +11,16 @@ from .number_cells import NumberCell, has_minus_behind, read_number
 
 DecimalMark = Literal["", ".", ","]
 
-_PLAIN = re.compile(r"(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,17})?\n)++")
-"""Numbers, one a line, whose only mark is a point."""
+_PLAIN = re.compile(r"(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,17})?\n)++")  # numbers, one a line, whose only mark is a point
 _DOUBTFUL_POINT = re.compile(r"^-?[1-9]\d{0,2}\.\d{3}$", re.MULTILINE)
 _DECIMAL_COMMA_UNITS = frozenset({"EUR", "kr", "PLN", "CZK", "HUF", "RUB", "BRL", "TRY", "VND", "IDR"})
 """Currencies that, written behind the number, are those of people who write a decimal comma."""
 _MARKS: dict[str, tuple[DecimalMark, DecimalMark]] = {"point_or_group": (".", ","), "comma_or_group": (",", ".")}
 """The forms of figures with one mark before three figures: the decimal mark if it is one, and if it ends a group."""
-_EXACT_FIGURES = 15
-"""The most figures of a whole number that a float keeps; longer ones are identifiers."""
+_EXACT_FIGURES = 15  # the most figures of a whole number that a float keeps; longer ones are identifiers
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _GROUP = 3
-_CLEAR_MAJORITY = 9
-"""How many times as many cells as the other mark has must show a mark to be the column's."""
+_CLEAR_MAJORITY = 9  # how many times as many cells as the other mark has must show a mark to be the column's
 _MOST_CODES = 0.01
 """The share of numbers that may begin with 0; with more, the column has codes, such as those of places."""
 _MUCH_CLOSER = 10

@@ -49,16 +49,12 @@ _BASE_UNITS = {unit: (measure, factor) for measure, units in {
 }.items() for unit, factor in units.items()}
 _NORMAL_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
 _YEAR_DIGITS = 4
-_LAST_YEAR = 2200
-"""A larger number of four digits is not read as a year."""
-_UNGROUPED = 10_000
-"""Numbers below it have no separators: four digits are often a year."""
+_LAST_YEAR = 2200  # A larger number of four digits is not read as a year
+_UNGROUPED = 10_000  # numbers below it have no separators: four digits are often a year
 _EXACT_DECIMALS, _DECIMALS = 6, 4
 """Up to how many decimals are shown as they are, and to how many longer ones are rounded."""
-_DIGITS = 15
-"""The digits that a float has for sure; further ones come from the binary form."""
-_BEFORE = frozenset("$€£¥₹")
-"""Units that stand before their number."""
+_DIGITS = 15  # the digits that a float has for sure; further ones come from the binary form
+_BEFORE = frozenset("$€£¥₹")  # units that stand before their number
 
 
 def find_numbers(text: str, *, counts: bool = False) -> Iterator[tuple[int, int]]:

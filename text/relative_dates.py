@@ -1,4 +1,4 @@
-"""Relative dates: where a text says "yesterday", "last week" or 三天前, and what that means by when it was said.
+"""Relative dates: where a text says "yesterday", "last week" or 三天前, and what that means by when it was phrase.
 
 That date is the document's, as a field, its title or its file's name states it, or the nearest one above the words: of
 a message in a chat, of a quoted mail, of a heading, or of the row of a table. Without one, they are left alone.
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ..schemas.naming import label_key
 from .dates import find_dates, parse_date
 from .patterns import read_patterns
-from .relative_meaning import FORMS, Said
+from .relative_meaning import FORMS, Phrase
 from .scripts import with_ascii_digits
 from .table_rows import find_rows
 
@@ -28,22 +28,17 @@ _DATA = read_patterns("relative_dates.toml")
 _FIELDS: list[str] = _DATA["fields"].split("|")
 _LINES = {name: re.compile(form, re.IGNORECASE | re.MULTILINE if name in {"likely", "mail_head"} else re.IGNORECASE)
           for name, form in _DATA["lines"].items()}
-_BOOKS = frozenset({".epub"})
-"""Files whose date is that of an edition: their "yesterday" is that of a story."""
+_BOOKS = frozenset({".epub"})  # files whose date is that of an edition: their "yesterday" is that of a story
 _MARKS = " \t[]()*_>•=~—–-.,，:：【】（）"
 _PLAIN_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 _PLAIN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _CAPITALISED_BEFORE = re.compile(r"[A-Z]\w{0,30} $")
 _ONE_DAY = frozenset({"today", "yesterday", "tomorrow", "tonight"})
-_LONGEST_NAME = 40
-"""The most characters of the name that signs a message."""
-_HEAD = 80
-"""The characters of a line in which its date is looked for."""
-_BESIDE = 60
-"""The characters on each side of a relative date in which a date may stand that states it."""
+_LONGEST_NAME = 40  # the most characters of the name that signs a message
+_HEAD = 80  # the characters of a line in which its date is looked for
+_BESIDE = 60  # the characters on each side of a relative date in which a date may stand that states it
 _DAY_PARTS = 3
-_CACHED = 256
-"""Texts whose relative dates are cached: a build and an answer read those of each passage several times."""
+_CACHED = 256  # texts whose relative dates are cached: a build and an answer read those of each passage several times
 
 
 class RelativeDate(NamedTuple):
@@ -92,7 +87,7 @@ def _only_date(text: str, least_parts: int = 1) -> str:
 
 
 class SayingDates:
-    """The dates on which the parts of a text were said."""
+    """The dates on which the parts of a text were phrase."""
 
     def __init__(self, text: str, said_on: str) -> None:
         """Find the lines that state a date; `said_on` is the date of the whole."""
@@ -184,7 +179,7 @@ def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
         if not day or _is_title(match):
             continue
         year, month, number = [*map(int, day.split("-")), 1, 1][:3]
-        meant = read(Said(match, date(year, month, number)))
+        meant = read(Phrase(match, date(year, month, number)))
         is_precise = meant.partition("/")[0].count("-") <= day.count("-")
         if meant and is_precise and not _is_stated(text, *match.span()):
             dates.append(RelativeDate(match.start(), end, meant))
@@ -198,7 +193,7 @@ def said_on_at(text: str, said_on: str, position: int) -> str:
 
 
 def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
-    """Return where each line of a text begins, and the date on which it was said."""
+    """Return where each line of a text begins, and the date on which it was phrase."""
     dates = SayingDates(text, said_on)
     date_of_row: dict[int, str] = {}
     for row in find_rows(text):

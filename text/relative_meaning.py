@@ -1,4 +1,4 @@
-"""What relative dates mean: "yesterday", "the end of last month", 三天前, by the day on which they were said.
+"""What relative dates mean: "yesterday", "the end of last month", 三天前, by the day on which they were phrase.
 
 `relative_dates.toml` has their forms in English and Chinese as data, and this module the functions that read them. Each
 returns the day or period that is meant, in ISO 8601, or "" where the words have several readings.
@@ -23,18 +23,15 @@ _UNITS: dict[str, tuple[Unit, int]] = _DATA["calendar"]["units"]
 _SEASONS: dict[str, int] = _DATA["calendar"]["seasons"]
 _HOLIDAYS: dict[str, tuple[int, int]] = _DATA["calendar"]["holidays"]
 _CLAUSES = {name: re.compile(form, re.IGNORECASE) for name, form in _DATA["clauses"].items()}
-_LASTING = WORDS["lasting"]
-"""Words beside which "in two weeks" says how long something takes."""
+_LASTING = WORDS["lasting"]  # words beside which "in two weeks" says how long something takes
 _DAYS_A_WEEK, _MONTHS_A_YEAR, _MONTHS_A_QUARTER = 7, 12, 3
 _SATURDAY = 5
-_AFTER_WINTER = range(3, 9)
-"""The months in which the last winter is over and the next one is this year's."""
-_LOOKED_BACK = 30
-"""The characters before a date that may say its weekday, or make it vague."""
+_AFTER_WINTER = range(3, 9)  # the months in which the last winter is over and the next one is this year's
+_LOOKED_BACK = 30  # the characters before a date that may say its weekday, or make it vague
 
 
-class Said(NamedTuple):
-    """A relative date as it stands in a text: its words, and the day on which they were said."""
+class Phrase(NamedTuple):
+    """A relative date as it stands in a text: its words, and the day on which they were phrase."""
 
     match: re.Match[str]
     day: date
@@ -134,149 +131,149 @@ def _season(year: int, name: str) -> str:
     return f"{year}-12/{year + 1}-02" if first == _MONTHS_A_YEAR else f"{year}-{first:02d}/{year}-{first + 2:02d}"
 
 
-def _read_nothing(_: Said) -> str:
+def _read_nothing(_: Phrase) -> str:
     return ""
 
 
-def _read_day(said: Said) -> str:
+def _read_day(phrase: Phrase) -> str:
     """Read "yesterday", 大后天."""
-    return _around("day", said.day + timedelta(said.number("shift")))
+    return _around("day", phrase.day + timedelta(phrase.number("shift")))
 
 
-def _read_length(said: Said, sign: int) -> str:
+def _read_length(phrase: Phrase, sign: int) -> str:
     """Read "two months ago" as that month, and "a week ago today" as that day."""
-    if _CLAUSES["vague"].search(said.before):
+    if _CLAUSES["vague"].search(phrase.before):
         return ""
     unit: Unit = "month"
     count = _MONTHS_A_YEAR // 2  # half a year
-    if said.part("half"):  # "a year and a half"
-        count += _MONTHS_A_YEAR * said.number("number")
-    elif not said.part("half_year"):
-        unit, size = _UNITS[said.part("unit")]
-        count = size * said.number("number")
-    return _around("day" if said.part("exact") else unit, _shift(unit, said.day, sign * count))
+    if phrase.part("half"):  # "a year and a half"
+        count += _MONTHS_A_YEAR * phrase.number("number")
+    elif not phrase.part("half_year"):
+        unit, size = _UNITS[phrase.part("unit")]
+        count = size * phrase.number("number")
+    return _around("day" if phrase.part("exact") else unit, _shift(unit, phrase.day, sign * count))
 
 
-def _read_ago(said: Said) -> str:
-    return _read_length(said, -1)
+def _read_ago(phrase: Phrase) -> str:
+    return _read_length(phrase, -1)
 
 
-def _read_ahead(said: Said) -> str:
-    return _read_length(said, 1)
+def _read_ahead(phrase: Phrase) -> str:
+    return _read_length(phrase, 1)
 
 
-def _read_within(said: Said) -> str:
+def _read_within(phrase: Phrase) -> str:
     """Read "in two months", unless it may say how long something takes."""
-    words = said.match.string[said.sentence()[0]:said.match.start()].lower().split()
-    is_single = said.part("number") in {"a", "an", "one"}
-    if said.follows_past() or not _LASTING.isdisjoint(words) or (is_single and said.tense() != "future"):
+    words = phrase.match.string[phrase.sentence()[0]:phrase.match.start()].lower().split()
+    is_single = phrase.part("number") in {"a", "an", "one"}
+    if phrase.follows_past() or not _LASTING.isdisjoint(words) or (is_single and phrase.tense() != "future"):
         return ""
-    return _read_length(said, 1)
+    return _read_length(phrase, 1)
 
 
-def _read_after(said: Said) -> str:
+def _read_after(phrase: Phrase) -> str:
     """Read 两周后, which in the past is after something else."""
-    return "" if said.tense() == "past" else _read_length(said, 1)
+    return "" if phrase.tense() == "past" else _read_length(phrase, 1)
 
 
-def _read_rolling(said: Said) -> str:
+def _read_rolling(phrase: Phrase) -> str:
     """Read "the past two weeks": the days until now."""
-    unit, _ = _UNITS[said.part("unit")]
-    return f"{_shift(unit, said.day, -said.number('number'))}/{said.day}"
+    unit, _ = _UNITS[phrase.part("unit")]
+    return f"{_shift(unit, phrase.day, -phrase.number('number'))}/{phrase.day}"
 
 
-def _read_period(said: Said) -> str:
+def _read_period(phrase: Phrase) -> str:
     """Read "last month", 明年三月, and days and parts of such periods: "Friday next week", "the end of the year"."""
-    unit, _ = _UNITS[said.part("unit")]
-    day = _shift(unit, said.day, said.number("side"))
-    if said.part("weekday"):
-        return _around("day", day + timedelta(said.number("weekday") - day.weekday()))
-    month = said.number("month")
-    if month > _MONTHS_A_YEAR or (said.part("edge") and not said.part("side") and said.tense() == "past"):
+    unit, _ = _UNITS[phrase.part("unit")]
+    day = _shift(unit, phrase.day, phrase.number("side"))
+    if phrase.part("weekday"):
+        return _around("day", day + timedelta(phrase.number("weekday") - day.weekday()))
+    month = phrase.number("month")
+    if month > _MONTHS_A_YEAR or (phrase.part("edge") and not phrase.part("side") and phrase.tense() == "past"):
         return ""
     if month:
         unit, day = "month", date(day.year, month, 1)
-    if said.part("edge"):
-        return _edge(unit, day, is_end=said.number("edge") == 1)
-    if third := said.part("third"):  # of ten days each: 上旬
+    if phrase.part("edge"):
+        return _edge(unit, day, is_end=phrase.number("edge") == 1)
+    if third := phrase.part("third"):  # of ten days each: 上旬
         first, last = {"上": (1, 10), "中": (11, 20), "下": (21, monthrange(day.year, day.month)[1])}[third]
         return f"{day.replace(day=first)}/{day.replace(day=last)}"
-    if number := said.number("day") or said.number("day_after"):
+    if number := phrase.number("day") or phrase.number("day_after"):
         return _dated(day.year, day.month, number)
-    return _read_part_of_year(said, day.year) or _around("day" if said.part("exact") else unit, day)
+    return _read_part_of_year(phrase, day.year) or _around("day" if phrase.part("exact") else unit, day)
 
 
-def _read_part_of_year(said: Said, year: int) -> str:
+def _read_part_of_year(phrase: Phrase, year: int) -> str:
     """Return the season, holiday, half or quarter of a year that the words name; "" if they name none."""
-    if name := said.part("season"):
+    if name := phrase.part("season"):
         return _season(year, name)
-    if name := said.part("holiday"):
+    if name := phrase.part("holiday"):
         return _dated(year, *_HOLIDAYS[name])
-    if half := said.number("half"):
+    if half := phrase.number("half"):
         return _months_of(year, half, _MONTHS_A_YEAR // 2)
-    quarter = said.number("quarter") or said.number("nth_quarter")
+    quarter = phrase.number("quarter") or phrase.number("nth_quarter")
     return _months_of(year, quarter, _MONTHS_A_QUARTER) if quarter else ""
 
 
-def _read_in_year(said: Said) -> str:
+def _read_in_year(phrase: Phrase) -> str:
     """Read "last March", "next spring", "last Christmas", where that of this year is certainly another one."""
-    side, name, year = said.part("side"), said.part("season"), said.day.year + said.number("side")
+    side, name, year = phrase.part("side"), phrase.part("season"), phrase.day.year + phrase.number("side")
     if name == "winter":  # it has parts of two years
-        has_one_reading = side != "this" and said.day.month in _AFTER_WINTER
-        return _season(said.day.year - (side == "last"), name) if has_one_reading else ""
-    if holiday := said.part("holiday"):
+        has_one_reading = side != "this" and phrase.day.month in _AFTER_WINTER
+        return _season(phrase.day.year - (side == "last"), name) if has_one_reading else ""
+    if holiday := phrase.part("holiday"):
         begin = end = tuple(_HOLIDAYS[holiday])
     else:
-        month = _SEASONS[name] if name else said.number("month")
+        month = _SEASONS[name] if name else phrase.number("month")
         begin, end = (month, 1), (month + (2 if name else 0), 31)
-    today = said.day.month, said.day.day
+    today = phrase.day.month, phrase.day.day
     if (side == "last" and today >= begin) or (side == "next" and today <= end):
         return ""
-    return _read_part_of_year(said, year) or _dated(year, begin[0])
+    return _read_part_of_year(phrase, year) or _dated(year, begin[0])
 
 
-def _read_month(said: Said) -> str:
+def _read_month(phrase: Phrase) -> str:
     """Read "in March" by the tense, unless it is March."""
-    month, tense = said.number("month"), said.tense()
-    if tense is None or month == said.day.month:
+    month, tense = phrase.number("month"), phrase.tense()
+    if tense is None or month == phrase.day.month:
         return ""
     if tense == "past":
-        return _dated(said.day.year - (month > said.day.month), month)
-    return _dated(said.day.year + (month < said.day.month), month)
+        return _dated(phrase.day.year - (month > phrase.day.month), month)
+    return _dated(phrase.day.year + (month < phrase.day.month), month)
 
 
-def _read_weekend(said: Said) -> str:
+def _read_weekend(phrase: Phrase) -> str:
     """Read "at the weekend" by the tense; on a weekend it may be this one or another."""
-    tense = said.tense()
-    if tense is None or said.day.weekday() >= _SATURDAY:
+    tense = phrase.tense()
+    if tense is None or phrase.day.weekday() >= _SATURDAY:
         return ""
-    return _around("weekend", _shift("week", said.day, -1 if tense == "past" else 0))
+    return _around("weekend", _shift("week", phrase.day, -1 if tense == "past" else 0))
 
 
-def _read_weekday(said: Said) -> str:
+def _read_weekday(phrase: Phrase) -> str:
     """Read "last Friday", if that of the last week is also the nearest one, and "on Friday" by the tense."""
-    weekday, side = said.number("weekday"), said.part("side")
-    in_week = said.day + timedelta(weekday - said.day.weekday())
+    weekday, side = phrase.number("weekday"), phrase.part("side")
+    in_week = phrase.day + timedelta(weekday - phrase.day.weekday())
     if side == "this":
-        return _around("day", in_week) if in_week > said.day else ""
+        return _around("day", in_week) if in_week > phrase.day else ""
     if side in ("last", "next"):
-        is_certain = in_week <= said.day if side == "next" else in_week >= said.day
-        return _around("day", in_week + timedelta(_DAYS_A_WEEK * said.number("side"))) if is_certain else ""
-    tense = ("past" if "past" in side else "future") if side else said.tense()
-    if tense is None or (in_week == said.day and not side):
+        is_certain = in_week <= phrase.day if side == "next" else in_week >= phrase.day
+        return _around("day", in_week + timedelta(_DAYS_A_WEEK * phrase.number("side"))) if is_certain else ""
+    tense = ("past" if "past" in side else "future") if side else phrase.tense()
+    if tense is None or (in_week == phrase.day and not side):
         return ""
-    weeks = int(in_week <= said.day) if tense == "future" else -int(in_week >= said.day)
+    weeks = int(in_week <= phrase.day) if tense == "future" else -int(in_week >= phrase.day)
     return _around("day", in_week + timedelta(_DAYS_A_WEEK * weeks))
 
 
-def _read_day_of_month(said: Said) -> str:
+def _read_day_of_month(phrase: Phrase) -> str:
     """Read "5 March" and "on the 5th" as the last or next such day, by the weekday before it or the tense."""
-    tense, today, month = said.tense(), said.day.isoformat(), said.number("month")
+    tense, today, month = phrase.tense(), phrase.day.isoformat(), phrase.number("month")
     unit: Unit = "year" if month else "month"
-    near = (_shift(unit, said.day.replace(day=1), count) for count in (-1, 0, 1))
-    texts = (_dated(one.year, month or one.month, said.number("day") or said.number("day_after")) for one in near)
+    near = (_shift(unit, phrase.day.replace(day=1), count) for count in (-1, 0, 1))
+    texts = (_dated(one.year, month or one.month, phrase.number("day") or phrase.number("day_after")) for one in near)
     days = [text for text in texts if text and text != today]
-    if named := _CLAUSES["weekday_before"].search(said.before):
+    if named := _CLAUSES["weekday_before"].search(phrase.before):
         weekday = _VALUES["weekday"][(named["weekday"] or named["han"]).lower()]
         days = [text for text in days if date.fromisoformat(text).weekday() == weekday]
         other_tense = "future" if days and days[0] < today else "past"
@@ -286,7 +283,7 @@ def _read_day_of_month(said: Said) -> str:
     return min((text for text in days if text > today), default="") if tense else ""
 
 
-_READERS: dict[str, Callable[[Said], str]] = {
+_READERS: dict[str, Callable[[Phrase], str]] = {
     "nothing": _read_nothing, "day": _read_day, "ago": _read_ago, "ahead": _read_ahead, "within": _read_within,
     "after": _read_after, "rolling": _read_rolling, "period": _read_period, "in_year": _read_in_year,
     "month": _read_month, "weekend": _read_weekend, "weekday": _read_weekday, "day_of_month": _read_day_of_month}

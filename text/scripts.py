@@ -11,8 +11,7 @@ CJK = ("\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30fa\
        "\U00020000-\U0003ffff")
 """Han, Kana, Bopomofo and Hangul letters, for use in a regular expression's character class."""
 
-KANA = "\u3040-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
-"""Hiragana and katakana."""
+KANA = "\u3040-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # hiragana and katakana
 
 UNSPACED = f"{CJK}\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3"
 """Letters and vowel signs of scripts without spaces between words: those of `CJK`, Thai, Lao, Burmese and Khmer."""

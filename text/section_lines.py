@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 from .lexicon import WORDS
 from .scripts import is_han
-from .sentences import split_sentences
+from .sentences import ITEM_MARK, split_sentences
 from .titles import is_placeholder
 
-BETWEEN = " > "
-"""Separates headings, outermost first."""
+BETWEEN = " > "  # separates headings, outermost first
 # A longer line is not a heading, because each heading is repeated with every chunk below it.
 _MARKED = re.compile(r"^ {0,3}(?:(?P<level>#{1,6})(?=[ \t])(?P<title>[^\n]{1,200})$|(?P<fence>`{3,}+|~{3,}+))", re.M)
 _CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+\Z")
@@ -26,17 +25,14 @@ _ORDINAL = re.compile(r"\A(?:\d{1,2}(?:\.\d{1,2})*|[ivx]{1,5}|[a-z]|[一二三�
 _REFERENCES = WORDS["headings of references"]
 _BACK_MATTER = _REFERENCES | WORDS["headings of back matter"]
 """Headings of sections that are no content of their document, without the `_ORDINAL` before them."""
-_LONGEST = 80
-"""Characters of the headings that are stored with a fact."""
-_LONGEST_CAPTION = 8
-"""Words of a line directly above a table that is its caption."""
-_MOST_HEADINGS, _SHORT_HAN = 2, 6
-_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•·‣◦▪][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t]"
-                   r"|[（(]?[\d一二三四五六七八九十]{1,3}[)、）])")
+_LONGEST = 80  # characters of the headings that are stored with a fact
+_LONGEST_CAPTION = 8  # words of a line directly above a table that is its caption
+_MOST_HEADINGS = 2
+_SHORT_HAN = 6  # the most characters of a Chinese heading that is like one word
+_ITEM = re.compile(rf"[ \t]{{0,12}}(?:{ITEM_MARK})")
 LIST_MARK = re.compile(r"\s*(?:[-*+•·–☐]\s|\d{1,3}[.)]|[（(]?[一二三四五六七八九十]{1,2}[）)、.]|[（(]\d{1,2}[）)])\s*")
 """The mark of a list's item in Markdown, English or Chinese: "- ", "6. " or "（二）"."""
-_MOST_LINES = 2000
-"""How many lines back the opening of a list is looked for; a longer list has none."""
+_MOST_LINES = 2000  # how many lines back the opening of a list is looked for; a longer list has none
 _LONGEST_OPENING = 300
 
 
@@ -121,22 +117,21 @@ def section_of(line: Line, label: str, known: Container[str]) -> str:
     `label`, a short name of the document, is put before a single heading of one word, which says too little alone.
     `known` are names shown beside the section, such as the row's subject.
     """
-    path = [*line.above, *([line.caption] if line.caption else [])]
+    path = [*line.above, *filter(None, [line.caption])]
     while path and not (is_telling(path[-1]) and path[-1] not in known):
         path.pop()
     chosen = list[str]()
-    for heading in reversed(path):
+    for heading in reversed(path[-_MOST_HEADINGS:]):
         plain = " ".join(_NUMBERING.sub("", _MARKS.sub("", heading)).split()).rstrip(":：")
         is_too_long = len(BETWEEN.join([plain, *chosen])) > _LONGEST
         # A semicolon would separate the section from other qualifiers of a fact.
         if not is_telling(heading) or heading in known or re.search("[;；]", plain) or is_too_long:
             break
         chosen.insert(0, plain)
-        if len(chosen) == _MOST_HEADINGS:
-            break
-    needs_label = len(chosen) == 1 and " " not in chosen[0] and (
-        len(chosen[0]) <= (_SHORT_HAN if is_han(chosen[0][0]) else _LONGEST))
-    return BETWEEN.join([*([label] if label and needs_label else []), *chosen])
+    is_one_word = len(chosen) == 1 and " " not in chosen[0]
+    if is_one_word and label and (not is_han(chosen[0][0]) or len(chosen[0]) <= _SHORT_HAN):
+        chosen.insert(0, label)
+    return BETWEEN.join(chosen)
 
 
 def is_telling(heading: str) -> bool:
@@ -148,11 +143,11 @@ def is_telling(heading: str) -> bool:
 
 def _is_caption(line: str) -> bool:
     """Return True for a line that can be a table's caption: short, and no sentence, row, item of a list or value."""
-    is_short = 0 < len(line.split()) <= _LONGEST_CAPTION and len(line) <= _LONGEST
-    if not is_short or ": " in line or line[0] in "|-*#>`":
+    if not 0 < len(line.split()) <= _LONGEST_CAPTION or len(line) > _LONGEST:
         return False
+    is_value_or_mark = ": " in line or line[0] in "|-*#>`"
     is_sentence = line.rstrip()[-1] in ".。?？!！"
-    return not is_sentence and (is_han(line[0]) or line[0].isupper())
+    return not (is_value_or_mark or is_sentence) and (is_han(line[0]) or line[0].isupper())
 
 
 def is_item(text: str, at: int) -> bool:
@@ -177,18 +172,18 @@ def opening_of(text: str, start: int) -> str:
     is_apart = False
     for _ in range(_MOST_LINES):
         if line_start == 0:
-            return ""
+            break
         line_end, line_start = line_start - 1, text.rfind("\n", 0, line_start - 1) + 1
         line = text[line_start:line_end].strip()
         if not line:
             is_apart = True
-        elif not is_item(text, line_start) and not text[line_start].isspace():
-            if line.startswith(("#", "|")) or (is_apart and not line.endswith((":", "："))):
-                return ""
+        elif is_item(text, line_start) or text[line_start].isspace():  # another item of the list, or a line of one
+            is_apart = False
+        elif line.startswith(("#", "|")) or (is_apart and not line.endswith((":", "："))):
+            break
+        else:
             *_, (begin, end) = split_sentences(line)
             return line[begin:end] if end - begin <= _LONGEST_OPENING else ""
-        else:  # another item of the list, or an indented line of one
-            is_apart = False
     return ""
 
 

@@ -26,8 +26,9 @@ _NEXT_WORD = re.compile(r"[\"'“‘«‹(\[¿¡*_「『《（]*+(?P<word>[^\W_]
 _LAST_WORD = re.compile(r"[^\s–—\"'“”‘’«»()\[\]{}（）《》「」,;:/]{1,40}\Z")
 _CJK = re.compile(f"[{CJK}]")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
-_LIST_MARK = re.compile(r"[#>|]|[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\n]"
-                        r"|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]")
+ITEM_MARK = r"[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\n]|[（(]?[\d一二三四五六七八九十]{1,3}[)、）]"
+"""A regular expression for what an item of a list begins with."""
+_LINE_MARK = re.compile(f"[#>|]|{ITEM_MARK}")
 
 # Abbreviations that never end a sentence: a name, a number or a comparison always follows.
 _BOUND = WORDS["abbreviations within sentences"]
@@ -40,8 +41,7 @@ _STARTERS = WORDS["openings of sentences"]
 
 _WRAP_COLUMNS = range(40, 161)
 """Widths at which text is wrapped: a line this long continues on the next, any other ends there."""
-_LOOK = 40
-"""Characters to inspect before a full stop: no abbreviation is longer."""
+_LOOK = 40  # characters to inspect before a full stop: no abbreviation is longer
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
@@ -120,7 +120,7 @@ def _line_ends(text: str, at: int, end: int) -> bool:
         return True
     line_start = text.rfind("\n", 0, at) + 1
     is_heading_or_row = text[line_start : line_start + 8].lstrip()[:1] in {"#", "|"}
-    if is_heading_or_row or _LIST_MARK.match(text, end):
+    if is_heading_or_row or _LINE_MARK.match(text, end):
         return True
     if _is_lower(text[end]):
         return False

@@ -11,19 +11,15 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-LONGEST_LINE = 800
-"""The most characters in a line, so a chunk can hold it whole; a longer single cell is not cut."""
+LONGEST_LINE = 800  # the most characters in a line, so a chunk can hold it whole; a longer single cell is not cut
 LONGEST_VALUE = 200  # the longest cell that is a value; a longer one is prose
-DOCUMENT = "Document"
-"""Header of the first cell in the row that describes the document itself."""
-LIST_MARK = "; "
-"""Between the items of a cell that is a list."""
+DOCUMENT = "Document"  # header of the first cell in the row that describes the document itself
+LIST_MARK = "; "  # between the items of a cell that is a list
 SET_APART = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")
 """The beginning of a line that is a row of a table or an item of a list."""
 NUMBER_OF = r"(?<=\w)(?: (?:Number|No\.?|Nr\.?|#|Range|ID|Code)|编号|序号|号码)"
 """A regular expression for what a header of numbers adds to the noun for what is numbered: "Invoice Number"."""
-_MARK = re.compile("[★☆⭐✓✔✗✘✅❌]")
-"""Signs that answer by themselves: a rating, yes or no."""
+_MARK = re.compile("[★☆⭐✓✔✗✘✅❌]")  # signs that answer by themselves: a rating, yes or no
 _NUMBERED = "row"
 _UNCLEAN = re.compile(r"[^\S ]|\||  |\0 | \0")
 """What values of a row, joined by zero bytes, do not have: bars, line breaks, and blanks at an end or side by side."""

@@ -18,14 +18,11 @@ TimeKind = Literal["at", "from", "until", "during", "planned", "former", "with"]
 _Key = TypeVar("_Key")
 _Day = tuple[int, int, int]
 
-CELL_MARK = " | "
-"""Separates the parts of a fact in a line: "Orio | CEO | Ana Ruiz | since 2019"."""
+CELL_MARK = " | "  # separates the parts of a fact in a line: "Orio | CEO | Ana Ruiz | since 2019"
 SECTION = ("under", "见于")
 """What marks the section that a fact holds in, in English and in Chinese: "under: Second quarter"."""
-LONGEST = 80
-"""The most characters of words that say when; longer ones are a sentence."""
-_MOST_NOTED = 4
-"""How many of a fact's times a note shows, the latest ones."""
+LONGEST = 80  # the most characters of words that say when; longer ones are a sentence
+_MOST_NOTED = 4  # how many of a fact's times a note shows, the latest ones
 _WORDS = {name: re.compile(form, re.IGNORECASE) for name, form in read_patterns("times.toml").items()}
 _QUARTERS, _MONTHS_EACH = range(33, 37), 3
 _EARLIEST, _LATEST = (-(10**6), 1, 1), (10**6, 12, 31)

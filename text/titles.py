@@ -19,8 +19,7 @@ _PLACEHOLDER = re.compile(
 _WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]{2,}")
 _JOINED_WORDS = re.compile(r"_+|(?<=[^\W\d_]{2})-+(?=[^\W\d_]|(?:19|20)\d\d(?!\d))|(?<=\d)-+(?=[^\W\d_]{2})")
 """What joins words in the name of a file: not the hyphens of "2014-10-08" and "EIP-1559"."""
-_OPEN_END = " -–—:：|,;"
-"""Characters at the end of a line that goes on; a title does not end with them."""
+_OPEN_END = " -–—:：|,;"  # characters at the end of a line that goes on; a title does not end with them
 _LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
 """Fields that say when a document was written and by whom; they come first."""
 _FIELDS_OF_STATES = word_set("status state stage type kind category categories tag tags label labels keywords 状态")
