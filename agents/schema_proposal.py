@@ -14,8 +14,9 @@ from ..graph_store.evolution.elements import KIND_NAMES, DecisionError, find_ele
 from ..graph_store.evolution.growth import CORE, review_elements
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.chunking import chunk_document
-from ..ingest.loaders import FORMATS, IngestError, load_documents
-from ..ingest.reading import Limits, LoadFailure
+from ..ingest.formats import FORMATS
+from ..ingest.loaders import load_documents
+from ..ingest.reading import IngestError, Limits, LoadFailure
 from ..models.llm.llm_reasoner import SchemaWriter
 from ..runtime.event_loop import run
 from ..schemas import delta

@@ -16,7 +16,7 @@ from ..agents.resources import Resources, default_resources
 from ..config import Settings, SettingsError
 from ..graph_store.layout import check_name, knowledge_bases
 from ..ingest.fetching import is_address
-from ..ingest.loaders import FORMATS
+from ..ingest.formats import FORMATS
 from ..ingest.reading import IngestError
 from ..ingest.source_tables import collected_tables, place_tables
 from ..ingest.table_lines import table_lines

@@ -10,17 +10,13 @@ from typing import NamedTuple
 from pathspec import GitIgnoreSpec
 
 from ..text.cleaning import clean_text
-from .decoding import open_file
-from .reading import LEFT_OUT, Limits, LoadFailure, UnreadableError
+from ..text.lexicon import WORDS
+from .reading import LEFT_OUT, Limits, LoadFailure, UnreadableError, open_file
 
 OnFailure = Callable[[LoadFailure], None]
 IGNORE_FILE = ".banyanignore"
 SAVED_TWICE = frozenset({".pdf", ".docx", ".pptx", ".epub"})
-_OF_PROGRAMS = (  # noqa: SIM905
-    "node_modules/ bower_components/ site-packages/ __pycache__/ __macosx/ package-lock.json npm-shrinkwrap.json "
-    "yarn.lock pnpm-lock.yaml bun.lock poetry.lock pipfile.lock uv.lock pdm.lock cargo.lock composer.lock gemfile.lock "
-    "mix.lock flake.lock pubspec.lock packages.lock.json go.sum thumbs.db desktop.ini *.min.js *.min.css *.map "
-    "~$*").split()
+_OF_PROGRAMS = sorted(WORDS["files of programs"])
 """Files and folders that are left out, as in .gitignore; Office programs write `~$...` beside an open document."""
 _PROGRAMS = GitIgnoreSpec.from_lines(_OF_PROGRAMS)
 

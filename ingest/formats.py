@@ -9,9 +9,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ..text.cleaning import clean_text, one_line
-from .decoding import begins_as_text, decode
 from .markdown_files import read_markdown
-from .reading import Content, Limits, UnreadableError, list_counts
+from .reading import Content, Limits, UnreadableError, begins_as_text, decode, list_counts
 from .records import RECORD_READERS
 
 Reader = Callable[[bytes, Limits], Content]
@@ -126,7 +125,7 @@ PLAIN: dict[str, Reader] = {
     **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex}
 """Formats read in this process: plain text, in time proportional to its length."""
 PARSED = {
-    **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"), ".epub": "web_pages.read_epub",
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"), ".epub": "office_files.read_epub",
     ".pdf": "pdf_files.read_pdf", ".docx": "office_files.read_docx", ".pptx": "office_files.read_pptx",
     **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "spreadsheets.read_spreadsheet"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),

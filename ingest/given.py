@@ -12,11 +12,10 @@ from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
 from ..text.cleaning import clean_text
 from ..text.section_lines import headings
 from .chunking import chunk_id
-from .decoding import decode, read_bytes
 from .folder_files import report_failure
 from .loaders import make_document
 from .metadata import check_id, clean_metadata, record_id
-from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError
+from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError, decode, read_bytes
 from .records import BadRecordError, Record, parse, read_jsonl, read_records
 
 SOURCE = "given as text"

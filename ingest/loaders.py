@@ -12,20 +12,18 @@ from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document, SourceTable
 from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
-from .decoding import open_file, read_bytes
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables, split_head
 from .folder_files import SAVED_TWICE, FoundFile, OnFailure, distinct_files, report_failure, walk_folder, why_unreadable
 from .formats import FORMATS, PARSED, PLAIN, suffix_of
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
-from .reading import DEFAULT_LIMITS, Content, IngestError, Limits, LoadFailure, UnreadableError, read_content
+from .reading import DEFAULT_LIMITS, Content, IngestError, Limits, UnreadableError, open_file, read_bytes, read_content
 from .reading_process import ReadingProcess
 from .records import RECORD_READERS, Record
 from .reference_lists import Works
 from .source_tables import collected_tables, place_tables, without_marks
 from .table_lines import with_rows
 
-__all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 Reading = Callable[[], Content]
 """A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
 Report = Callable[[str], None]

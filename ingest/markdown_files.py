@@ -13,11 +13,11 @@ from operator import attrgetter
 import yaml
 
 from ..text.cleaning import clean_text
+from ..text.lexicon import WORDS
 from ..text.section_lines import Heading, headings, is_telling, lines_under
 from ..text.titles import is_placeholder
-from .decoding import decode
 from .readers.web_pages import mark_tags, parse_html, read_grid
-from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, write_raised
+from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, decode, write_raised
 
 _LONGEST_HEAD = 200_000  # characters of front matter that are read as metadata; a longer one is text
 _FRONT_MATTER = re.compile(r"(?P<fence>---|\+\+\+)[ \t]*+(?P<fields>(?:\n(?!(?P=fence)[ \t]*+(?:\n|\Z))[^\n]*+)*+)\n"
@@ -41,14 +41,6 @@ _LINK = re.compile(r"!?\[(?P<words>[^\[\]\n]{0,500})\]\((?!\s?[a-z]{2,10}:)[^()\
 _WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{1,200}\|)?(?P<words>[^\[\]|\n]{1,200})\]\]")
 _FOOTNOTE = re.compile(r"(?<=[^\W_])\[(\^[^\[\]\s]{1,18})\]")
 _TAG = re.compile(r"(?<!\\)</?(?P<name>[A-Za-z][A-Za-z0-9]{0,20})(?:\s[^<>]{0,1000})?/?>")
-_INLINE = frozenset((
-    "a", "abbr", "b", "big", "cite", "code", "del", "dfn", "em", "font", "i", "img", "ins", "kbd", "mark", "q", "s",
-    "samp", "small", "span", "strike", "strong", "sub", "sup", "svg", "tt", "u", "var"))
-_BLOCKS = frozenset((
-    "article", "aside", "blockquote", "br", "caption", "center", "col", "colgroup", "dd", "details", "div", "dl", "dt",
-    "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "iframe", "li", "main", "nav",
-    "ol", "p", "picture", "pre", "section", "source", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr",
-    "ul", "video"))
 _HARD_BREAK = re.compile(r"(?<=[^\\])\\$")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z]\w{1,30});")
 _LARGEST_TABLE = 2_000_000  # characters; parsed, a table takes many times its memory
@@ -171,9 +163,9 @@ def _plain_text(words: str) -> str:
         name = tag["name"].lower()
         if name == "sup":
             return END if tag[0].startswith("</") else RAISED
-        if name in _INLINE:
+        if name in WORDS["tags within lines"]:
             return ""
-        return " " if name in _BLOCKS else tag[0]
+        return " " if name in WORDS["tags of blocks"] else tag[0]
 
     for link in (_LINK, _WIKI_LINK):
         words = link.sub(lambda found: found["words"], words)

@@ -22,10 +22,9 @@ import anyio
 from ..runtime.threads import check_cancelled
 from ..schemas.documents import SourceTable
 from ..text.cleaning import clean_text
-from .decoding import read_bytes
 from .formats import load_reader
 from .metadata import clean_metadata
-from .reading import MEGABYTE, ON_PAGE, Content, Limits, UnreadableError, read_content
+from .reading import MEGABYTE, ON_PAGE, Content, Limits, UnreadableError, read_bytes, read_content
 
 _PAGE_READ = b""  # the answer after each page of a scan, whose pages have a deadline each
 _LOOK = 0.2  # seconds between two checks whether the run was cancelled

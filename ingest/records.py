@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
-from .decoding import decode
 from .grids import sheet_lines
-from .reading import Content, Limits, UnreadableError
+from .reading import Content, Limits, UnreadableError, decode
 from .table_lines import table_lines
 
 Fields = Mapping[str, str]

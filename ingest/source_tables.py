@@ -13,10 +13,10 @@ from itertools import groupby, pairwise
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
 from ..text.cleaning import clean_text
+from ..text.lexicon import WORDS
 
-_SUMS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "合计", "总计", "小计"})
-_MEANS = frozenset({"average", "mean", "平均"})
-TOTALS = _SUMS | _MEANS  # names of rows that sum up the rows above them
+_MEANS = WORDS["means"]
+TOTALS = WORDS["sums"] | _MEANS  # names of rows that sum up the rows above them
 _LONGEST_LABEL = max(map(len, TOTALS))
 _BEGIN, _BEGUN, _END = "\ufdd3", "\ufdd4", "\ufdd5"
 """Around the numbers of a table and a row in front of the row's lines, and behind these lines.

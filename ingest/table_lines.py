@@ -12,9 +12,10 @@ from ..schemas.naming import label_key
 from ..text.column_values import split_unit
 from ..text.date_cells import read_date_cell
 from ..text.dates import is_month, parse_date
-from ..text.lexicon import countries
+from ..text.lexicon import WORDS, countries
 from ..text.number_cells import read_number
 from ..text.quantities import figures_of, is_unit, parse_number
+from ..text.scripts import has_han
 from ..text.section_lines import is_telling, lines_under
 from ..text.table_rows import Cell, numbered_cell, row_lines
 from .reading import UnreadableError
@@ -42,23 +43,13 @@ _KIND = re.compile(r"(?P<weekday>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:u
 _CODE_PART = re.compile(r"(?P<letters>[^\W\d_]+)|\d+")
 _LONGEST_CODE = 10
 _FEWEST_COUNTED = 5  # columns that are numbered in their header
-_NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
-_COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
-                     "column 1", "序号", "编号", "名次", "排名"})  # headers of columns that only number the rows
-_DESCRIBING = frozenset({"type", "kind", "category", "status", "unit", "required", "default", "value", "description",
-                         "comment", "comments", "note", "notes", "meaning", "reason", "commentary", "rationale",
-                         "definition", "example", "explanation", "remarks", "类型", "状态", "备注", "说明", "单位"})
-"""Headers of columns that describe the row; they do not name it, unless they are the first column."""
-_PROPERTY = frozenset({"", "property", "attribute", "field", "feature", "specification", "spec", "parameter", "key",
-                       "characteristic", "detail", "details", "item", "参数", "属性", "项目", "字段"})
-_VALUE = frozenset({"", "value", "values", "detail", "details", "specification", "description", "data", "content",
-                    "内容", "值", "数值", "说明"})
+_NAMES, _COUNTS, _DESCRIBING, _PROPERTIES, _VALUES = (WORDS[f"headers of {kind}"] for kind in (
+    "names", "counts", "descriptions", "properties", "values"))
+"""Headers of columns that name the rows, that only number them, and that describe them, which name them only as the
+first column; and the headers of a table that lists properties of its title and their values."""
 _PAIR = 2
-FORM_FIELDS = re.compile(
-    r"\b(?:authors?|owners?|reviewers?|editors?|created|updated|modified|approved|submitted|dates?|status|version|revision|"
-    r"title|file ?name|licen[cs]e|department|contact|e-?mail|phone|telephone|address|deadline|"
-    r"manager|secretary|treasurer|caretaker|supervisor|chair(?:man|person)?)\b|"
-    r"作者|时间|日期|版本|文件名|名称|状态|部门|负责人|联系人|电话|邮箱|地址|编号", re.IGNORECASE)
+FORM_FIELDS = re.compile("|".join(name if has_han(name) else rf"\b{name}\b" for name in sorted(
+    WORDS["fields of forms"])), re.IGNORECASE)
 _LONGEST_FIELD = 30
 _BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"(?=[^|]*+\|)\s*+\|*+\s*+:*+-++:*+\s*+(?:\|\s*+:*+-++:*+\s*+)*+\|*+\s*+")  # below a header
@@ -121,7 +112,8 @@ def _property_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list
         names, values = ([field[at] for field in fields if field[at]] for at in range(_PAIR))
         is_list = len(set(names)) < len(names) or not values or (len(values) > 1 and _are_of_one_kind(values))
         return [] if is_list else [*fields]
-    if label_key(header[0]) in _PROPERTY and label_key(header[1]) in _VALUE:
+    first, second = map(label_key, header)
+    if first in _PROPERTIES | {""} and second in _VALUES | {""}:
         return [*fields]
     form = [header, *fields]
     names = [name for name, _ in form]
@@ -129,7 +121,7 @@ def _property_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list
         return []
     are_fields = [FORM_FIELDS.search(name) is not None for name in names]
     is_form = len(fields) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR and not (
-        label_key(header[1]) in _VALUE | _DESCRIBING or FORM_FIELDS.search(header[1]))  # the name of a column
+        second in {*_VALUES, *_DESCRIBING, ""} or FORM_FIELDS.search(header[1]))  # the name of a column
     return form if is_form or all(name.rstrip().endswith((":", "：")) for name in names) else []
 
 
@@ -205,7 +197,7 @@ class _Columns:
                       if at and (header.endswith(("?", "？")) or label_key(header) in _DESCRIBING)}
         texts = [at for at in distinct if at in described and at not in describing
                  and max(map(len, columns[at])) <= _LONGEST_NAME]
-        names = [at for at in texts if label_key(self._headers[at]).endswith(_NAMING)]
+        names = [at for at in texts if label_key(self._headers[at]).endswith(tuple(_NAMES))]
         numbers = [0] if distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0])) else []
         is_serial = numbers and _is_counted_up(columns[0]) and label_key(self._headers[0]).rstrip(".") not in _COUNTS
         candidates = (*names, *(numbers if is_serial else ()), *texts, *numbers)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from banyan.ingest.loaders import LoadFailure, load_documents
-from banyan.ingest.reading import DEFAULT_LIMITS, Limits
+from banyan.ingest.loaders import load_documents
+from banyan.ingest.reading import DEFAULT_LIMITS, Limits, LoadFailure
 from banyan.schemas.documents import Document
 
 

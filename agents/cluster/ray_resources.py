@@ -22,12 +22,11 @@ from ray.exceptions import RayError, RayTaskError
 
 from ...config import Settings
 from ...graph_store.ledger.token_accounts import Calls
-from ...ingest.decoding import read_bytes
 from ...ingest.fetching import Address
 from ...ingest.folder_files import OnFailure
 from ...ingest.formats import PARSED
 from ...ingest.loaders import Reading, load_documents
-from ...ingest.reading import Content, Limits, UnreadableError
+from ...ingest.reading import Content, Limits, UnreadableError, read_bytes
 from ...ingest.reading_process import ReadingProcess
 from ...models.embedding.embedder import Embedder, EmbeddingError, Vectors, as_queries, encode_distinct, is_served
 from ...models.embedding.embedding_models import EmbeddingModels, load_embedder

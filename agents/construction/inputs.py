@@ -12,9 +12,10 @@ from langgraph.config import get_stream_writer
 
 from ...graph_store.ledger.document_rows import Documents
 from ...ingest.fetching import Address, is_address
+from ...ingest.formats import FORMATS
 from ...ingest.given import SOURCE, RecordedFormat
-from ...ingest.loaders import FORMATS, IngestError, LoadFailure, files_in
-from ...ingest.reading import EMPTY, Limits
+from ...ingest.loaders import files_in
+from ...ingest.reading import EMPTY, IngestError, Limits, LoadFailure
 from ...schemas.documents import Document
 from ...schemas.errors import BanyanError
 from ...schemas.formats.schema_loading import load_schema

@@ -10,8 +10,7 @@ from pybtex.richtext import Text
 
 from ...schemas.formats.small_files import check_depth
 from ...text.cleaning import one_line
-from ..decoding import decode
-from ..reading import Content, Limits, UnreadableError
+from ..reading import Content, Limits, UnreadableError, decode
 from ..records import BadRecordError, Fields, is_row, object_lines, parse, read_fields, read_records, record_lines
 
 _VENUES = ("journal", "journaltitle", "booktitle", "publisher", "school", "institution", "howpublished")

@@ -6,8 +6,7 @@ from email import policy
 from email.message import EmailMessage, Message
 from email.parser import BytesParser
 
-from ..decoding import decode
-from ..reading import Content, Limits, UnreadableError
+from ..reading import Content, Limits, UnreadableError, decode
 from .web_pages import read_html
 
 _DEEPEST = 10  # the most mails within each other that are read

@@ -15,9 +15,9 @@ from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
 
 from ...text.cleaning import clean_text, one_line
-from ..decoding import decode
+from ...text.lexicon import WORDS
 from ..field_sections import split_head
-from ..reading import Content, Limits
+from ..reading import Content, Limits, decode
 from .web_pages import read_html
 
 _SETTINGS = {"_disable_config": True, "file_insertion_enabled": False, "raw_enabled": False, "language_code": "en",
@@ -31,8 +31,7 @@ _TARGET = re.compile(r"(?<!\s)\s*+<[^<>]*+>\Z")
 _PREFIXES = {"pep": "PEP ", "pep-reference": "PEP ", "rfc": "RFC ", "rfc-reference": "RFC "}
 _VERSIONS = {"versionadded": "Added in version", "versionchanged": "Changed in version",
              "deprecated": "Deprecated since version", "versionremoved": "Removed in version"}
-_SILENT = frozenset({"index", "highlight", "toctree", "currentmodule", "module", "default-domain", "tabularcolumns",
-                     "only", "ifconfig", "automodule", "autoclass", "autofunction", "autosummary", "date"})
+_SILENT = WORDS["silent directives"]  # whose argument is not text
 _HIDDEN = frozenset({"toctree", "index", "autosummary", "date"})  # directives whose content is not text either
 _OF_OTHER_FILES = frozenset({"include", "literalinclude", "raw"})
 """Directives that are not read: otherwise a document could read any file of the machine."""

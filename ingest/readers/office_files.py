@@ -1,5 +1,6 @@
-"""Read Word files (docx), rich text (rtf), PowerPoint files (pptx), and OpenDocument files (odt, odp)."""
+"""Read Word files (docx), rich text (rtf), PowerPoint files (pptx), OpenDocument (odt, odp), and books (epub)."""
 
+import posixpath
 import re
 import zipfile
 from collections import Counter
@@ -7,6 +8,7 @@ from collections.abc import Iterator, Set
 from io import BytesIO
 from itertools import chain
 from typing import Any
+from urllib.parse import unquote
 from xml.etree import ElementTree as ET  # see `archives`
 
 import mammoth
@@ -48,6 +50,8 @@ _TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "text-b
          "table-row": "tr", "table-cell": "td", **dict.fromkeys(_SKIPPED, "template")}
 """The tags of HTML by the elements of OpenDocument; the content of "template" is not shown."""
 _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
+_CONTAINER = "META-INF/container.xml"
+_OF_BOOKS = {"creator": "author", **{name: name for name in ("date", "publisher", "language", "subject")}}
 
 
 def read_docx(data: bytes, limits: Limits) -> Content:
@@ -245,3 +249,24 @@ def _words(element: ET.Element) -> str:
 
 def _attribute(element: ET.Element, name: str) -> str:
     return next((value for key, value in element.attrib.items() if key.endswith(f"}}{name}")), "")
+
+
+def read_epub(data: bytes, limits: Limits) -> Content:
+    """Read a book: the text of each page as `read_html` returns it."""
+    with open_archive(data, "an EPUB file", limits) as archive:
+        names = set(archive.namelist())
+        if _CONTAINER not in names:
+            raise UnreadableError(f"not an EPUB file (no {_CONTAINER}): export it again")
+        root = next((e.get("full-path", "") for e in parse_xml(archive, _CONTAINER).iterfind(".//{*}rootfile")), "")
+        package = parse_xml(archive, root)
+        items = list(package.iterfind(".//{*}item"))
+        pages = {e.get("id"): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(e.get("href", ""))))
+                 for e in items if "html" in e.get("media-type", "")}
+        spine = [pages.get(e.get("idref")) for e in package.iterfind(".//{*}itemref")]
+        # A page that occurs several times in the spine is read once.
+        texts = [read_html(archive.read(name)).text for name in dict.fromkeys(spine) if name in names]
+        pictures = sum(e.get("media-type", "").startswith("image/") for e in items)
+    fields = {local_name(e): e.text or "" for e in reversed([*package.iter()]) if e.text}
+    return Content("\n\n".join(filter(None, texts)), fields.get("title", ""),
+                   {_OF_BOOKS[name]: value for name, value in fields.items() if name in _OF_BOOKS},
+                   omitted=list_counts({"picture": pictures}))

@@ -1,11 +1,13 @@
-"""Read PDF files with PDFium: the text of all pages in the order of drawing, with tables as rows."""
+"""Read PDF files with PDFium: the text of all pages in the order of drawing, with tables as rows, also over pages."""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 import pypdfium2
 
@@ -13,13 +15,14 @@ from ...text.cleaning import broken_word_joiner
 from ...text.scripts import has_han
 from ...text.section_lines import is_back_matter
 from ...text.titles import is_from_template, is_placeholder
+from ..grids import header_depth, is_single, read_grid, row_contents
 from ..metadata import CREATED
 from ..reading import Content, Limits, UnreadableError, list_counts
-from ..source_tables import change_collected
+from ..source_tables import TableLine, change_collected
+from ..table_lines import has_header, names_values, table_lines
 from .archives import PASSWORD
-from .page_tables import CAPTION, FoundTable
+from .page_tables import CAPTION, NEAR, FoundTable, caption_below, find_caption, find_open, find_ruled
 from .pdf_pages import DrawnPage, TextLine, flow_lines, line_text, mask_numbers, read_page
-from .pdf_tables import LARGER, Layout, is_heading, lay_out, line_style, lines_of, usual_font, write_tables
 
 # What programs store instead of a title: a file's name, nothing, or the codes of a journal and an archive.
 _NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?|(?:doi|pii|arxiv)\b.*|\S*\d\S*|"
@@ -37,6 +40,15 @@ _FEWEST_CHARACTERS = 20
 _UNUSABLE, _RARE = 0.05, 0.4  # the largest shares of characters that no text has, and of rare letters
 _RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")  # Latin Extended-A and -B, rare Chinese
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_PAGE_BREAK = "\f"
+_FIGURE = re.compile(r"fig(?:ure|\.)|abb\.|图", re.IGNORECASE)
+_LINES_BELOW = 4.0  # the largest distance of a figure's caption below its frame, in lines
+_CONTINUED = re.compile(r"\bcont(?:inued|\.|’d|'d)|续|suite|Fortsetzung", re.IGNORECASE)
+_SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，", ":", "：")
+_LONGEST_HEADING, _FEWEST_LETTERS = 100, 2
+_LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
+_LINES_ABOVE = 2.5  # the largest distance between a table and its name as a multiple of the name's font size
+Layout = list[list[TextLine] | FoundTable]  # the blocks of a page in reading order: a table, or lines of text
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:
@@ -62,16 +74,16 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
                               f"a broken PDF file ({error}): print it to a new PDF") from error
     if not pages:
         raise UnreadableError("no pages in it: remove it")
-    layouts = [lay_out(page) for page in pages]
+    layouts = [_lay_out(page) for page in pages]
     heads = _take_heads(layouts, pages)
     plain = ["\n".join(map(line_text, flow_lines(page.words))) for page in pages]
-    usual = usual_font(pages)
+    usual = _usual_font(pages)
     title = " ".join(_TAG.sub("", stored.get("Title", "")).split())
     if (len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
             or is_from_template(title, "\n".join(plain))):  # of another text, or a program wrote it by itself
         title = _largest_text(layouts[0], pages[0].height, usual[1], set(heads))
     recognised, unread = _recognise(data, pages, plain, limits)
-    tables = write_tables(layouts, title, usual)
+    tables = _write_tables(layouts, title, usual)
     texts = [recognised.get(number, text) for number, text in enumerate(_write_pages(layouts, tables, usual))]
     if not any(text.strip() for text in texts) and not heads and not any(page.notes for page in pages):
         # Not `EMPTY`, by which stored text is deleted: pages show nothing where a file is damaged, too.
@@ -102,7 +114,7 @@ def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[s
     """
     in_margins: dict[str, list[tuple[int, TextLine]]] = {}
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
-        for line in lines_of(layout):
+        for line in _lines_of(layout):
             top, bottom = line.box.top / page.height, line.box.bottom / page.height
             is_marginal = bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright
             if is_marginal and not CAPTION.match(line_text(line)):
@@ -125,7 +137,7 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
     def style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
         """Return a line's style, and whether it is a heading of references or the like, which may look like text."""
         name = line_text(line)
-        return line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
+        return _line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
 
     pages: list[str] = []
     back: tuple[str, float] | None = None  # the font of the heading of references or the like above
@@ -140,7 +152,7 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
                 texts = [line_text(line) for line in group]
                 name = " ".join(texts)
                 # Below such a heading, names in a list are set in other fonts, too.
-                is_usual = len(texts) <= _MOST_LINES and is_heading(name, style, usual) and back in {None, style}
+                is_usual = len(texts) <= _MOST_LINES and _is_heading(name, style, usual) and back in {None, style}
                 if is_back or (is_usual and not CAPTION.match(name)):
                     back = style if is_back else None
                     blocks += ["\n".join(lines), f"## {name}"]
@@ -155,10 +167,10 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
 def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) -> str:
     """Return what stands on the upper half of a page in larger letters than all else that may be a title, or ""."""
     titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
-    lines = [line for line in lines_of(layout) if line[0].upright and line.box.top < height / 2]
+    lines = [line for line in _lines_of(layout) if line[0].upright and line.box.top < height / 2]
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line.box.top)))
-        if size < LARGER * usual or len(text) > _LONGEST_TITLE or _NO_PAPER.search(text) or text in heads or (
+        if size < _LARGER * usual or len(text) > _LONGEST_TITLE or _NO_PAPER.search(text) or text in heads or (
                 _is_gibberish(text)):
             continue
         if (len(text) >= _FEWEST_HAN) if has_han(text) else (len(text.split()) >= _FEWEST_WORDS):
@@ -202,3 +214,160 @@ def _is_gibberish(text: str) -> bool:
     readable = sum(len(word) for word in _WORD.findall(text) if word[1:] == word[1:].lower())
     has_rare_letters = len(_RARE_LETTERS.findall(characters)) > _RARE * len(characters)
     return unusable > max(_UNUSABLE * len(characters), readable) or has_rare_letters
+
+
+class _Part(NamedTuple):
+    """A table, or its part on one page, whose first `skipped` rows repeat those of the first part."""
+
+    page: int
+    table: FoundTable
+    skipped: int = 0
+
+
+def _lay_out(page: DrawnPage) -> Layout:
+    """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
+    ruled = find_ruled(page)
+    figures = [word for word in page.words if _FIGURE.match(word.text)]  # whose captions stand below diagrams
+    found = [table for table in (*ruled, *find_open(page, [table.box for table in ruled]))
+             if not any(0 <= word.box.top - table.box.bottom <= _LINES_BELOW * word.size
+                        and word.box.x0 <= table.box.x1 for word in figures)]
+    table_of = {number: table for table in _with_captions(found, page) for number in table.words}
+    blocks: Layout = []
+    placed = set[int]()
+    for table, words in groupby(page.words, key=lambda word: table_of.get(word.number)):
+        if table is None:
+            blocks.append(flow_lines(list(words)))
+        elif id(table) not in placed:
+            placed.add(id(table))
+            blocks.append(table)
+    return blocks
+
+
+def _with_captions(tables: Sequence[FoundTable], page: DrawnPage) -> list[FoundTable]:
+    """Return the tables of a page with the captions that stand above or below all of them."""
+    inside = frozenset[int]().union(*(table.words for table in tables))
+    outside = [word for word in page.words if word.number not in inside]
+    captions = [(find_caption(outside, table.box)[0], caption_below(outside, table.box)) for table in tables]
+    first = min(range(len(tables)), key=lambda at: tables[at].box.top, default=None)
+    # If the first table has its caption below it, a caption above another one may be that of the table before.
+    are_below = first is not None and not captions[first][0] and bool(captions[first][1])
+    all_below = {below for _, below in captions}
+    return [table._replace(caption=below if are_below and (below or above in all_below) else above or below)
+            for table, (above, below) in zip(tables, captions, strict=True)]
+
+
+def _lines_of(layout: Layout) -> list[TextLine]:
+    """Return the lines of a page outside its tables."""
+    return [*chain.from_iterable(block for block in layout if not isinstance(block, FoundTable))]
+
+
+def _tables_of(layout: Layout) -> list[FoundTable]:
+    """Return the tables of a page from top to bottom."""
+    tables = [block for block in layout if isinstance(block, FoundTable)]
+    return sorted(tables, key=lambda table: (table.box.top, table.box.x0))
+
+
+def _write_tables(layouts: Sequence[Layout], title: str, usual: tuple[str, float]) -> dict[int, str]:
+    """Return the text of each table by its `id`, with the header also on further pages of a table."""
+    written: dict[int, str] = {}
+    for parts in _join_parts(layouts):
+        name = _find_name(layouts[parts[0].page], parts[0].table, usual) or title
+        written |= {id(part.table): text for part, text in zip(parts, _write_parts(parts, name), strict=True)}
+    return written
+
+
+def _join_parts(layouts: Sequence[Layout]) -> list[list[_Part]]:
+    """Return the tables of all pages, each as the list of its parts on consecutive pages."""
+    chains: list[list[_Part]] = []
+    above: list[_Part] = []  # the parts of the lowest table on the page before, which the first one may continue
+    for page, layout in enumerate(layouts):
+        lowest: list[_Part] = []
+        for table in _tables_of(layout):
+            repeated = _repeated_rows(layouts[page - 1], above, layout, table) if above else None
+            parts = above if repeated is not None else []
+            if repeated is None:
+                chains.append(parts)
+            parts.append(_Part(page, table, repeated or 0))
+            if not lowest or table.box.bottom > lowest[-1].table.box.bottom:
+                lowest = parts
+            above = []
+        above = lowest
+    return chains
+
+
+def _repeated_rows(page_before: Layout, parts: list[_Part], layout: Layout, table: FoundTable) -> int | None:
+    """Return how many of a table's rows repeat those above the table that it continues; None if it continues none."""
+    above, first = parts[-1].table, parts[0].table
+    if len(above.edges) != len(table.edges):
+        return None
+    if _CONTINUED.search(table.caption):
+        return sum(all(cell.is_header for cell in row) for row in table.grid)
+    has_same_columns = all(abs(edge - other) <= NEAR for edge, other in zip(above.edges, table.edges, strict=True))
+    lines_after = [line for line in _lines_of(page_before) if line.box.top >= above.box.bottom]
+    lines_between = [line for line in _lines_of(layout) if line.box.bottom <= table.box.top]
+    if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_between, page_before):
+        return None
+    captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
+    head = captions + header_depth(first.grid[captions:])
+    if captions < head and table.grid[:head] == first.grid[:head]:
+        return head
+    has_own_header = any(all(cell.is_header for cell in row) for row in table.grid) or (
+        has_header(table.grid) and any(map(names_values, zip(*table.grid, strict=True))))
+    return None if is_single(table.grid[0]) or has_own_header else 0
+
+
+def _is_margin(lines: list[TextLine], other: Layout) -> bool:
+    """Return True if lines are a page's header or footer: numbers, or repeated on another page but for numbers."""
+    return set(map(mask_numbers, lines)) <= {"#", *map(mask_numbers, _lines_of(other))}
+
+
+def _write_parts(parts: list[_Part], title: str) -> list[str]:
+    """Return the text of each part of a table; all parts have the header of the first."""
+    captions, header, rows = read_grid(parts[0].table.grid)
+    for part in parts[1:]:
+        further = row_contents(part.table.grid[part.skipped:])
+        above, below = rows[-1], next(iter(further), TableLine(""))
+        # A row without a name is the end of one that the page divides.
+        if not isinstance(above, TableLine) and not isinstance(below, TableLine) and not below[0]:
+            rows[-1] = [f"{cell} {more}".strip() for cell, more in zip(above, below, strict=True)]
+            further.pop(0)
+        rows += [TableLine(_PAGE_BREAK), *further]
+    text = "\n".join([*captions, *table_lines(header, rows, next(reversed(captions), title))])
+    return [page.strip("\n") for page in text.split(_PAGE_BREAK)]
+
+
+def _find_name(layout: Layout, table: FoundTable, usual: tuple[str, float]) -> str:
+    """Return the name of a table: the caption or heading in the line right above it, or ""."""
+    if table.caption:
+        return CAPTION.sub("", table.caption, count=1).rstrip("".join(_SENTENCE_END))[:2 * _LONGEST_HEADING]
+    above = [line for line in _lines_of(layout)
+             if 0 <= table.box.top - line.box.bottom <= _LINES_ABOVE * line.size
+             and line.box.x0 < table.box.x1 and line.box.x1 > table.box.x0]
+    if not above:
+        return ""
+    line = max(above, key=lambda line: line.box.bottom)
+    text = line_text(line)
+    return text if _is_heading(text, _line_style(line), usual) else ""
+
+
+def _usual_font(pages: Iterable[DrawnPage]) -> tuple[str, float]:
+    """Return the font and the size of most letters of a file."""
+    letters = Counter[tuple[str, float]]()
+    for page in pages:
+        for word in page.words:
+            letters[word.font, round(word.size, 1)] += len(word.text)
+    return max(letters, key=lambda font: (letters[font], font), default=("", 1.0))
+
+
+def _line_style(line: TextLine) -> tuple[str, float] | None:
+    """Return the font and size of all words of a line; None if they differ."""
+    styles = {(word.font, round(word.size, 1)) for word in line}
+    return styles.pop() if len(styles) == 1 else None
+
+
+def _is_heading(text: str, style: tuple[str, float] | None, usual: tuple[str, float]) -> bool:
+    """Return True for a short text in a bold or larger font than most of the document."""
+    if style is None or (style[1] <= _LARGER * usual[1] and (style[0] == usual[0] or style[1] < usual[1])):
+        return False
+    return (len(text) <= _LONGEST_HEADING and sum(map(str.isalpha, text)) >= _FEWEST_LETTERS
+            and not text[0].islower() and not text.endswith((*_SENTENCE_END, "-")))

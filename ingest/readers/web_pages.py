@@ -1,9 +1,7 @@
-"""Read HTML as plain text with headings in Markdown and tables of data as rows, and books (epub) by their pages."""
+"""Read HTML as plain text with headings in Markdown and tables of data as rows."""
 
-import posixpath
 import re
 from itertools import islice
-from urllib.parse import unquote
 
 from bs4 import BeautifulSoup, UnusualUsageWarning
 from bs4.dammit import EncodingDetector
@@ -12,10 +10,8 @@ from bs4.exceptions import ParserRejectedMarkup
 
 from ...runtime.libraries import ignoring
 from ...text.cleaning import one_line
-from ..decoding import decode
 from ..grids import GridCell, grid_lines, place_cells
-from ..reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, list_counts, write_raised
-from .archives import local_name, open_archive, parse_xml
+from ..reading import END, NOTE, RAISED, Content, UnreadableError, count_sources, decode, list_counts, write_raised
 
 _HEADINGS = [f"h{level}" for level in range(1, 7)]
 _PARAGRAPHS = frozenset({"p", "ul", "ol", "dl", "table", "blockquote", "pre", "figure", "hr", "section", "article",
@@ -52,11 +48,9 @@ _FOOTNOTE_MARK = re.compile(r"\[[^\[\]]{1,20}\]")
 _MOST_IN_MARK = 5
 _HIDDEN = re.compile(r"display:\s*none")
 _ENDS = (".", ":", ";", ",", "!", "?", "。", "：", "；", "，", "！", "？")
-_CONTAINER = "META-INF/container.xml"
-_FIELDS = {"creator": "author", "date": "date", "publisher": "publisher", "language": "language", "subject": "subject"}
 
 
-def read_html(data: bytes, _: Limits | None = None) -> Content:
+def read_html(data: bytes, _: object = None) -> Content:
     """Read the visible text of a page without its menus, with headings, lists and code as in Markdown.
 
     Tables of data are rows in the form of `text/table_rows.py`; other tables are lines with ` | ` between cells.
@@ -245,24 +239,3 @@ def _cell_text(cell: Tag) -> str:
         separator = " " if text.endswith(_ENDS) else "; "
         text += f"{separator if text else ''}{block}"
     return write_raised(text)
-
-
-def read_epub(data: bytes, limits: Limits) -> Content:
-    """Read a book: the text of each page as `read_html` returns it."""
-    with open_archive(data, "an EPUB file", limits) as archive:
-        names = set(archive.namelist())
-        if _CONTAINER not in names:
-            raise UnreadableError(f"not an EPUB file (no {_CONTAINER}): export it again")
-        root = next((e.get("full-path", "") for e in parse_xml(archive, _CONTAINER).iterfind(".//{*}rootfile")), "")
-        package = parse_xml(archive, root)
-        items = list(package.iterfind(".//{*}item"))
-        pages = {e.get("id"): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(e.get("href", ""))))
-                 for e in items if "html" in e.get("media-type", "")}
-        spine = [pages.get(e.get("idref")) for e in package.iterfind(".//{*}itemref")]
-        # A page that occurs several times in the spine is read once.
-        texts = [read_html(archive.read(name)).text for name in dict.fromkeys(spine) if name in names]
-        pictures = sum(e.get("media-type", "").startswith("image/") for e in items)
-    fields = {local_name(e): e.text or "" for e in reversed([*package.iter()]) if e.text}
-    return Content("\n\n".join(filter(None, texts)), fields.get("title", ""),
-                   {_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS},
-                   omitted=list_counts({"picture": pictures}))

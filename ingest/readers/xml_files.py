@@ -9,8 +9,7 @@ from xml.etree import ElementTree as ET  # see `archives`
 
 from ...text.cleaning import one_line
 from ...text.dates import parse_date
-from ..decoding import decode
-from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError
+from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError, decode
 from ..records import object_lines
 from .archives import local_name
 from .web_pages import read_html

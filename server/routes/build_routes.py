@@ -13,7 +13,7 @@ from ...agents.construction.state import BuildContext
 from ...agents.estimate import ReadingEstimate, estimate_reread
 from ...config import Settings
 from ...graph_store.layout import Layout, check_name
-from ...ingest.loaders import FORMATS
+from ...ingest.formats import FORMATS
 from ...models.llm.endpoint import NO_KEY, host_of
 from ...models.llm.model_calls import try_out
 from ...models.reasoner import ReasonerError

@@ -7,7 +7,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
 from banyan.graph_store.store_errors import KnowledgeBaseNameError
-from banyan.ingest.loaders import IngestError
+from banyan.ingest.reading import IngestError
 
 from .. import hostile_checks as hostile
 

@@ -7,8 +7,7 @@ import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.schema_proposal import choose_excerpts, core_schema, infer_schema
-from banyan.ingest.loaders import IngestError
-from banyan.ingest.reading import Limits
+from banyan.ingest.reading import IngestError, Limits
 from banyan.models.llm.llm_reasoner import MOST, SchemaWriter, merge_proposal
 from banyan.models.llm.wire import ProposedSchema
 from banyan.schemas.delta import Candidate, Example, ReviewError, read_answer

@@ -11,7 +11,7 @@ from banyan.agents.retrieval import graph as retrieval
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
-from banyan.ingest.loaders import IngestError
+from banyan.ingest.reading import IngestError
 from banyan.runtime.audit import entries
 
 from ... import asking, scripted, small_base

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import docx
 import pytest
-from banyan.ingest import decoding
-from banyan.ingest.loaders import FORMATS, files_in
+from banyan.ingest import reading
+from banyan.ingest.formats import FORMATS
+from banyan.ingest.loaders import files_in
 from banyan.ingest.reading import Limits
 from docx.oxml import OxmlElement
 from pypdf import PdfReader, PdfWriter
@@ -68,7 +69,7 @@ def test_what_takes_a_files_place_while_it_is_opened_is_not_read(tmp_path, monke
                 place.unlink()
                 saved.rename(place)
 
-    monkeypatch.setattr(decoding.os, "open", swap_and_open)
+    monkeypatch.setattr(reading.os, "open", swap_and_open)
     documents, _ = load(tmp_path / "root")
     assert documents == []
 
@@ -94,7 +95,7 @@ def test_unreadable_file_is_a_failure(tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(decoding.os, "open", refuse)
+    monkeypatch.setattr(reading.os, "open", refuse)
     assert "Permission denied" in failure(path)
 
 
