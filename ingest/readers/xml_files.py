@@ -25,6 +25,8 @@ _HEADS = re.compile(r"(?i)header|head|front|info|meta|metadata|.{1,20}(?:-meta|i
 _FOR_PROGRAMS = frozenset({"class", "style", "role", "lang", "version", "id"})
 _TITLES = frozenset({"title", "head", "heading", "article-title"})
 _PROSE = frozenset({"p", "para"})  # an element with such parts is a section of a text, and none of data
+_ITEMS = _PROSE | {"li", "listitem", "item"}
+_BLOCKS = _ITEMS | {"ul", "ol", "list", "itemizedlist", "orderedlist"}
 _TITLE_ATTRIBUTES = ("title", "topic", "heading", "caption", "name", "label")
 _PARAGRAPHS = _PROSE | {"description", "summary", "content", "text", "body", "note", "abstract", "li", "listitem"}
 """Names of elements that say nothing about their words."""
@@ -98,6 +100,8 @@ def _value_of(element: ET.Element) -> object:
     """Return the words of an element, its only field, or its fields; a person's names are one: "Ida Lang"."""
     if not len(element) or _has_own_words(element):
         return _words(element)
+    if all(local_name(part).lower() in _BLOCKS for part in element):
+        return "; ".join(filter(None, (_words(part) for part in element.iter() if local_name(part).lower() in _ITEMS)))
     fields: dict[str, Any] = _fields_of(element)
     names = [name for name, value in fields.items() if name.lower().endswith("name") and isinstance(value, str)]
     if len(names) > 1:

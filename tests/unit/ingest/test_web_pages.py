@@ -105,8 +105,9 @@ def test_an_xml_document_has_fields_tables_and_sections(tmp_path):
         "<!ENTITY tower '<em>the tower</em>'>]><x><header><title>Bells"
         "</title>&LEGAL;<status>Draft</status><supersedes/><dependencies><spec>RFC 1</spec><spec>RFC 2</spec>"
         f"</dependencies>{person.format('Ida', 'Lang', 'i@a.example')}{person.format('Bo', 'Ek', 'b@a.example')}&eve;"
-        "<revision><version>0.2</version><date>2031-02-01</date></revision><revision><version>0.1</version>"
-        "<date>2030-05-03</date></revision></header><section topic='Sound' anchor='s1'><p>They <b>ring</b> in &tower;."
+        "<revision><version>0.2</version><date>2031-02-01</date><remark><p>Of two:</p><ul><li>Emma</li><li>Ida</li>"
+        "</ul></remark></revision><revision><version>0.1</version><date>2030-05-03</date><remark>New.</remark></revision>"
+        "</header><section topic='Sound' anchor='s1'><p>They <b>ring</b> in &tower;."
         "</p><code>ring()</code><table/><table><tr><th>bell</th><th>tone</th></tr><tr><td>Emma</td><td>c</td></tr>"
         "</table></section></x>")))
     assert failures == []
@@ -114,7 +115,8 @@ def test_an_xml_document_has_fields_tables_and_sections(tmp_path):
         "status": "Draft", "dependencies": "RFC 1; RFC 2", "author": "Ida Lang; Bo Ek",
         "author email": "Ida Lang: i@a.example; Bo Ek: b@a.example", "not read": "2 parts that are in other files"})
     revisions, bells = document.tables
-    assert (revisions.title, revisions.rows) == ("revision", (("0.2", "2031-02-01"), ("0.1", "2030-05-03")))
+    assert (revisions.title, revisions.rows) == ("revision", (
+        ("0.2", "2031-02-01", "Of two:; Emma; Ida"), ("0.1", "2030-05-03", "New.")))
     assert bells.rows == (("Emma", "c"),)
     text = document.text[document.text.index("# Sound"):]
     assert text.startswith("# Sound\n\nThey ring in the tower.\n\nring()\n\n"), "no anchor, and no field `code`"
