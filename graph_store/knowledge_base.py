@@ -27,7 +27,16 @@ from .ledger.database import AdvisoryLock, Database
 from .ledger.document_rows import Documents
 from .ledger.entity_rows import AliasTable, EditTable
 from .ledger.extractions import Extractions
-from .ledger.notes import Instructions, Overview, Version, begin_epoch, publish, published_state, version_of
+from .ledger.notes import (
+    Instructions,
+    Overview,
+    Version,
+    begin_epoch,
+    count_unread_files,
+    publish,
+    published_state,
+    version_of,
+)
 from .ledger.schema_rows import SchemaHistory
 from .ledger.token_accounts import Calls
 from .resolution.resolver import Resolver
@@ -249,7 +258,8 @@ class KnowledgeBase:
         from .sql.engine import SqlEngine  # noqa: PLC0415  (sqlglot takes some time, and searching needs no SQL)
 
         connection = self.table_store.open(self.version(), partial(self.table_source, graph))
-        return SqlEngine(connection, self.documents)
+        return SqlEngine(connection, self.documents,
+                         partial(count_unread_files, self.database, self.documents.titles))
 
     def table_file(self, graph: KnowledgeGraph) -> "tuple[Path | None, Callable[[], TableSource]]":
         """Return the file of the tables for SQL, None if there is none, and what makes them; see `open_tables`."""

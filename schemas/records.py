@@ -56,13 +56,15 @@ class LeftOut(Frozen):
 class Basis(Frozen):
     """What a computed number rests on: the query, how many records, and how many of these lack a value for it.
 
-    `understood` says in words how a question was read as the query; "" if a model wrote it.
+    `understood` says in words how a question was read as the query; "" if a model wrote it. `unread_files` could not
+    be read, so their records are missing.
     """
 
     query: str
     understood: str = ""
     records: int | None
     left_out: tuple[LeftOut, ...] = ()
+    unread_files: int = 0
 
 
 class SqlResult(Frozen):
@@ -80,3 +82,4 @@ class SqlResult(Frozen):
     row_citations: tuple[int | None, ...] = Field(default=(), description="of a list of records, the id of the "
                                                   "citation of each of the first rows; None: not certain")
     notes: tuple[str, ...] = ()
+    unread_files: int = Field(default=0, description="files that could not be read, whose records are missing")

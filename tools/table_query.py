@@ -175,10 +175,12 @@ _PHRASES: dict[Language, dict[str, str]] = {
     "en": {"over": "from {} records", "over_one": "from 1 record", "over_of": "from {} of {} records",
            "chosen": "the rows chosen rest on {} records", "chosen_one": "the rows chosen rest on 1 record",
            "empty": "{} have no {}", "untyped": "{} have another kind of {}",
-           "unknown": "over which records cannot be told", "joint": "; "},
+           "unknown": "over which records cannot be told", "joint": "; ",
+           "unread": "files that could not be read and are not counted: {}"},
     "zh": {"over": "依据 {} 条记录", "over_one": "依据 1 条记录", "over_of": "依据 {1} 条记录中的 {0} 条",
            "chosen": "所选各行依据 {} 条记录", "chosen_one": "所选各行依据 1 条记录",
-           "empty": "{} 条没有 {}", "untyped": "{} 条的 {} 类型不同", "unknown": "无法说明依据哪些记录", "joint": "；"}}
+           "empty": "{} 条没有 {}", "untyped": "{} 条的 {} 类型不同", "unknown": "无法说明依据哪些记录", "joint": "；",
+           "unread": "无法读取而未计入的文件：{}"}}
 
 
 def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), plain: Collection[str] = (),
@@ -197,7 +199,8 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
         understood: how a question was read as the query, in words.
     """
     query = " ".join(result.sql.split())
-    basis = Basis(query=query, understood=understood, records=result.records, left_out=result.left_out)
+    basis = Basis(query=query, understood=understood, records=result.records, left_out=result.left_out,
+                  unread_files=result.unread_files)
     items = [_row_item(result, number, basis, plain) for number in range(len(result.rows))]
     fitting, _ = fit_lines([item for item, _ in items], tokens)
     shown = [_cite_records(item, cells, result.citations, partial(find_records, number))
@@ -231,7 +234,8 @@ def basis_text(basis: Basis, language: Language) -> str:
         over = phrases["over_of"].format(f"{records - sum(missing.values()):,}", total)
     else:
         over = phrases[f"{'chosen' if chosen else 'over'}{'_one' if records == 1 else ''}"].format(total)
-    return phrases["joint"].join([*understood, over, *lacks])
+    unread = [phrases["unread"].format(f"{basis.unread_files:,}")] if basis.unread_files else []
+    return phrases["joint"].join([*understood, over, *lacks, *unread])
 
 
 def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[str]) -> tuple[Passage, list[str]]:

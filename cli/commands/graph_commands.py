@@ -201,7 +201,8 @@ def sql(*, kb: Kbs, query: Annotated[str, typer.Argument()], documents: Document
     with (open_resources(reasons=False) as resources,
           resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
         result = SqlRows(**vars(engine.run(query, most_rows=limit or (_MOST_DATA if as_json or as_csv else _SHOWN))))
-    basis = basis_text(Basis(query=result.sql, records=result.records, left_out=result.left_out), "en")
+    basis = basis_text(Basis(query=result.sql, records=result.records, left_out=result.left_out,
+                             unread_files=result.unread_files), "en")
     notes = [*result.notes]
     if result.total > len(result.rows):
         rows_left_out = result.total - len(result.rows)

@@ -3,13 +3,16 @@
 The counters of the state tell one state of a knowledge base from the next.
 """
 
+import re
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
+from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 import orjson
 
+from ...ingest.reading import LEFT_OUT
 from ...schemas.errors import BanyanError
 from .database import Database
 from .tables import POSITION, RESOLUTION
@@ -113,12 +116,25 @@ def published_state(database: Database) -> tuple[int, int]:
 Purpose = Literal["answers", "extraction"]
 _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
 MOST_INSTRUCTIONS = 4000  # characters: instructions go into each prompt for their purpose, and are paid for
+_MORE = re.compile(r"([\d,]{1,12}) more")
 BUILD, UNREAD_FILES, BATCHES, OPEN_BATCHES = "build", "unread_files", "batches", "open_batches"
 """The key under which builds store notes, and the names of these.
 
 They are the files that the latest build could not read or left out, each with the reason, and the batches that are
 being written and extracted, or were when it ended early; and the batches of calls that an endpoint is answering.
 """
+
+
+def count_unread_files(database: Database, list_documents: Callable[[], Iterable[str]]) -> int:
+    """Return how many files the latest build could not read at all; `list_documents` returns the documents' ids."""
+    lines = [line for line in database.notes(BUILD).get(UNREAD_FILES, []) if f": {LEFT_OUT}" not in line]
+    read = set[str]()  # the files of documents, also of those that are records of a file: FILE#3, FILE/own-id
+    for document in list_documents() if lines else ():
+        file = PurePosixPath(document.partition("#")[0])
+        read |= {str(file), str(file.parent)}
+    places = [line.partition(": ")[0] for line in lines]
+    unlisted = [more[1].replace(",", "") for place in places if (more := _MORE.fullmatch(place))]
+    return sum(place not in read for place in places) - len(unlisted) + sum(map(int, unlisted))
 
 
 class InstructionsError(BanyanError):

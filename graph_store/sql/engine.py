@@ -1,7 +1,7 @@
 """Run SQL over the tables of a knowledge base: with exact sums, units, and notes on what is not certain."""
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -35,10 +35,15 @@ _Columns = Mapping[str, ColumnInfo]
 class SqlEngine:
     """The tables of one state of a knowledge base, for questions in SQL. Safe for many threads."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, documents: SourceDocuments) -> None:
-        """Use a connection that can only read (see `TableStore.open`), and the documents that rows are from."""
+    def __init__(self, connection: duckdb.DuckDBPyConnection, documents: SourceDocuments,
+                 count_unread_files: Callable[[], int] = lambda: 0) -> None:
+        """Use a connection that can only read (see `TableStore.open`), and the documents that rows are from.
+
+        `count_unread_files` returns how many files could not be read, so that no row is from them.
+        """
         self._connection = connection
         self._documents = documents
+        self.count_unread_files = count_unread_files
 
     @cached_property
     def _tables(self) -> dict[str, TableInfo]:
@@ -84,7 +89,9 @@ class SqlEngine:
             result = _execute_query(connection, sql, full, most_rows, self._fractions)
             units = _find_units(query, self._tables, result.columns)
             notes = (*result.notes, *_list_doubts(query, self._tables))
-            result = result.model_copy(update={"units": units, "notes": notes})
+            is_of_folder = any(table.documents > 1 for table in _iterate_tables(query, self._tables))
+            result = result.model_copy(update={"units": units, "notes": notes,
+                                               "unread_files": self.count_unread_files() if is_of_folder else 0})
             return self._with_records(connection, query, result, most_cited) if most_cited else result
         except duckdb.InterruptException as error:
             raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
@@ -283,9 +290,10 @@ def _find_unit(part: exp.Expr, known: _Columns) -> str:
 class JoinedEngine(SqlEngine):
     """The tables of several knowledge bases, each called BASE.TABLE; opened anew for each use, and to be closed."""
 
-    def __init__(self, files: Mapping[str, TableFile], documents: JoinedDocuments) -> None:
+    def __init__(self, files: Mapping[str, TableFile], documents: JoinedDocuments,
+                 count_unread_files: Callable[[], int]) -> None:
         """Attach the tables of each base to one connection that can only read."""
-        super().__init__(open_tables(files), documents)
+        super().__init__(open_tables(files), documents, count_unread_files)
         self._bases = tuple(files)
 
     @cached_property

@@ -107,6 +107,26 @@ def test_what_cannot_be_read_any_more_stays(kb, folder):
     assert (ids(kb), people(kb)) == (before, ["Ada", "Bob", "Eve"])
 
 
+def test_a_number_over_a_folder_says_how_many_files_could_not_be_read(kb, tmp_path):
+    for number in (1, 2, 3):
+        write(tmp_path / "all" / str(number), f"---\nstatus: open\n---\nThe bell number {number} rings.")
+    broken = tmp_path / "all" / "broken.docx"
+    broken.write_text("no archive")
+    (tmp_path / "all" / "two.jsonl").write_text(json.dumps({"text": ADA, "status": "shut"}) + "\n{")
+    query = "SELECT count(*) FROM documents WHERE status = 'open'"
+
+    def ask():
+        kb.add(tmp_path / "all")
+        return kb.sql(query).unread_files, kb.ask("How many documents have the status open?").text.splitlines()[-1]
+
+    unread, said = ask()
+    assert unread == 1, "of a file with one bad record, others were read"
+    assert "files that could not be read and are not counted: 1" in said
+    broken.unlink()
+    unread, said = ask()
+    assert (unread, "not be read" in said) == (0, False)
+
+
 def write(folder, text):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.md").write_text(text)
