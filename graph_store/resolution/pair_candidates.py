@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
+from ..bounding.words import is_inside_word
 from .name_comparison import FoldedName, fold, initials_of, stand_for
 
 _MOST_SHARED = 40  # the maximum number of entities with the same key whose pairs (780) are compared
@@ -99,7 +100,7 @@ def _find_marked(text: str, names: Collection[str]) -> Iterator[Statement]:
         right_start = len(text) - len(text[marker.end():].lstrip(_AFTER))
         left = next((name for name in names if _ends(text, left_end, name)), "")
         right = next((name for name in names if text.startswith(name, right_start)
-                      and not _is_inside_word(text, right_start + len(name))), "")
+                      and not is_inside_word(text, right_start + len(name))), "")
         if left and right:
             yield Statement(left, right, left_end - len(left), right_start + len(right))
 
@@ -119,11 +120,4 @@ def _find_in_parentheses(text: str, names: Collection[str]) -> Iterator[Statemen
 def _ends(text: str, end: int, name: str) -> bool:
     """Return True if a name ends at a place of a text."""
     start = end - len(name)
-    return start >= 0 and text.startswith(name, start) and not _is_inside_word(text, start)
-
-
-def _is_inside_word(text: str, place: int) -> bool:
-    """Return True if a place is between two letters or digits of a script with spaces between words."""
-    neighbours = text[max(place - 1, 0):place + 1]
-    is_unspaced_script = any("\u3040" <= character <= "\u9fff" for character in neighbours)  # Japanese or Chinese
-    return 0 < place < len(text) and neighbours.isalnum() and not is_unspaced_script
+    return start >= 0 and text.startswith(name, start) and not is_inside_word(text, start)

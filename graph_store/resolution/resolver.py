@@ -101,8 +101,8 @@ class Resolver:
         around = Surroundings(mentions, self._schemas.current(), self._documents.of_chunks())
         if not self._table.active:
             return Groups(around, {}, self._read_decisions(mentions)).aliases()
-        stated = {chunk.id: said for chunk in self._documents.chunks()
-                  if (said := statements(chunk.text, around.entities_by_name(chunk.id)))}
+        stated = {chunk.id: statements(chunk.text, around.entities_by_name(chunk.id))
+                  for chunk in self._documents.chunks()}
 
         def resolve_again() -> Resolution:
             return resolve(around, stated, Judgements(self._table.verdicts(), self._read_decisions(mentions)))

@@ -158,9 +158,9 @@ class Resolution:
     doubtful: list[tuple[Pair, float]]
 
 
-def resolve(around: Surroundings, said: Mapping[str, Sequence[Statement]], judgements: Judgements) -> Resolution:
-    """Find which entities are the same; `said` has by chunk the statements that two names are of the same thing."""
-    places_of = _by_entities(around, said)
+def resolve(around: Surroundings, stated: Mapping[str, Sequence[Statement]], judgements: Judgements) -> Resolution:
+    """Find which entities are the same; `stated` has by chunk the statements that two names are of the same thing."""
+    places_of = _by_entities(around, stated)
     ties = {pair: tie for pair in sorted(around.candidates() | places_of.keys())
             if (tie := _tie(around, pair, places_of.get(pair, ()))) is not None and tie.score >= ASK_FROM}
     # What documents state outright: one address, one name in one text, the key of a document.
@@ -182,11 +182,11 @@ def resolve(around: Surroundings, said: Mapping[str, Sequence[Statement]], judge
     return Resolution(groups.aliases(), sorted(best_score.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _by_entities(around: Surroundings, said: Mapping[str, Sequence[Statement]]) -> dict[Pair, list[NameLink]]:
+def _by_entities(around: Surroundings, stated: Mapping[str, Sequence[Statement]]) -> dict[Pair, list[NameLink]]:
     """Return by pair of entities the places that say that they are the same, in words or by a fact."""
     places_of: defaultdict[Pair, set[NameLink]] = defaultdict(set)
-    for chunk, statements in said.items():
-        entities_by_name = around.entities_by_name(chunk)
+    for chunk, statements in stated.items():
+        entities_by_name = around.entities_by_name(chunk) if statements else {}
         for statement in statements:
             place = NameLink(chunk=chunk, start=statement.start, end=statement.end)
             for first, second in product(entities_by_name.get(statement.first, ()),
