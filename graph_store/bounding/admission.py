@@ -104,11 +104,8 @@ class _Bounding:
             repairs={kind: repaired.count(kind) for kind in dict.fromkeys(repaired)})
 
     def _declare(self) -> None:
-        """Give each extracted entity its schema type, or note the label of its unknown type and ask for it.
-
-        Of several types, an entity gets the most confident one, and of these the first in the schema. The type of last
-        resort, which tables use for cells whose header names no type, comes after all others.
-        """
+        """Give each entity its most confident type of the schema, or note the label of an unknown one, and ask."""
+        # The type of last resort comes after all others: tables use it for cells whose header names no type.
         def rank(entity: ExtractedEntity) -> tuple[bool, float, int, str]:
             known = self._bounds.find("entity_type", entity.type)
             name = known.name if known else label_key(entity.type)
@@ -323,10 +320,7 @@ class _Bounding:
             self._reject_and_ask("unknown_relation" if ask.kind == "relation" else "unknown_attribute", ask)
 
     def _reject_and_ask(self, reason: Reason, ask: Ask) -> None:
-        """Reject an item, and request to widen the schema so that it fits.
-
-        Of equal requests, the most confident is stored, and of these the earliest in the text.
-        """
+        """Reject an item, and request to widen the schema so that it fits."""
         is_unknown = reason not in {"domain_range", "wrong_kind"}
         self._reject(reason, ask.text, label=ask.label if is_unknown else "", subject=ask.subject_type,
                      target=ask.object_type if ask.kind == "relation" else "",
@@ -335,6 +329,7 @@ class _Bounding:
             ask = ask.model_copy(update={"declared": is_declared(ask.label, self._chunk.text, self._lines,
                                                                    ask.context.start)})
             key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
+            # Of equal requests, the most confident is stored, and of these the earliest in the text.
             self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
 
 

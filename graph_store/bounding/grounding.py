@@ -178,11 +178,7 @@ class SourceText:
                                        for wanted in bare)
 
     def _is_composed(self, name: str, tokens: Sequence[str]) -> bool:
-        """Return True if a name's words are scattered over text and titles, or it is a description: "Ada's room".
-
-        A part of the name has to be in a title. A description without such a part has the names in it whole, or, if
-        there are none in it, all of its words in one sentence.
-        """
+        """Return True if a name's words are scattered over text and titles, or it is a description: "Ada's room"."""
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not self.text or not 1 < len(content) <= _MOST_CONTENT:
             return False
@@ -199,16 +195,14 @@ class SourceText:
             return False
         if not singulars.isdisjoint(above):
             return True
+        # Without a word in a title: a description with all of its words in a sentence, or with the names in it whole.
         names, others = _NAMES.findall(name), set(words(_NAMES.sub(" ", name))) - _NOT_CONTENT
         if not names:
             return any(others <= sentence.words for sentence in self._sentences)
         return bool(others) and all(self._bare_words.find(bare_words(words(one))) for one in names)
 
     def _is_composed_of_characters(self, content: Sequence[str]) -> bool:
-        """Return True if the source has each character beside one of its neighbours in the name, and a title has two.
-
-        Chinese has no spaces between words, so two adjacent characters are compared instead of a word.
-        """
+        """Return True if the source has each character beside a neighbour in the name, and a title has two."""
         above_text = "\n".join(fold_text(title)[0] for title in self._titles)
         text = f"{fold_text(self.text)[0]}\n{above_text}"
         if not any(first + second in above_text for first, second in pairwise(content)):

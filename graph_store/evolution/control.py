@@ -259,14 +259,11 @@ class SchemaControl:
             return self._put_in_force(outcome.base, outcome.schema, outcome.decided, who)
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
-        """Store a new version of the schema and its base, and bound every chunk again, in one transaction.
-
-        A version without a change is stored only for a person's decisions.
-        """
+        """Store a new version of the schema and its base, and bound every chunk again, in one transaction."""
         seed = self._history.get(1)
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
         is_changed = (self._history.base(), self._history.current()) != (base, schema)
-        if not is_changed and (who == "auto" or not decided):
+        if not is_changed and (who == "auto" or not decided):  # a person's decisions are stored anyway
             return False
         with self._db.transaction():
             self._history.append(schema, decided, who, base)

@@ -182,10 +182,7 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
 
 def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
                      known: SchemaElement | None) -> GraphSchema:
-    """Return a schema with one decision carried out on an element in force, a defined one, or a candidate.
-
-    Elements and types that have grown, which only the schema in force has, are added as the decision needs them.
-    """
+    """Return a schema with a decision on a candidate or a known element, and what this needs of that in force."""
     kind, name, verdict = decision.kind, decision.name, decision.verdict
     if verdict == "reject":
         return elements.remove(schema, kind, name) if find_element(schema, kind, name) else schema

@@ -79,11 +79,9 @@ def _rows_by_pair(asks: Iterable[AskCount]) -> dict[tuple[str, str], dict[str, i
 
 def _make_candidate(kind: ElementKind, group: Sequence[AskCount], supported: Collection[tuple[str, str]],
                     widens: str) -> Candidate:
-    """Return the candidate of the asks for labels that count as the same; `widens` names a known element, or is "".
-
-    It has the types of the pairs with enough support, or else of the strongest pair.
-    """
+    """Return the candidate of the asks for labels that count as the same; `widens` names a known element, or is ""."""
     rows_by_pair = _rows_by_pair(group)
+    # It has the types of the pairs with enough support, or else of the strongest pair.
     strongest = min(rows_by_pair, key=lambda pair: (-len(rows_by_pair[pair]), pair))
     subjects, objects = (tuple(sorted({*ends} - {""})) for ends in zip(*(supported or [strongest]), strict=True))
     documents: defaultdict[str, set[str]] = defaultdict(set)

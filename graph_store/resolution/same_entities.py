@@ -85,14 +85,12 @@ class Groups:
         self._joined.append(pair)
 
     def _is_confirmed_by_group(self, entity: str, other: str, group: Sequence[str]) -> bool:
-        """Return True if `entity` is compatible with `other`, or a member of its group that stands in for it is.
-
-        Two entities are compatible if they are tied, or if their names match and neither types nor dates contradict.
-        """
+        """Return True if `entity` is compatible with `other`, or a member of its group that stands in for it is."""
         around = self._around
         for member in group:
             tie = self._ties.get(pair_of(member, entity))
             stands_in = member == entity or (tie is not None and tie.rule in _STANDING_IN)
+            # Two are compatible if they are tied, or if their names match and neither types nor dates contradict.
             if stands_in and (pair_of(member, other) in self._ties or (
                     around.same_type(member, other) is not False and not around.contradict(member, other)
                     and around.match(member, other) is not None)):
@@ -200,10 +198,7 @@ def _by_entities(around: Surroundings, stated: Mapping[str, Sequence[Statement]]
 
 
 def _tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> Tie | None:
-    """Return the tie between two entities, or None if nothing ties them or something speaks against it.
-
-    `stating` are the places that say that they are the same.
-    """
+    """Return the tie of two entities, or None if something speaks against it; `stating` are places that say it."""
     have_same_type = around.same_type(*pair)  # None if a type says nothing
     if have_same_type is False:
         return None
@@ -258,10 +253,7 @@ def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
 
 
 def _weaken_ambiguous(around: Surroundings, ties: dict[Pair, Tie]) -> None:
-    """Give a loose tie a score too low to merge if its short name is also tied to a third entity.
-
-    It stays if the third one and the one with the long name merge anyway.
-    """
+    """Give a loose tie a score too low to merge if its short name is also tied to an entity that does not merge."""
     longer_names: defaultdict[str, set[str]] = defaultdict(set)
     ends = {pair: _shorter_first(around, pair) for pair, tie in ties.items() if tie.loose}
     for short, long in ends.values():
@@ -286,15 +278,12 @@ def _apply_verdicts(around: Surroundings, ties: dict[Pair, Tie], verdicts: Mappi
 
 
 def _weaken_unconfirmed(around: Surroundings, ties: dict[Pair, Tie]) -> None:
-    """Give each risky tie that only one document supports the score `_UNCONFIRMED`, if others know both of its sides.
-
-    A tie is risky if a text states it or a verdict follows a text, and its names do not match. Its sides are what the
-    other ties of its group join; others know a side if they have facts of an entity in it.
-    """
+    """Give each risky tie that only one document supports the score `_UNCONFIRMED`, if others know both its sides."""
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     merging = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE_FROM)
-    risky: dict[Pair, frozenset[str]] = {}  # the documents that support each risky tie
+    # A tie is risky if a text states it, or a verdict follows a text, and its names do not match.
+    risky: dict[Pair, frozenset[str]] = {}  # with the documents that support it
     for pair, tie in ties.items():
         if tie.score < MERGE_FROM or tie.rule not in {"stated", "verdict"} or around.match(*pair) is not None:
             continue
@@ -308,6 +297,7 @@ def _weaken_unconfirmed(around: Surroundings, ties: dict[Pair, Tie]) -> None:
     risky_of_group: defaultdict[int, list[Pair]] = defaultdict(list)
     for pair in risky:
         risky_of_group[group_of[pair[0]]].append(pair)
+    # The sides of a tie are what the other ties join; others know a side if they have facts of an entity in it.
     merging.remove_edges_from(risky)
     side_of = {entity: number for number, side in enumerate(nx.connected_components(merging)) for entity in side}
     for number, pairs in risky_of_group.items():

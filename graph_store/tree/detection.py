@@ -45,10 +45,7 @@ SETTLED = 0.03
 
 
 def _pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
-    """Pair each community with those of the nearest centroids, and with those with most links to it.
-
-    Returns pairs (a, b), sorted, shape (pairs, 2): a might merge with b, and members of a may move to it.
-    """
+    """Return the sorted pairs (a, b) of a community and those nearest, or with most links to it, shape (pairs, 2)."""
     k = len(perception.sizes)
     nearest = _find_nearest(scale_to_unit(perception.representation_sums), min(_MOST_ADJACENT, k - 1))
     near = np.stack([np.repeat(np.arange(k), nearest.shape[1]), nearest.ravel()], axis=1)
@@ -76,10 +73,7 @@ def _find_nearest(centroids: Vectors, count: int) -> Labels:
 
 
 def _follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
-    """Move entities to the community that most of their links lead to; return labels numbered without gaps.
-
-    This precedes fusion, because K-means joins entities with similar names, not linked ones.
-    """
+    """Move entities to the community that most of their links lead to; return labels numbered without gaps."""
     for sweep in range(_SWEEPS):
         labels = renumber(labels)
         # Only every other entity at once, so that two linked entities do not swap communities for ever.
@@ -94,10 +88,7 @@ def _follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Lab
 
 def _move_entities(perception: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
                    max_members: int) -> tuple[Labels, int]:
-    """Move each chosen entity to the community within reach that it fits best and that has room.
-
-    Returns the new labels, by which a community may have no members left, and how many entities moved.
-    """
+    """Move each chosen entity to the community within reach that it fits best; return labels and how many moved."""
     k, rows = len(perception.sizes), np.flatnonzero(chosen)
     each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
     one, other = np.concatenate([pairs, each_with_itself]).T
@@ -139,17 +130,14 @@ def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: 
 
 def _merge_communities(perception: Perception, pairs: Pairs, semantic_weight: float, below: float,
                        max_members: int) -> tuple[Labels, int]:
-    """Merge pairs of adjacent communities whose divergence is below epsilon (eq. 7), the least one first.
-
-    A community merges at most once. Returns the labels, numbered without gaps, and how many pairs merged.
-    """
+    """Merge pairs of communities whose divergence is below epsilon (eq. 7); return the labels and how many merged."""
     pairs = np.unique(np.sort(pairs, axis=1), axis=0)
     pairs = pairs[(perception.sizes[pairs] > 0).all(axis=1) & (perception.sizes[pairs].sum(axis=1) <= max_members)]
     divergence = np.round(_compute_divergence(perception, pairs, semantic_weight), DECIMALS)
     order = np.argsort(divergence, kind="stable")
     merged_into = np.arange(len(perception.sizes))
     has_merged = np.zeros(len(perception.sizes), bool)
-    for a, b in pairs[order[divergence[order] < below]].tolist():
+    for a, b in pairs[order[divergence[order] < below]].tolist():  # the least divergence first, each at most once
         if not has_merged[a] and not has_merged[b]:
             merged_into[b] = a
             has_merged[a] = has_merged[b] = True
@@ -201,6 +189,7 @@ def detect_communities(data: EntityFeatures, settings: CommunitySettings) -> Lab
     with one_thread():
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                                   settings.max_members)
+        # K-means joins entities with similar names, not linked ones.
         labels = _follow_links(data, labels, settings.max_members)
         return _move_and_merge(data, labels, np.ones(len(labels), bool), settings)
 
