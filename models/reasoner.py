@@ -22,8 +22,7 @@ from ..text.cleaning import clean_json
 
 OnClaims = Callable[[Sequence[Claim]], Awaitable[None]]
 """Called with all claims that are complete so far, each time that there is a new one."""
-OnText = Callable[[str], Awaitable[None]]
-"""Called with the reply so far, each time that there is more of it."""
+OnText = Callable[[str], Awaitable[None]]  # called with the reply so far, each time that there is more of it
 
 _LONGEST_REPLY = 50_000  # characters in which claims are looked for: far more than an answer has
 _LISTENER: ContextVar[OnText | None] = ContextVar("banyan_claim_listener", default=None)

@@ -214,10 +214,6 @@ class Check(NamedTuple):
     fix: str = ""
 
 
-class _Warning(Exception):
-    """What was found, and the fix of what works and should be changed."""
-
-
 @app.command()
 def doctor(*, as_json: AsJson = False) -> None:
     """Check the installation and everything that the settings name; exits 1 if something needed is broken."""
@@ -236,19 +232,19 @@ def doctor(*, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _list_checks(resources: Resources) -> Iterator[tuple[str, Callable[[], str]]]:
-    """Yield each part with the function that checks it: it returns what it found, or raises what is wrong."""
+def _list_checks(resources: Resources) -> Iterator[tuple[str, Callable[[], tuple[str, str]]]]:
+    """Yield each part with the function that checks it: it returns what it found, and the fix of what works badly."""
     settings = resources.settings
     yield "installation", _check_installation
-    yield "home folder", lambda: _check_home(settings)
+    yield "home folder", partial(_check_home, settings)
     place = "the database" if settings.database else str(settings.home)
-    yield "knowledge bases", lambda: f"{len(knowledge_bases(settings))} in {place}"
+    yield "knowledge bases", lambda: (f"{len(knowledge_bases(settings))} in {place}", "")
     if _version_of(_EXTRAS["server"]):
         from ...server.security.keys import Keys  # noqa: PLC0415  (of an optional package)
 
-        yield "API keys", lambda: f"{len(Keys.of(settings).all())} for the server"
+        yield "API keys", lambda: (f"{len(Keys.of(settings).all())} for the server", "")
     if not settings.uses_llm:
-        yield "language model", lambda: "none: the rules read and answer; a model is set by BANYAN_LLM_BASE_URL"
+        yield "language model", lambda: ("none: the rules read and answer; a model is set by BANYAN_LLM_BASE_URL", "")
     else:
         # Steps that share endpoint, key and model are checked by one call.
         steps_of = defaultdict[tuple[str | None, str, str], list[LlmStep]](list)
@@ -258,19 +254,16 @@ def _list_checks(resources: Resources) -> Iterator[tuple[str, Callable[[], str]]
         for steps in steps_of.values():
             part = "language model" if len(steps_of) == 1 else f"language model for {', '.join(steps)}"
             yield part, partial(_check_model, settings.for_step(steps[0]))
-    yield "embedding model", lambda: (
-        f"{resources.embedder.name} on {settings.embedding_base_url or 'this machine'}, "
-        f"{resources.embedder.encode(['ready']).shape[1]} dimensions")
+    yield "embedding model", partial(_check_embedder, resources)
     if settings.reranker:
-        yield "reranker", lambda: _try_reranker(resources)
+        yield "reranker", partial(_check_reranker, resources)
 
 
-def _run_check(part: str, check: Callable[[], str]) -> Check:
+def _run_check(part: str, check: Callable[[], tuple[str, str]]) -> Check:
     """Run a check; the message of an error ends with the fix."""
     try:
-        return Check(part, "ok", check())
-    except _Warning as warning:
-        return Check(part, "warning", *warning.args)
+        found, fix = check()
+        return Check(part, "warning" if fix else "ok", found, fix)
     except OSError as error:
         return Check(part, "failed", str(error), "correct BANYAN_HOME, or the permissions of its folder")
     except BanyanError as error:
@@ -287,18 +280,18 @@ def _version_of(package: str) -> str:
         return ""
 
 
-def _check_installation() -> str:
-    """Return the versions and extras that are installed; without the server's packages, warn."""
+def _check_installation() -> tuple[str, str]:
+    """Return the versions and extras that are installed, and the fix without the server's packages."""
     extras = [extra for extra, package in _EXTRAS.items() if _version_of(package)]
     installed = (f"banyan {version(_PACKAGE)} on Python {platform.python_version()} with "
                  f"langgraph {version('langgraph')} and chromadb {version('chromadb')}; "
                  f"extras: {', '.join(extras) or 'none'}")
     if "server" not in extras:
-        raise _Warning(f"{installed}; `banyan serve` and `banyan mcp` cannot run", f"pip install '{_PACKAGE}[server]'")
-    return installed
+        return f"{installed}; `banyan serve` and `banyan mcp` cannot run", f"pip install '{_PACKAGE}[server]'"
+    return installed, ""
 
 
-def _check_home(settings: Settings) -> str:
+def _check_home(settings: Settings) -> tuple[str, str]:
     """Check that files can be written to the home folder, or to the folder in which the first build makes it."""
     home = settings.home.expanduser().absolute()
     existing = next(folder for folder in (home, *home.parents) if folder.exists())
@@ -309,13 +302,11 @@ def _check_home(settings: Settings) -> str:
         raise BanyanError(f"{home} cannot be written ({error.strerror}): make it writable, or set BANYAN_HOME to "
                           "another folder") from error
     free = shutil.disk_usage(existing).free / _GIGABYTE
-    found = f"{home}{'' if existing == home else ' (made by the first build)'}, {free:,.1f} GB free"
-    if free < _LEAST_FREE:
-        raise _Warning(found, "free some space, or set BANYAN_HOME to a folder on another disk")
-    return found
+    fix = "free some space, or set BANYAN_HOME to a folder on another disk" if free < _LEAST_FREE else ""
+    return f"{home}{'' if existing == home else ' (made by the first build)'}, {free:,.1f} GB free", fix
 
 
-def _check_model(settings: Settings) -> str:
+def _check_model(settings: Settings) -> tuple[str, str]:
     """Ask a language model a short question, and report its speed and price."""
     try:
         trial = try_out(settings)
@@ -330,10 +321,18 @@ def _check_model(settings: Settings) -> str:
                           "follows instructions, or a server with structured output (response_format json_schema)")
     speed = trial.completion_tokens / max(trial.seconds, 0.001)
     price = "known" if settings.llm_model in load_prices(settings.prices) else "unknown"
-    return f"{name_of(settings)} replies in JSON, {speed:,.0f} tokens a second ({trial.seconds:.1f} s), price {price}"
+    speed_text = f"{speed:,.0f} tokens a second ({trial.seconds:.1f} s)"
+    return f"{name_of(settings)} replies in JSON, {speed_text}, price {price}", ""
 
 
-def _try_reranker(resources: Resources) -> str:
+def _check_embedder(resources: Resources) -> tuple[str, str]:
+    """Let the embedding model encode a text, and return where it is."""
+    dimension, place = resources.embedder.encode(["ready"]).shape[1], resources.settings.embedding_base_url
+    return f"{resources.embedder.name} on {place or 'this machine'}, {dimension} dimensions", ""
+
+
+def _check_reranker(resources: Resources) -> tuple[str, str]:
+    """Let the reranker score a text, and return where it is."""
     if resources.reranker is not None:
         resources.reranker.scores("ready", ["ready"])
-    return f"{resources.settings.reranker} on {resources.settings.reranker_base_url or 'this machine'}"
+    return f"{resources.settings.reranker} on {resources.settings.reranker_base_url or 'this machine'}", ""

@@ -36,12 +36,10 @@ _NOT_FOUND_STATUSES = frozenset({404, 405, 501})
 _T = TypeVar("_T")
 _LOG = logging.getLogger("banyan.llm")
 
-Call = tuple[Sequence[ExtractionRequest], GraphSchema]
-"""The arguments of an extraction."""
+Call = tuple[Sequence[ExtractionRequest], GraphSchema]  # the arguments of an extraction
 OpenBatch = tuple[str, str]
 """The endpoint's ids of a batch's requests and of the batch; "" while it is not known whether it has started."""
-Save = Callable[[Sequence[OpenBatch]], Awaitable[None]]
-"""Notes the batches under way."""
+Save = Callable[[Sequence[OpenBatch]], Awaitable[None]]  # notes the batches under way
 
 
 class _UnpaidCall(NamedTuple):

@@ -23,8 +23,7 @@ from ...config import Settings
 from ...schemas.services import effort_of
 from ..reasoner import ReasonerError
 
-Messages = Sequence[tuple[str, str]]
-"""(role, text), the role one of "system", "user" and "assistant"."""
+Messages = Sequence[tuple[str, str]]  # (role, text), the role one of "system", "user" and "assistant"
 Form = Literal["json_schema", "json_object", "text"]
 """Structured output by the schema, `response_format` for any JSON object, and plain text in the form that the prompt
 describes."""
