@@ -81,11 +81,7 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
             # In a thread, because a browser that starts slowly must not block the server.
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    # Unlike httptools, h11 limits the head. Addresses that proxies claim are not trusted: rate limits count by address.
-    options: dict[str, Any] = {
-        "host": host, "port": port, "log_level": "warning", "access_log": False, "server_header": False,
-        "proxy_headers": False, "http": Connection, "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
-        "timeout_graceful_shutdown": _GRACE, "timeout_keep_alive": HEAD_SECONDS, "limit_concurrency": MOST_CONNECTIONS}
+    options = {"host": host, "port": port, **_SERVER_OPTIONS}
     note_missing_model(settings)
     if workers > 1:
         supervisor = WorkerSupervisor(settings, workers, hosts, listening, needs_keys=is_reachable, **options)
@@ -162,6 +158,13 @@ class Connection(H11Protocol):
         """Handle what has arrived; uvicorn's own method stops the timer at the first byte of a head."""
         self.conn.receive_data(data)
         self.handle_events()
+
+
+# Unlike httptools, h11 limits the head. Addresses that proxies claim are not trusted: rate limits count by address.
+_SERVER_OPTIONS: dict[str, Any] = {
+    "log_level": "warning", "access_log": False, "server_header": False, "proxy_headers": False, "http": Connection,
+    "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none", "timeout_graceful_shutdown": _GRACE,
+    "timeout_keep_alive": HEAD_SECONDS, "limit_concurrency": MOST_CONNECTIONS}
 
 
 def serving_app(settings: Settings, hosts: "Hosts", *, needs_keys: bool, workers: int = 1) -> "FastAPI":
