@@ -4,7 +4,7 @@ import atexit
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 from weakref import WeakSet
@@ -32,7 +32,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import RankingModels
 from ..tools.several_bases import Retrievers, open_tables
 from .process_models import ProcessModels, Spending
-from .snapshots import Snapshots
+from .snapshots import JoinedSnapshots, Snapshot, Snapshots
 from .writers import Writers
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ class Resources(ProcessModels):
         super()._start_without_open_bases()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, _RERANKED_PASSAGES))
-        self.snapshot, self.snapshots_of = self.snapshots.lease, self.snapshots.lease_together
         self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
                                self._forget_reasoners)
 
@@ -78,6 +77,14 @@ class Resources(ProcessModels):
         """Use another language model from now on; calls under way end with the model that they began with."""
         self.settings = settings
         self._reasoners.clear()
+
+    def snapshot(self, name: str, scope: Scope = EVERYTHING) -> AbstractContextManager[Snapshot]:
+        """Return a context that leases the newest snapshot of a knowledge base or a scope (see `Snapshots.lease`)."""
+        return self.snapshots.lease(name, scope)
+
+    def snapshots_of(self, names: str, scope: Scope = EVERYTHING) -> AbstractContextManager[JoinedSnapshots]:
+        """Return a context that leases the newest snapshots of knowledge bases (see `Snapshots.lease_together`)."""
+        return self.snapshots.lease_together(names, scope)
 
     @contextmanager
     def retrievers(self, names: str) -> Iterator[Retrievers]:

@@ -168,7 +168,7 @@ class Snapshots:
             yield base if scope.is_everything else self._lease_scope(leases, base, scope)
 
     @contextmanager
-    def lease_together(self, names: str, scope: Scope = EVERYTHING) -> Iterator[JoinedSnapshots]:
+    def lease_together(self, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
         """Yield the newest snapshots of knowledge bases, named with commas between, or of some of their documents.
 
         Of several bases, those without a document of the scope are left out; ScopeError: none has one.

@@ -181,25 +181,24 @@ def _cite_places(claim: Claim, items: Sequence[Passage], documents: SourceDocume
     number_of = {(cited.document, cited.start, cited.end): cited.id for cited in citations}
     statuses = {item.document: item.status for item in items if item.status}
     numbers = dict[int, None]()  # a set in order
-    for document, start, words in _supporting_places(claim, items, documents):
-        end = start + len(words)
+    for place in _supporting_places(claim, items, documents):
+        document, start, end = place.document, place.start, place.start + len(place.text)
         number = number_of.setdefault((document, start, end), len(citations) + 1)
         numbers[number] = None
         if number > len(citations):  # these words were not cited before
-            citations.append(Citation(id=number, document=document, start=start, end=end, quote=words,
+            citations.append(Citation(id=number, document=document, start=start, end=end, quote=place.text,
                                       metadata=documents.metadata(document), page=documents.page(document, start),
                                       status=statuses.get(document, ""),
                                       meant=documents.meant_dates(document, start, end)))
     return list(numbers)
 
 
-def _supporting_places(claim: Claim, items: Sequence[Passage], documents: SourceDocuments,
-                       ) -> Iterator[tuple[str, int, str]]:
-    """Yield (document, start, words) for each quote that is found in its source and can support the claim."""
+def _supporting_places(claim: Claim, items: Sequence[Passage], documents: SourceDocuments) -> Iterator[Place]:
+    """Yield the place and own words of each quote that is found in its source and can support the claim."""
     for quote, item in _quoted_items(claim, items):
         if item.kind == "passage":
             located = _locate_quote(quote, item, documents, claim.text)
-            if located and is_support(located[-1], claim.text, f"{item.title} {item.heading}"):
+            if located and is_support(located.text, claim.text, f"{item.title} {item.heading}"):
                 yield located
             continue
         # The places of the members that the claim names, or else the first ones.
@@ -210,7 +209,7 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
             # The document may have been replaced or deleted since it was read: then there are no such words.
             if _document_text(documents, place.document, place.start, len(place.text)) == place.text and is_support(
                     place.text, claim.text, f"{item.heading} {item.title} {item.statement}"):
-                yield place.document, place.start, place.text
+                yield place
 
 
 def _compact(text: str) -> str:
@@ -218,9 +217,8 @@ def _compact(text: str) -> str:
     return _PUNCTUATION.sub("", normalise(text))
 
 
-def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, claim: str,
-                  ) -> tuple[str, int, str] | None:
-    """Return the document, start and own words of a quote of a passage; None if they are not in the document.
+def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, claim: str) -> Place | None:
+    """Return the place and own words of a quote of a passage; None if they are not in the document.
 
     The words are looked for in the passage, in the metadata that the prompt shows above it, which is at the document's
     beginning, and in the title and headings.
@@ -242,11 +240,13 @@ def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, cl
         for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
             in_heading, start = _find_words(quote.words, heading), text_until_end.rfind(heading)
             if in_heading is not None and start >= 0:
-                return passage.document, start + in_heading.start, in_heading.quote
+                return Place(document=passage.document, start=start + in_heading.start, text=in_heading.quote)
         return None
     # The document may have been replaced or deleted since the passage was read: then there is no such quote.
     own_words = _document_text(documents, passage.document, offset + span.start, span.end - span.start)
-    return (passage.document, offset + span.start, own_words) if own_words == span.quote else None
+    if own_words != span.quote:
+        return None
+    return Place(document=passage.document, start=offset + span.start, text=own_words)
 
 
 def _find_words(words: str, text: str) -> Span | None:
