@@ -23,17 +23,8 @@ from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import Asks, Label, SameAs, SchemaHistory
+from . import growth
 from .elements import discard, find_element, known_labels, only_in, remove, sort_elements, types_of
-from .growth import (
-    Thresholds,
-    carry_out_decisions,
-    find_unmet,
-    find_waiting,
-    grow_schema,
-    named_by_people,
-    redact,
-    without_unused_proposals,
-)
 from .schema_candidates import SHOWN, Grounds, are_opposed, with_evidence
 
 Policy = Literal["auto", "review", "off"]  # how the schema grows: by thresholds, by a person's decisions, or not at all
@@ -112,12 +103,12 @@ class SchemaControl:
             most: how many candidates to return, with examples; None returns all, without examples.
         """
         grounds = self._gather_grounds()
-        candidates = find_waiting(self._history.current(), grounds, support)
+        candidates = growth.find_waiting(self._history.current(), grounds, support)
         return candidates if most is None else with_evidence(candidates[:most], grounds)
 
     def count_waiting(self) -> int:
         """Return the number of labels that wait for a decision; near-duplicates count separately."""
-        asked = find_unmet(self._history.current(), self.asks.counts())
+        asked = growth.find_unmet(self._history.current(), self.asks.counts())
         return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
     def _gather_grounds(self) -> Grounds:
@@ -129,9 +120,9 @@ class SchemaControl:
         """Return candidates whose labels no model has compared with others yet, strongest support first."""
         verdicts = self.asks.same()
         grounds = self._gather_grounds()
-        new = [c for c in find_waiting(self._history.current(), grounds, support)
+        new = [c for c in growth.find_waiting(self._history.current(), grounds, support)
                if not c.widens and any((c.kind, label) not in verdicts for label in c.labels)]
-        grown = [c for c in find_waiting(self._history.base(), grounds, support)
+        grown = [c for c in growth.find_waiting(self._history.base(), grounds, support)
                  if not c.widens and not any((c.kind, label) in verdicts for label in c.labels) and c not in new]
         return [*new, *grown][:most]
 
@@ -191,12 +182,12 @@ class SchemaControl:
         self._shown = version, schema
         return schema
 
-    def grow(self, thresholds: Thresholds) -> bool:
+    def grow(self, thresholds: growth.Thresholds) -> bool:
         """Grow the schema from its base by thresholds, or take back what no longer meets them; True if it changed."""
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
-        grown, decided = grow_schema(base, self._gather_grounds(), thresholds)
+        grown, decided = growth.grow_schema(base, self._gather_grounds(), thresholds)
         new_decisions = []
         for one in decided:
             kind, name = one.decision.kind, one.decision.name
@@ -229,7 +220,7 @@ class SchemaControl:
         referred = [current.ancestors(element.name) for element in used_types if element]
         referred += [list(types_of(element)) for _, element in only_in(current, base)]
         used |= {("entity_type", label_key(name)) for name in chain.from_iterable(referred)}
-        smaller_base = without_unused_proposals(base, versions, used)
+        smaller_base = growth.without_unused_proposals(base, versions, used)
         removals = _list_removals(base, smaller_base, "no document uses it")
         for removal in reversed(removals):  # types last, after what refers to them
             current = discard(current, removal.decision.kind, removal.decision.name)
@@ -241,18 +232,16 @@ class SchemaControl:
         if not versions:
             return
         seeds = [version.graph_schema for version in versions if version.who == "seed"]
-        labels_to_keep = {*self._present_labels(), *named_by_people(versions)}.union(
+        labels_to_keep = {*self._present_labels(), *growth.named_by_people(versions)}.union(
             *map(known_labels, (self._history.current(), *seeds)))
         documents = set(self._documents.titles())
-        redacted = [redact(version, self._history.base(version.version), labels_to_keep, documents)
-                    for version in versions]
-        self._history.rewrite(redacted)
+        self._history.rewrite([growth.redact(version, self._history.base(version.version), labels_to_keep, documents)
+                               for version in versions])
 
     def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
         """Carry out a person's decisions, all or none, or raise DecisionError; return True if the schema changed."""
-        outcome = carry_out_decisions(self._history.base(), self._history.current(), self._gather_grounds(), support,
-                                      decisions)
-        who = attributed(who)
+        base, current, who = self._history.base(), self._history.current(), attributed(who)
+        outcome = growth.carry_out_decisions(base, current, self._gather_grounds(), support, decisions)
         with self._db.transaction():
             for label, is_declined in sorted(outcome.is_declined.items()):
                 self._history.set_declined(*label, who if is_declined else None)

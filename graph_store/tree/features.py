@@ -42,7 +42,7 @@ class EntityFeatures:
     """The frequency of each pair (relation, other end) and of each passage among an entity's triples and mentions,
     shape (n, columns). Columns of only one entity are left out."""
     mass: NDArray[np.float32]  # the sum of each row of `neighbourhoods` with all columns, 1 or 0, shape (n,)
-    links: sparse.csr_array  # the number of triples between two different entities, shape (n, n), symmetric
+    links: sparse.csr_array  # the number of triples between two entities, shape (n, n), symmetric
     mentions: sparse.csr_array  # how often each passage mentions an entity, shape (n, passages)
 
     def first(self, n: int) -> "EntityFeatures":
@@ -93,16 +93,14 @@ def compute_features(vectors: Vectors, relation_vectors: Vectors,
     Args:
         vectors: one row for each entity, shape (n, d).
         relation_vectors: one row for each relation, shape (m, d).
-        triples: (head, relation, tail) as row numbers.
+        triples: (head, relation, tail) as row numbers; no triple leads from an entity to itself.
         mentions: the row of an entity and the number of a passage that mentions it.
     """
     n = len(vectors)
     heads, kinds, tails = np.array(triples, np.int64).reshape(-1, 3).T
-    # Each triple once from either end. A triple from an entity to itself counts once, and links nothing.
-    is_between_two = heads != tails
-    entities = np.concatenate([heads, tails[is_between_two]])
-    others = np.concatenate([tails, heads[is_between_two]])
-    relation = np.concatenate([kinds, kinds[is_between_two]])
+    # Each triple once from either end.
+    entities, others = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+    relation = np.concatenate([kinds, kinds])
     relations = divide_by_row_sums(_count_pairs(entities, relation, (n, len(relation_vectors))))
     neighbours = _count_pairs(entities, others, (n, n))
     rows, passages = np.array(mentions, np.int64).reshape(-1, 2).T
@@ -116,12 +114,10 @@ def compute_features(vectors: Vectors, relation_vectors: Vectors,
     representations = scale_to_unit(np.hstack([
         _subtract_mean(vectors), _CONTEXT_WEIGHT * _subtract_mean(relations @ relation_vectors),
         _CONTEXT_WEIGHT * _subtract_mean(divide_by_row_sums(neighbours) @ vectors)]))
-    different = entities != others
     beside = sparse.csr_array(sparse.hstack([relations_with_ends, mentioned]))
     return EntityFeatures(
         representations, drop_unshared_columns(divide_by_row_sums(beside)),
-        np.asarray(np.diff(beside.indptr) > 0, np.float32),
-        _count_pairs(entities[different], others[different], (n, n)), mentioned)
+        np.asarray(np.diff(beside.indptr) > 0, np.float32), neighbours, mentioned)
 
 
 def divide_by_row_sums(counts: sparse.csr_array) -> sparse.csr_array:
