@@ -9,20 +9,22 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from ...text.lexicon import WORDS, word_set
+from ...text.lexicon import WORDS
 from ..parsing.chinese import Word, load_tagger
 from .question import Question
-from .recognition.spans import VALUES
+from .recognition.name_kinds import VALUES
 
 _LIGHT = WORDS["light"]
 """Verbs that state nothing without their noun."""
 _UNREAL = re.compile(
     r"不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未非无否别]|从未|从不|从没|绝不|毫不|毫无|并非|险些|几乎|差点|差一点|据|似乎|好像|或许|也许|大概|"
-    r"恐怕|可能|误|拟|计划|预计|有望|疑似|传闻|谣传|传说|除|原(?!则|因)|曾任|时任|候任")
-"""How words begin that deny a clause, or call it doubtful, planned, reported or past."""
-_FUTURE, _PAST = re.compile(r"将|会"), re.compile(r"曾|一度|过去|以前|从前")
-"""Words of what is not yet, and of what no longer holds if the question asks for what somebody or something is."""
-_CONDITIONS = word_set("如果 若 倘若 假如 要是 一旦 除非 如 假使 即使")
+    r"恐怕|可能|误|拟|计划|预计|有望|疑似|传闻|谣传|传说|除|原(?!则|因)|曾任|时任|候任|将$|会$|如果|若|倘若|假如|要是|一旦|如$|假使|即使")
+"""How words begin that deny a clause, or call it doubtful, planned, reported, supposed or past."""
+_FUTURE = re.compile(r"将|会|如")
+"""Words of what is not yet, or only supposed."""
+_PAST = re.compile(r"曾|一度|过去|以前|从前")
+"""Words of what no longer holds, if the question asks for what somebody or something is."""
+_NOUN_TAGS = frozenset({"n", "nz", "ORG", "LOC"})
 _PLAIN_TAGS = frozenset({"PER", "ORG", "LOC", "TIME", "u", "w", "p", "m", "q", "r", "c"})
 """Tags of words that do not qualify the noun behind them, as "前" and "代理" do."""
 _BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
@@ -37,15 +39,14 @@ class ChineseStatement:
     """A tagged sentence, read for a question."""
 
     def __init__(self, question: Question, text: str) -> None:
-        self._question, self._text = question, text
+        self._question, self._text, self._words = question, text, _tag(text)
         asked = _tag(question.asking)
         self._asked = frozenset(word.text for word in asked)
         verbs = [word for word in asked if word.tag == "v" and word.text not in _LIGHT]
         nouns = [word for before, word in pairwise([None, *asked])
                  if word and word.tag in {"n", "nz", "vn", "an"} and not (before and before.tag == "r")]
         # The last verb with content is the predicate, or else the last noun that no question word ("哪个") asks for.
-        self._predicate, self._is_light = (verbs or nouns)[-1:], not verbs
-        self._words = _tag(text)
+        self._predicate, self._is_light = next(reversed(verbs or nouns), None), not verbs
         # A noun of several words, such as 诺贝尔物理学奖, is a thing of another name without one of them.
         self._is_of_same_things = all(run[-1:] not in text or self._has_whole(run, len(text))
                                       for run in _noun_runs(asked))
@@ -56,18 +57,17 @@ class ChineseStatement:
             return False
         clause_start, clause_end = next(clause for clause in clauses(self._text, values) if clause[1] > start)
         words = [word for word in self._words if clause_start <= word.start < clause_end]
-        is_conditional = any(word.text in _CONDITIONS for word in self._words if word.start <= start)
+        supposed = [word for word in self._words if word.tag == "c" and word.start <= start]
         names = [name for name in self._question.names if name in self._text]
         belongs_to_names = not names or any(self._has_whole(name, clause_end) for name in names)
-        return (belongs_to_names and not is_conditional and not any(map(self._is_unreal, words))
-                and self._is_predicated(words, start))
+        return belongs_to_names and not any(map(self._is_unreal, [*supposed, *words])) and self._is_predicated(words)
 
     def _has_whole(self, name: str, end: int) -> bool:
         """Return True if a name or nouns are in the text before `end`, not within longer ones: 青石镇 in 青石镇机场."""
         for match in re.finditer(_BETWEEN_NOUNS.join(map(re.escape, "".join(name.split()))), self._text[:end]):
             after = next((word for word in self._words if word.end > match.end()), None)
-            is_noun_behind = after is not None and after.start <= match.end() and after.tag in {"n", "nz", "ORG", "LOC"}
-            goes_on = after is not None and is_noun_behind and after.text not in self._asked
+            goes_on = (after is not None and after.start <= match.end() and after.tag in _NOUN_TAGS
+                       and after.text not in self._asked)
             before = self._text[max(0, match.start() - 1):match.start()]
             is_other = before in _OTHER_ONES and f"{before}{name}" not in self._question.text
             if not (goes_on or is_other):
@@ -76,34 +76,30 @@ class ChineseStatement:
 
     def _is_unreal(self, word: Word) -> bool:
         """Return True for a word that makes its clause no present fact, unless the question has the word, too."""
-        is_future = _FUTURE.fullmatch(word.text) and not any(map(_FUTURE.match, self._asked))
         is_past = self._is_light and _PAST.match(word.text)
-        is_unreal = word.tag in {"d", "v", "c", "p", "vn", "n", "f"} and _UNREAL.match(self._text, word.start)
-        return word.text not in self._asked and bool(is_future or is_past or is_unreal)
+        is_unreal = word.tag in {"d", "v", "c", "p", "vn", "n", "f"} and (
+            _UNREAL.match(self._text, word.start) or _FUTURE.fullmatch(word.text))
+        return word.text not in self._asked and bool(is_past or is_unreal)
 
-    def _is_predicated(self, words: Sequence[Word], value_start: int) -> bool:
+    def _is_predicated(self, words: Sequence[Word]) -> bool:
         """Return True if the predicate is in the clause, whole, and no other verb embeds it."""
-        if not self._predicate:
+        predicate = self._predicate
+        if predicate is None:
             return True
-        predicate = self._predicate[0]
         wanted = frozenset(self._question.words_of(predicate.text))
-
-        def says(word: Word) -> bool:
-            return word.text == predicate.text or not wanted.isdisjoint(self._question.words_of(word.text))
-
-        longer_words = [word for word in words if word.text != predicate.text and word.text.endswith(predicate.text)]
-        if predicate.tag != "v" and longer_words:
+        saying = [word for word in self._words
+                  if word.text == predicate.text or not wanted.isdisjoint(self._question.words_of(word.text))]
+        if predicate.tag != "v" and any(word.text != predicate.text and word.text.endswith(predicate.text)
+                                        for word in words):
             return False  # "副镇长" is no "镇长"
-        place = next((index for index, word in enumerate(words) if says(word)), None)
+        place = next((index for index, word in enumerate(words) if word in saying), None)
         if place is None:  # stated in other words, unless another clause says it; but a sentence names many by the way
-            return self._question.expected in VALUES and not any(map(says, self._words))
-        before = words[:place]
+            return self._question.expected in VALUES and not saying
         if predicate.tag == "v":
-            return not any(word.tag == "v" and word.text not in self._asked | _LIGHT for word in before)
-        # A word right before a noun qualifies it, unless it is the value itself or a word of the question.
-        last = before[-1] if before else None
-        return (last is None or last.tag in _PLAIN_TAGS or last.text in self._asked | _LIGHT
-                or last.start >= value_start)
+            return not any(word.tag == "v" and word.text not in self._asked | _LIGHT for word in words[:place])
+        # A word right before a noun qualifies it, unless it is a word of the question.
+        last = next(reversed(words[:place]), None)
+        return last is None or last.tag in _PLAIN_TAGS or last.text in self._asked | _LIGHT
 
 
 def clauses(text: str, values: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -124,10 +120,9 @@ def _noun_runs(words: Sequence[Word]) -> Iterator[str]:
     """Yield the nouns of a question, each with the nouns before it; not what a question word asks for."""
     run = list[Word]()
     for before, word in pairwise([None, *words, None]):
-        is_noun = word is not None and word.tag in {"n", "nz", "vn"}
-        if word is not None and is_noun and (run or not (before and before.tag == "r")):
-            run.append(word)
-        elif not is_noun and run:
+        if word and word.tag in {"n", "nz", "vn"}:
+            run += [word] if run or not (before and before.tag == "r") else []
+        elif run:
             yield "".join(one.text for one in run)
             run = []
 

@@ -50,7 +50,6 @@ _LEAST_LEAD_OF_PLACE = -0.05
 _LEAST_OF_LONE_NAME = 0.05
 """How close to names of persons a word must be that alone is the name of a person."""
 _LAST_WORD = re.compile(r"\w{1,20}$")
-_HOUSE_NUMBER = re.compile(r"(?:^|(?<!\d),|\()[ \t]*\d{1,5}[A-Za-z]? \Z", re.MULTILINE)
 _CONTEXT_LENGTH = 40
 
 
@@ -75,7 +74,6 @@ class RulesReader:
                      schema: GraphSchema) -> Extraction:
         """Return the entities and facts of a chunk from the spans `found` in its text."""
         text, types_of_schema = request.text, _types_of(schema)
-        found = [span for span in found if not _is_street_of_address(text, span)]
         is_keyed = request.document.endswith(f": {title}")  # "RFC-20: Oslo Pumps"
         names = _Names(text, found, title, self._short_spans(title), keyed=is_keyed)
         sure = _sure_names(text, names.spans)
@@ -149,7 +147,7 @@ _types_of = cached(LRUCache(maxsize=4), key=id, lock=Lock())(_TypesOfSchema)
 
 
 class _Names:
-    """The names of a chunk with their places. A short form of the title is counted under the title.
+    """The names of a chunk with their places. A person's surname is counted under a title that ends in it.
 
     `title` is the name of what the document is about. In `spans` it has no place where the text does not repeat it.
     """
@@ -157,34 +155,25 @@ class _Names:
     def __init__(self, text: str, found: Sequence[Span], title: str, title_spans: Sequence[Span], *,
                  keyed: bool) -> None:
         """Group the spans `found` by name; `title_spans` are the spans of the title."""
-        self.text = text
+        self.text, self.title = text, title
         places = [span for span in found if span.kind not in VALUES]
-        kinds: dict[str, str] = {}
-        for span in places:
-            kinds.setdefault(name_of(text, span), span.kind)
-        # The organization at the start of a Chinese title ("ABC有限公司 公司治理报告"); its short forms begin its name.
-        opening = next(iter(title_spans), None)
-        names_body = opening and opening.start == 0 and opening.kind == "organization" and has_han(title)
-        body = title[: opening.end] if opening and names_body else ""
-        self._full_names = {name: body for name, kind in kinds.items() if body.startswith(name) and kind != "person"}
-        if len(title.split()) <= _LONGEST_NAMING_HEADING and title.istitle():  # "Blum" in a document on Ada Blum
-            self._full_names |= {name: title for name, kind in kinds.items()
-                                 if kind in {"person", "name"} and title.endswith(f" {name}")}
+        is_short_title = len(title.split()) <= _LONGEST_NAMING_HEADING and title.istitle()
+        self._surnames = {name_of(text, span) for span in places if is_short_title and span.kind in {"person", "name"}
+                          and title.endswith(f" {name_of(text, span)}")}  # "Blum" in a document on Ada Blum
         title_is_name = [(span.start, span.end) for span in title_spans if span.kind not in VALUES] == [(0, len(title))]
         is_statute = title.endswith(_STATUTES)
-        self._title_kind = title_spans[0].kind if title_is_name or body else ""
+        self._title_kind = title_spans[0].kind if title_is_name else ""
         if keyed or " - " in title or ":" in title or is_statute:
             self._title_kind = "work"
-        self.title = body or title
-        names_subject = body or (title and (title_is_name or is_statute or title in self._full_names.values()))
-        self.spans: dict[str, list[Span]] = {self.title: []} if names_subject else {}
+        names_subject = title and (title_is_name or is_statute or self._surnames)
+        self.spans: dict[str, list[Span]] = {title: []} if names_subject else {}
         for span in places:
             self.spans.setdefault(self.full_name(span), []).append(span)
 
     def full_name(self, span: Span) -> str:
-        """Return the full name of a span, or its words if they have none."""
+        """Return the title for a surname in it, or the words of another span."""
         name = name_of(self.text, span)
-        return self._full_names.get(name, name)
+        return self.title if name in self._surnames else name
 
     def kind(self, name: str) -> str:
         """Return the most common kind of a name's places."""
@@ -204,13 +193,6 @@ def _subject_of_title(title: str, document: str) -> str:
     is_of_day = _DAY.search(head)  # "Steering Committee 2017-03-08" names its document
     has_fitting_length = len(head) > 1 and len(head.split()) <= _LONGEST_TITLE
     return head if has_fitting_length and is_telling(head) and not (is_file_name or is_of_day) else ""
-
-
-def _is_street_of_address(text: str, span: Span) -> bool:
-    """Return True for the street of a postal address ("35 Olden Street, Princeton"), about which no text says more."""
-    before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
-    return (span.kind == "location" and _HOUSE_NUMBER.search(before) is not None
-            and infer_type(name_of(text, span)) == "Location")
 
 
 def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:

@@ -106,25 +106,24 @@ class RulesReasoner:
 
 def _summarise(digest: CommunityDigest) -> CommunitySummary:
     """Return a name of a few keywords and the entities' type, and a summary of the first facts as sentences."""
-    keywords = _clean(digest.keywords)
-    facts = _clean(digest.statements)
+    keywords, facts = _clean(digest.keywords), _clean(digest.statements)
     texts = [*keywords, *facts]
-    chinese = 2 * sum(phrase_language(text) == "zh" for text in texts) > len(texts)  # a foreign name does not decide
+    is_chinese = 2 * sum(phrase_language(text) == "zh" for text in texts) > len(texts)  # a foreign name does not decide
     # The given order is by nearness to the community's centre. A keyword of many facts describes it better.
-    by_frequency = sorted(keywords, key=lambda keyword: -sum(keyword in fact for fact in facts))
-    name = ("、" if chinese else ", ").join(by_frequency[:_NAME_KEYWORDS]) or (facts[0] if facts else _UNNAMED)
-    if keywords and digest.kind:
-        english_kind = _CAMEL.sub(" ", digest.kind).lower()
-        kind = _CHINESE_KINDS.get(english_kind, digest.kind) if chinese else english_kind
-        name = f"{name}（{kind}）" if chinese else f"{name} ({kind})"
-    stop = "。" if chinese else "."
+    by_frequency = sorted(keywords, key=lambda keyword: -sum(keyword in fact for fact in facts))[:_NAME_KEYWORDS]
+    kind = _CAMEL.sub(" ", digest.kind).lower() if keywords else ""
+    if is_chinese:
+        name = "、".join(by_frequency or facts[:1]) + (f"（{_CHINESE_KINDS.get(kind, digest.kind)}）" if kind else "")
+    else:
+        name = ", ".join(by_frequency or facts[:1]) + (f" ({kind})" if kind else "")
+    stop, name = "。" if is_chinese else ".", name or _UNNAMED
     sentences = [fact if fact[-1] in ".!?。！？" else f"{fact}{stop}" for fact in facts[:_MOST_FACTS]]
-    return CommunitySummary(name=name, summary=("" if chinese else " ").join(sentences) or name)
+    return CommunitySummary(name=name, summary=("" if is_chinese else " ").join(sentences) or name)
 
 
 def _clean(texts: Sequence[str]) -> list[str]:
     """Collapse white space in each text, and omit empty texts and repeats."""
-    return list(dict.fromkeys(line for line in (" ".join(text.split()) for text in texts) if line))
+    return list(dict.fromkeys(filter(None, (" ".join(text.split()) for text in texts))))
 
 
 class Answers:
@@ -209,9 +208,8 @@ def _confidence_of_quotes(covered: float) -> float:
 def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
     """Return the rows of a table as claims; computed values, or else the last cells of the rows, are the answer."""
     rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
-    computed = [item for _, item in rows if len(item.cells) == 1]
-    answering = computed or [item for _, item in rows]
-    answers = [item.cells[-1] for item in answering if item.cells and not is_asked_thing(question, item.cells[-1])]
+    cells = [item.cells for _, item in rows if len(item.cells) == 1] or [item.cells for _, item in rows if item.cells]
+    answers = [last for *_, last in cells if not is_asked_thing(question, last)]
     claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
     confidence = _STATED if answers else _confidence_of_quotes(1.0)  # rows of what the question names are no answer
     return QuotedDraft(answerable=True, claims=claims, confidence=confidence, short="; ".join(dict.fromkeys(answers)))

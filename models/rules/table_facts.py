@@ -111,9 +111,9 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     is_keyed = document.endswith(f": {title}")  # "RFC-20: Oslo Pumps"
     document_title = title if is_keyed or document.startswith(f"{title} (") else ""
     # A folder of people has a file for each: "authors/ann-lee.json".
-    folders = [part for part in re.split("[/(]", document)[-2:-1] if not FIELDS_OF_PEOPLE.isdisjoint([label_key(part)])]
+    folders = [part for part in re.split("[/(]", document)[-2:-1] if label_key(part) in FIELDS_OF_PEOPLE]
     lines = {line.start: line for line in lines_under(text, heading)} if rows else {}
-    metadata, facts = Extraction(), _FactsOfRows(headers, names)
+    found = Extraction()
     for useful in useful_rows(rows):
         subject, *cells = useful.cells
         if is_keyed and subject.value == title:  # a row that describes such a title describes the document
@@ -126,58 +126,16 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             # Fields under "Motion 3" are the document's, but only there: another motion may have the same.
             lines_above = (text[: row.start].rstrip().rpartition("\n")[2].strip(), *line.above[-1:])
             part = next(filter(_NUMBERED_PART.fullmatch, lines_above), "")
-            metadata = metadata.combine(headers.of_document(row, evidence, section or _section_qualifier(part)))
+            found = found.combine(headers.of_document(row, evidence, section or _section_qualifier(part)))
             continue
         row_type, is_known = headers.type_of_rows(subject.header, (*reversed(line.above), title, *folders))
-        labels = {label_key(cell.header) for cell in cells}
-        if not is_known and label_key(subject.header) == "title" and {"author", "authors"} & labels:
+        is_authored = not {"author", "authors"}.isdisjoint(label_key(cell.header) for cell in cells)
+        if not is_known and label_key(subject.header) == "title" and is_authored:
             row_type, is_known = headers.type_of_rows(DOCUMENT, ())[0], True
             row = row._replace(cells=tuple(cell for cell in row.cells if label_key(cell.header) != "type"))
-        if subject.header and headers.last_resort and not is_known:
-            continue  # what such a row is about, only its table says
-        facts.add_row(row, row_type, evidence, section)
-    return metadata.combine(facts.extraction())
-
-
-class _FactsOfRows:
-    """Collects the facts of rows that describe entities, in order."""
-
-    def __init__(self, headers: "_SchemaHeaders", names: Callable[[str], bool]) -> None:
-        self._headers, self._names = headers, names
-        self._entities: dict[tuple[str, str], None] = {}  # by name and type
-        self._triples: list[ExtractedTriple] = []
-        self._attributes: list[ExtractedAttribute] = []
-
-    def add_row(self, row: Row, row_type: str, evidence: str, section: str) -> None:
-        """Add the facts of a row, whose subject has a type; `section` qualifies them, or is ""."""
-        name = row.cells[0].value
-        self._entities[name, row_type] = None
-        time = "; ".join(filter(None, [_time_of(row), section]))
-        for cell in row.cells[1:]:
-            is_bare = label_key(cell.header) in _SERIAL_HEADERS or not states_something(cell.value)
-            if is_bare or len(cell.value) > LONGEST_VALUE or cell.value == name:
-                continue
-            # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
-            stated = f"{cell.header}: {cell.value}" if "\n" in evidence else evidence
-            may_be_entity = (kind_of(cell.value) == "text" and not _NOT_A_NAME.search(cell.value)
-                             and self._names(cell.value))
-            relation = self._headers.relation(cell.header, row_type) if may_be_entity else None
-            if relation is not None:
-                for item in _LISTED.split(cell.value):
-                    if relation.type == "" or not item[:1].islower():
-                        self._entities[item, relation.type] = None
-                    head, tail = (item, name) if relation.backward else (name, item)
-                    self._triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail,
-                                                         evidence=stated, time=time))
-            else:
-                self._attributes.append(ExtractedAttribute(
-                    entity=name, attribute=cell.header, value=cell.value, evidence=stated,
-                    time=section if _is_time(cell.header) else time))
-
-    def extraction(self) -> Extraction:
-        """Return what was added."""
-        entities = tuple(ExtractedEntity(name=name, type=kind) for name, kind in self._entities)
-        return Extraction(entities=entities, triples=tuple(self._triples), attributes=tuple(self._attributes))
+        if is_known or not subject.header or not headers.last_resort:  # else only its table says what the row is about
+            found = found.combine(headers.of_entity(row, row_type, evidence, section, names))
+    return found
 
 
 def _section_qualifier(section: str) -> str:
@@ -185,20 +143,14 @@ def _section_qualifier(section: str) -> str:
     return f"{SECTION[has_han(section)]}: {section}" if section else ""
 
 
-def _time_of(row: Row) -> str:
-    """Return when the facts of a row hold, in the words of its columns of times, or "" if they state no time."""
-    time_cells = [cell for cell in row.cells[1:] if _is_time(cell.header)]
-    needs_no_header = len(time_cells) == 1 and not _BOUND_HEADER.search(time_cells[0].header)
-    if needs_no_header:
+def _time_of(row: Row, section: str) -> str:
+    """Return when the facts of a row hold, in the words of its columns of times, and in which section."""
+    time_cells = [cell for cell in row.cells[1:] if label_key(cell.header) in _TIME_HEADERS]
+    words = CELL_MARK.join(f"{cell.header}: {cell.value}" for cell in time_cells)
+    if len(time_cells) == 1 and not _BOUND_HEADER.search(time_cells[0].header):
         words = time_cells[0].value
-    else:
-        words = CELL_MARK.join(f"{cell.header}: {cell.value}" for cell in time_cells)
     time = read_time(words)
-    return words if time and time.kind != "with" else ""
-
-
-def _is_time(header: str) -> bool:
-    return label_key(header) in _TIME_HEADERS
+    return "; ".join(filter(None, [words if time and time.kind != "with" else "", section]))
 
 
 class _Column(NamedTuple):
@@ -243,14 +195,39 @@ class _SchemaHeaders:
 
     def of_document(self, row: Row, evidence: str, section: str) -> Extraction:
         """Return the facts of a row that describes its document; `section` qualifies them, or is ""."""
-        time = "; ".join(filter(None, [_time_of(row), section]))
-
         def relation_of(header: str) -> str:
             label, backward = self._relations.get(label_key(header), (header, False))
             return header if backward else label  # the document does not "work for" its editor
 
-        facts = facts_of_metadata(row, self.type_of_rows(DOCUMENT, ())[0], self.person, evidence, time, relation_of)
+        facts = facts_of_metadata(row, self.type_of_rows(DOCUMENT, ())[0], self.person, evidence,
+                                  _time_of(row, section), relation_of)
         return reduce(Extraction.combine, facts, Extraction())
+
+    def of_entity(self, row: Row, row_type: str, evidence: str, section: str,
+                  names: Callable[[str], bool]) -> Extraction:
+        """Return the facts of a row whose subject has a type; `section` qualifies them, or is ""."""
+        name, time = row.cells[0].value, _time_of(row, section)
+        entities, triples, attributes = {(name, row_type): None}, list[ExtractedTriple](), list[ExtractedAttribute]()
+        for cell in row.cells[1:]:
+            is_bare = label_key(cell.header) in _SERIAL_HEADERS or not states_something(cell.value)
+            if is_bare or len(cell.value) > LONGEST_VALUE or cell.value == name:
+                continue
+            # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
+            stated = f"{cell.header}: {cell.value}" if "\n" in evidence else evidence
+            may_be_entity = kind_of(cell.value) == "text" and not _NOT_A_NAME.search(cell.value) and names(cell.value)
+            relation = self.relation(cell.header, row_type) if may_be_entity else None
+            if relation is None:
+                is_time = label_key(cell.header) in _TIME_HEADERS
+                attributes.append(ExtractedAttribute(entity=name, attribute=cell.header, value=cell.value,
+                                                     evidence=stated, time=section if is_time else time))
+                continue
+            for item in _LISTED.split(cell.value):
+                entities[item, relation.type] = None
+                head, tail = (item, name) if relation.backward else (name, item)
+                triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail, evidence=stated,
+                                               time=time))
+        return Extraction(entities=tuple(ExtractedEntity(name=one, type=kind) for one, kind in entities),
+                          triples=tuple(triples), attributes=tuple(attributes))
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> tuple[str, bool]:
         """Return the type of the rows' subjects, and whether it is known."""

@@ -19,9 +19,6 @@ _LONGEST_LIST = 600  # the width in columns up to which a list is quoted whole
 _HAN = re.compile(f"[{CJK}]")
 _HORIZONTAL_RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")
 _ITEM = re.compile(rf"{LIST_MARK.pattern}\S")
-_LABEL = re.compile(r"(?:\d{1,3}[.)]\s{1,3})?(?:\*\*([^*\n]{1,80})\*\*|"
-                    r"([A-Z][^\W\d_]*(?:[ ’'-][^\W\d_]{1,30}){0,3}[.:])(?=\s))")
-"""A label at the beginning of a paragraph, in bold or of a few words, which applies to all its sentences."""
 _QUESTION_LINE = re.compile(r"(?:[#*_\s]|Q\s?[:.：]|问\s?[:：])*(?P<words>[^\n]{3,300}[?？])[*_\s]*$")
 _HEADING_WITH_FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}+|第\S{1,6}[条章节])?+[^\d\n]{0,200}\d")
 """A heading that states a figure, such as a date, besides its own number."""
@@ -31,7 +28,7 @@ _HEADING_WITH_FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}+|第\S{1,6}[条�
 class Unit:
     """A sentence or row of a passage: `text` is `source[start:end]`, and `source` the passage's text.
 
-    `passage` counts from 1. `heading` is the document's title with the headings and the label above the unit. In a list
+    `passage` counts from 1. `heading` is the document's title with the headings above the unit. In a list
     of questions and answers, `asked` is the question that the unit answers, and `asked_at` its start in the source; for
     other units `asked` is "". Units with the same `section` are under one heading, and those with the same `block` in
     one paragraph or list. `all_units` are those of the passage, and `index` is the unit's place among them. `dates` are
@@ -150,7 +147,7 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
 
 
 class _PassageReader:
-    """Reads the sentences of a passage in order, and keeps what applies to the next: heading, label and question."""
+    """Reads the sentences of a passage in order, and keeps what applies to the next: heading and question."""
 
     def __init__(self, number: int, passage: Passage) -> None:
         self.found: list[Unit] = []
@@ -158,7 +155,7 @@ class _PassageReader:
         self._passage = passage
         self._dates = relative_dates(passage.text, passage.said_on)
         self._rows = {row.start: row for row in find_rows(passage.text)}
-        self._heading = self._label = self._asked = ""
+        self._heading = self._asked = ""
         self._asked_at = -1
         self._section = self._block = 0
 
@@ -180,12 +177,12 @@ class _PassageReader:
             self._read_statement(text, start, end, gap)
 
     def _begin_section(self, asked: str = "", asked_at: int = -1) -> None:
-        self._asked, self._asked_at, self._label = asked, asked_at, ""
+        self._asked, self._asked_at = asked, asked_at
         self._block += 1
         self._section += 1
 
     def _read_statement(self, text: str, start: int, end: int, gap: str) -> None:
-        """Add a sentence or row, with the label that applies to it, and begin a block where it does."""
+        """Add a sentence or row, and begin a block where a paragraph, list or table begins."""
         row = self._rows.get(start)
         is_item = _ITEM.match(text) is not None
         before = self.found[-1] if self.found else None
@@ -193,17 +190,11 @@ class _PassageReader:
         borders_on_table = row or (before and before.row)
         if borders_on_table or (gap.count("\n") > 1 and not continues_list):
             self._block += 1
-            self._label = ""
-        if "\n" in gap or start == 0:
-            if label := _LABEL.match(text):
-                self._label = (label[1] or label[2]).strip(" .:")
-            elif not is_item:  # a label goes on for the items of a list
-                self._label = ""
         self._add(start, end, is_item=is_item, row=row)
 
     def _add(self, start: int, end: int, *, is_item: bool = False, row: Row | None = None) -> None:
         passage = self._passage
-        above = filter(None, [passage.title, passage.heading, self._heading, self._label, self._asked])
+        above = filter(None, [passage.title, passage.heading, self._heading, self._asked])
         self.found.append(Unit(passage.text, self._number, start, end, " ".join(above), self._asked, self._asked_at,
                                self._section, self._block, is_item, row, self.found, len(self.found), self._dates))
 

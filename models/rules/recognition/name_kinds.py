@@ -43,7 +43,6 @@ _NUMERAL = re.compile(r"[ivx]+|\d+")
 _SHORTEST_STEM = 2
 """A noun has more letters than these before the ending that gives its type, as "pianist" has before "-ist"."""
 _LOOK_BACK = 30  # characters before a name in which a form of address is looked for
-_LONGEST_HAN_NOUN = 8  # characters
 CALENDAR = WORDS["calendar"]
 """Capitalised words of time, which are not names."""
 
@@ -88,29 +87,22 @@ class TypeNouns:
         for entity in schema.entity_types:
             for cue in (*entity.all_names(), *entity.rules.all_cues()):
                 word = cue.lower().lstrip("+").rstrip(".")
-                if word.startswith("-"):
-                    endings.setdefault(word[1:], entity.name)
-                elif word[:1].isalpha():
-                    self._types.setdefault(word, entity.name)
+                is_ending = word.startswith("-")  # "-ist"
+                (endings if is_ending else self._types).setdefault(word.removeprefix("-"), entity.name)
         self._endings = sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))
         self._person = next((t.name for t in schema.entity_types if "person" in {n.lower() for n in t.all_names()}), "")
 
     def type_of(self, text: str, span: "Span") -> str:
         """Return the type that a definition or a name's own words give, in this order, or ""."""
         name = text[span.start : span.end]
-        if has_han(name):
-            # Only its own last characters can type a Chinese name, and a person's or a work's may be any noun.
-            return self._type_of_han_name(name) if span.kind not in {"person", "work"} else ""
         if span.kind != "work" and (has_address(text, span.start, span.end) or is_first_name(name)):
             return self._person
         if defined := self.defined_type(text, span):
             return defined
         ends_in_surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _NOUN_SURNAMES
         # The general seed knows whether a noun in the name says what it is; this schema, which of its types that is.
-        is_named_by_type = span.kind != "work" and not ends_in_surname and bool(infer_type(name))
-        if is_named_by_type and (own_type := self.type_of_name(name)):
-            return own_type
-        return ""
+        is_named_by_type = span.kind != "work" and not ends_in_surname and infer_type(name) != ""
+        return self.type_of_name(name) if is_named_by_type else ""
 
     def defined_type(self, text: str, span: "Span") -> str:
         """Return the type in a sentence that defines a name ("Oslo is a city", "Ada Blum (born 1901)"), or ""."""
@@ -119,8 +111,7 @@ class TypeNouns:
         match = _DEFINITION.match(text, span.end)
         if match is None:
             return ""
-        end = _END_OF_NOUN_PHRASE.search(match["phrase"])
-        phrase = match["phrase"][: end.start() if end else None]
+        phrase = _END_OF_NOUN_PHRASE.split(match["phrase"], maxsplit=1)[0]
         # "Norway is a founding member of": bodies are members, too, so the noun must not make Norway a person.
         if phrase.rpartition(" ")[2].lower() in OF_ANY_KIND:
             return ""
@@ -128,44 +119,33 @@ class TypeNouns:
         # seldom belong to the definition.
         return next(filter(None, map(self.of_phrase, phrase.split(",")[:3])), "")
 
-    def type_of_name(self, name: str) -> str:
-        """Return the type by a name's own words ("University of Oslo", "北方泵业公司"), or ""."""
-        if has_han(name):
-            return self._type_of_han_name(name)
-        return self._type_of_words([word.lower() for word in _WORD.findall(name)])
-
     def of_phrase(self, phrase: str) -> str:
         """Return the type of a noun phrase by its last words ("a 2004 comedy film"), or ""."""
         words = [word.lower() for word in _WORD.findall(phrase)]
         return self._types.get(" ".join(words[-2:]), "") or (self._type_of_noun(words[-1]) if words else "")
 
-    def _type_of_words(self, words: list[str]) -> str:
-        """Return the type by a name's own head noun: "University of Oslo", "Lake Geneva", "World War I"."""
+    def type_of_name(self, name: str) -> str:
+        """Return the type by the head noun of a name ("University of Oslo", "Lake Geneva", "World War I"), or ""."""
+        words = [word.lower() for word in _WORD.findall(name)]
         while len(words) > 2 and _NUMERAL.fullmatch(words[-1]):  # noqa: PLR2004
-            words = words[:-1]
+            del words[-1]
         if len(words) < 2:  # noqa: PLR2004 - a single word has no head noun
             return ""
         if not _STANDARD_BODIES.isdisjoint(words):
             return self._types.get("specification", "")
-        if "house of" in " ".join(words):  # of Commons, of Representatives
-            return self._types.get("parliament", "")
         preposition = next((word for word in words[1:] if word in {"of", "in"}), "")
         if preposition:
             noun = words[words.index(preposition) - 1]
-            type_name = self._types.get(f"{noun} {preposition}", "") or self._types.get(noun, "")  # the Order of Merit
-            # A general is a person; the Consulate General of Norway is not.
-            return type_name if type_name != self._person else ""
-        noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]
-        type_name = self._types.get(" ".join(words[-2:]), "") or self._types.get(noun, "")
+            phrase = f"{noun} {preposition}"  # the Order of Merit
+        else:
+            noun = words[0] if words[0] in _OPENING_NOUNS else words[-1]
+            phrase = " ".join(words[-2:])
+        type_name = self._types.get(phrase, "") or self._types.get(noun, "")
         # A plural names an event, as in Oslo Riots, but no other type: the Oslo Rockets are a team.
-        if not type_name and self._type_of_noun(noun) == self._types.get("event"):
+        if not type_name and not preposition and self._type_of_noun(noun) == self._types.get("event"):
             return self._types["event"]
+        # A general is a person; the Consulate General of Norway is not.
         return type_name if type_name != self._person else ""
-
-    def _type_of_han_name(self, name: str) -> str:
-        """Return the type by the longest noun at the end of a Chinese name, or ""."""
-        longest = min(len(name) - 1, _LONGEST_HAN_NOUN)
-        return next((self._types[name[-n:]] for n in range(longest, 1, -1) if name[-n:] in self._types), "")
 
     def _type_of_noun(self, word: str) -> str:
         """Return the type of a noun in the singular or plural, else the type that its ending gives, else ""."""
