@@ -208,8 +208,9 @@ def _confidence_of_quotes(covered: float) -> float:
 def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
     """Return the rows of a table as claims; computed values, or else the last cells of the rows, are the answer."""
     rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
-    cells = [item.cells for _, item in rows if len(item.cells) == 1] or [item.cells for _, item in rows if item.cells]
-    answers = [last for *_, last in cells if not is_asked_thing(question, last)]
+    last_cells = [item.cells[-1] for _, item in rows if len(item.cells) == 1] or [
+        item.cells[-1] for _, item in rows if item.cells]
+    answers = [cell for cell in last_cells if not is_asked_thing(question, cell)]
     claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
     confidence = _STATED if answers else _confidence_of_quotes(1.0)  # rows of what the question names are no answer
     return QuotedDraft(answerable=True, claims=claims, confidence=confidence, short="; ".join(dict.fromkeys(answers)))
