@@ -154,7 +154,7 @@ class SchemaControl:
 
     def count_outdated_verdicts(self) -> int:
         """Return the number of verdicts that compared labels of deleted documents."""
-        return self.asks.outdated(self._present_labels())
+        return self.asks.count_outdated(self._present_labels())
 
     def _present_labels(self) -> set[Label]:
         """Return the labels that documents ask for, and those of the base schema; none if there is no schema yet."""

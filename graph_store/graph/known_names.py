@@ -23,14 +23,14 @@ _PERSON_TYPES = frozenset({"person", "human", "people", "character"})
 _SEVERAL_WORDS = re.compile(r"[A-Z][\w.'’&-]*(?: (?:[a-z]{1,3} ){0,2}(?:[A-Z][\w.'’&-]*|\d+))+")
 _WORD = re.compile(r"[A-Z]\w*+(?:\.[a-z]{2,4})?")
 _MIXED = re.compile(r"[a-z](?:\.|[A-Z])")
-"""What Node.js and OpenJS have within: one word that is a name wherever it stands."""
+"""Within a word such as Node.js or OpenJS, which is a name even at the beginning of a sentence."""
 _OF_MARRIED_WOMEN = frozenset({"mrs", "lady", "madame", "madam", "countess", "baroness"})
 """Forms of address before the name of a husband."""
 _FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]+(?: [^\W\d_][\w.'’-]*){1,3}")
 _KEY = re.compile(r"\w+")
 _SMALL_WORD = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
 _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
-"""What stands before or behind a part of a longer word or of an address."""
+"""Before or behind a place that has one of these is a longer word or an address, not the name."""
 _OFTEN = 3  # in so many chunks of a document a bare first name is somebody's only name
 _FAR_MORE = 5  # how many times as often as all others of a name a main character is mentioned
 _MOSTLY = 2  # how many times as many chunks have a common word in small letters

@@ -36,7 +36,7 @@ _Key = tuple[str, str, str]
 
 
 class NodeEdits(NamedTuple):
-    """Edits by the node that they concern; None stands for what was deleted."""
+    """Edits by the node that they concern; the value of a deleted fact or attribute value is None."""
 
     names: dict[str, str]  # the name that a person gave a node
     facts: dict[EdgeKey, EdgeKey | None]  # the fact that holds instead of a fact

@@ -238,7 +238,7 @@ def _check_vectors(kb: KnowledgeBase) -> Iterator[str]:
             yield (f"the vectors of the {kind}: {len(expected - stored)} missing, {len(stored - expected)} left over")
         sample = sorted(stored & expected)[:_EMBEDDED_AGAIN]
         texts = texts_of(sample)
-        for place, vectors in (("", kb.vectors.found(kind, sample)),
+        for place, vectors in (("", kb.vectors.find(kind, sample)),
                                (" in the index", index_file.read_vectors(index, kind, sample))):
             known = [key for key in sample if key in vectors]
             if not known:

@@ -67,7 +67,7 @@ class SchemaHistory:
         return self.get(self.version())
 
     def base(self, version: int | None = None) -> GraphSchema:
-        """Return the base of a version, by default of the one in force; the rules read with it, whatever has grown."""
+        """Return the base of a version, by default of the one in force; extraction by rules uses the base alone."""
         return self.get(version or self.version(), "base")
 
     def get(self, version: int, column: Literal["schema", "base"] = "schema") -> GraphSchema:
@@ -161,12 +161,12 @@ class Asks:
         verdicts = [(*label, *verdict) for label, verdict in sorted(same.items())]
         self._store_comparisons([*self._read_comparisons(), {"shown": sorted(shown), "verdicts": verdicts}])
 
-    def outdated(self, present: Set[Label]) -> int:
+    def count_outdated(self, present: Set[Label]) -> int:
         """Return the number of comparisons that showed the model a label that documents no longer have."""
         return len(self._read_comparisons()) - len(self._read_comparisons(present))
 
     def drop_outdated(self, present: Set[Label]) -> None:
-        """Drop the verdicts of comparisons that `outdated` counts: a deleted label may have influenced the model."""
+        """Drop the verdicts of these comparisons, as a deleted label may have influenced the model."""
         self._store_comparisons(self._read_comparisons(present))
 
     def _read_comparisons(self, present: Set[Label] | None = None) -> list[dict[str, list[Any]]]:

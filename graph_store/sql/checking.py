@@ -125,7 +125,7 @@ def with_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[
     query = query.copy()
     used: dict[str, TableInfo] = {}
     for node in list(query.find_all(exp.Table)):
-        is_full = bool(node.catalog)  # what stands for a relation, or what is traced
+        is_full = bool(node.catalog)  # a table of the database itself, put in by `table_source`
         if not isinstance(node.this, exp.Identifier) or is_full or _find_cte(node) is not None:
             continue
         if (info := tables.get(node.name.lower())) is None:
@@ -147,16 +147,16 @@ def text_of(query: exp.Query) -> str:
 
 
 def named_source(node: exp.Table, source: exp.Subquery) -> exp.Subquery:
-    """Give what stands for a table in a statement the table's alias there, or else its name, and return it."""
+    """Give the subquery that replaces a table's name the alias of the table, or else its name, and return it."""
     columns = node.args["alias"].args.get("columns") if node.args.get("alias") else None
     source.set("alias", exp.TableAlias(this=exp.to_identifier(node.alias or node.name, quoted=True), columns=columns))
     return source
 
 
 def table_source(info: TableInfo, *further: exp.Expr) -> exp.Subquery:
-    """Return what stands for a table in a statement: its columns without the hidden ones, for a relation its facts.
+    """Return the subquery that replaces a table's name: its columns without the hidden ones, for a relation its facts.
 
-    `further` are expressions that each row is to have, too.
+    `further` are expressions that are selected, too.
     """
     database, name = stored_table(info)
     stored = exp.table_(name, db="main", catalog=database, quoted=True)
@@ -281,7 +281,7 @@ def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
 
 
 def _check_series(call: Mapping[str, Any]) -> None:
-    """Check that what stands for a table is a list, or a series with constant bounds."""
+    """Check that a function that is called in place of a table is a list, or a series with constant bounds."""
     name = str(call["function_name"]).lower()
     if name not in SERIES:
         raise SqlError(f"the function {name} is not allowed where a table is expected")

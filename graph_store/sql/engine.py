@@ -103,7 +103,7 @@ class SqlEngine:
 
     def _with_records(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, result: SqlResult,
                       most_cited: int) -> SqlResult:
-        """Return a result with the records that it rests on, or with a note that says why they cannot be told."""
+        """Return a result with the records that it rests on, or with a note that says why they are not known."""
         try:
             return RecordTracer(connection, self._tables, self._documents, most_cited).trace(query, result)
         except Untraceable as error:
@@ -194,7 +194,7 @@ def _find_position(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> 
 
 
 def _find_units(query: exp.Query, tables: Mapping[str, TableInfo], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the unit of each column of a result, given by `names`; "" where it has none or it cannot be told."""
+    """Return the unit of each column of a result, given by `names`; "" where it has none or is not known."""
     select = query
     while isinstance(select, exp.Subquery | exp.SetOperation):
         select = select.this

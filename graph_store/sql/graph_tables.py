@@ -106,7 +106,7 @@ def _place_facts(connection: duckdb.DuckDBPyConnection, stated: Sequence[Numbers
     Args:
         connection: a connection with the tables of chunks and of times.
         stated: the facts, chunks, starts and ends of what is stated.
-        timed: the facts, words, chunks, starts and ends of what is said of times.
+        timed: the facts, words, chunks, starts and ends of the words that say when facts hold.
         later: returns the dates from which later facts replace a fact.
     """
     timed = timed or (np.zeros(0, np.int32),) * 5

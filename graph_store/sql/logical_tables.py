@@ -47,7 +47,7 @@ _FURTHER_WORDS = frozenset({
 
 
 class Place(NamedTuple):
-    """Where a row stands: start and end in a document's text; both 0 for the document as a whole."""
+    """The place of a row: start and end in a document's text; both 0 for the document as a whole."""
 
     document: str
     start: int
@@ -286,7 +286,7 @@ def make_text_column(name: str, title: str, texts: Sequence[str | None]) -> SqlC
 
 def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, integers: bool = False,
                 **about: Any) -> SqlColumn:
-    """Return a column of values that are typed already; None stands for no value.
+    """Return a column of values that are typed already; None is an empty cell.
 
     `about` are other fields of its description. Numbers are BIGINT if all are `integers` that floats have exactly.
     """

@@ -33,7 +33,7 @@ _NOT_OF_ROWS = ("group", "having", "qualify", "order", "limit", "offset", "disti
 
 
 class Untraceable(Exception):
-    """A statement's rows cannot be told; the message says why."""
+    """The records that a statement's result rests on cannot be determined; the message says why."""
 
 
 class _Source(NamedTuple):
@@ -221,14 +221,14 @@ class RecordTracer:
                  documents: SourceDocuments, most_cited: int = MOST_CITED) -> None:
         self._connection, self._tables, self._most_cited = connection, tables, most_cited
         self._text, self._metadata, self._page = cache(documents.text), cache(documents.metadata), documents.page
-        # The pages stand behind a document's text in the ledger: to read them takes as long as to read the text.
+        # SQLite stores the pages behind a document's text, so reading them takes as long as reading the text.
         self._has_pages = cache(lambda document: documents.page(document, sys.maxsize) is not None)
 
     def trace(self, query: exp.Query, result: SqlResult) -> SqlResult:
         """Return a result with what it rests on; of several tables, `records` is the number of rows of the largest.
 
         Raises:
-            Untraceable: that cannot be told.
+            Untraceable: the statement is recursive, pivots or intersects.
         """
         lineage, traced = _Lineage(self._tables), query.copy()
         lineage.add(traced, _ROWS, {})

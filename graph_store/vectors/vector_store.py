@@ -109,7 +109,7 @@ class VectorStore:
         """Return all ids of a kind that have a vector."""
         return set(self.read(kind, lambda collection: collection.get(include=[])["ids"]))
 
-    def found(self, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
+    def find(self, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
         vectors: dict[str, Vectors] = {}
         for page in pages_of(list(dict.fromkeys(ids))):
@@ -123,7 +123,7 @@ class VectorStore:
         Raises:
             StoreError: an id has no vector; `banyan reindex` fixes that.
         """
-        vectors = self.found(kind, ids)
+        vectors = self.find(kind, ids)
         if missing := set(ids).difference(vectors):
             raise StoreError(f"{len(missing)} of the {kind} have no vector; run `banyan reindex`")
         return np.stack([vectors[key] for key in ids]) if ids else np.zeros((0, 0), np.float32)

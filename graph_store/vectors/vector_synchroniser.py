@@ -201,7 +201,7 @@ class VectorSynchroniser:
         self._prepare_to_write()
         unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for part in list_embedded(unresolved, self._documents, chunk_ids):
-            self._store_missing(part, self.store.found(part.kind, part.ids), self.recall)
+            self._store_missing(part, self.store.find(part.kind, part.ids), self.recall)
         self.store.mark_complete()
 
     def sync(self) -> None:
@@ -226,7 +226,7 @@ class VectorSynchroniser:
         """Return the vectors of ids of the graph, shape (len(ids), d): recalled, from the store, or else computed."""
         known = dict(self.recall(kind, ids))
         try:
-            known |= self.store.found(kind, [key for key in ids if key not in known])
+            known |= self.store.find(kind, [key for key in ids if key not in known])
         except (OSError, StoreError) as error:
             logging.getLogger("banyan").warning("%s; embedding again", error)
         texts = next(part.texts for part in self._list_embedded() if part.kind == kind)

@@ -34,7 +34,7 @@ def test_vectors_are_read_as_they_were_put(store, tmp_path):
     for opened in (store, _open(tmp_path)):
         assert opened.ids("entities") == set(KEYS)
         assert np.allclose(opened.get("entities", some), HashedEmbedder().encode(some), atol=1e-6)
-        assert opened.found("entities", ["new", KEYS[50]]).keys() == {KEYS[50]}
+        assert opened.find("entities", ["new", KEYS[50]]).keys() == {KEYS[50]}
         assert opened.ids("chunks") == set(KEYS[:3])
         opened.close()
     with pytest.raises(StoreError, match="1 of the entities have no vector"):
