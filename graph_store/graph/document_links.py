@@ -72,7 +72,7 @@ def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Do
     types, default_type = extractions.types_of(list(names.values())), document_type(schemas.current())
     entities = {document: (name, types.get(name, default_type)) for document, name in names.items()}
     chunks_of = defaultdict[str, list[Chunk]](list)
-    for chunk in sorted(documents.chunks_of({link.stated_in for link in links}), key=lambda chunk: chunk.ordinal):
+    for chunk in documents.chunks_of({link.stated_in for link in links}):
         chunks_of[chunk.document_id].append(chunk)
     mentions: list[tuple[object, ...]] = []
     facts: list[tuple[object, ...]] = []

@@ -222,14 +222,14 @@ class Documents:
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
         """Return chunks with their texts: all in service, by document and position, or those of some ids, in order."""
         if chunk_ids is None:
-            return self._with_texts(self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal"))
+            return self._with_texts(self._db.rows(f"{_CHUNK} WHERE revision = 0 {_IN_ORDER}"))
         wanted = list(chunk_ids)
         found = {row.id: row for row in self._db.rows(f"{_CHUNK} WHERE {among('id')}", among=wanted)}
         return self._with_texts([found[chunk] for chunk in wanted if chunk in found])
 
     def chunks_of(self, documents: Iterable[str]) -> list[Chunk]:
-        """Return the chunks in service of some documents, by id."""
-        return self._with_texts(self._db.rows(f"{_CHUNK} WHERE revision = 0 AND {among('document')} ORDER BY id",
+        """Return the chunks in service of some documents, by document and position."""
+        return self._with_texts(self._db.rows(f"{_CHUNK} WHERE revision = 0 AND {among('document')} {_IN_ORDER}",
                                               among=list(documents)))
 
     def _with_texts(self, rows: Sequence[Record]) -> list[Chunk]:
@@ -357,6 +357,7 @@ class Documents:
 
 
 _ALL = 2**31 - 1
+_IN_ORDER = "ORDER BY document, ordinal"
 _TO_DO = "status <> 'done'"  # the condition of the index `chunks_to_do`, which serves only queries that repeat it
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
