@@ -147,6 +147,7 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
     known.subtract(part.casefold() for match in breaks for part in _broken_parts(match) if part)
 
     def has_hyphen(left: str, right: str) -> bool:
+        """Return True if two parts are one word with a hyphen."""
         first, second = left.casefold(), right.casefold()
         whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
         if whole_count or hyphenated_count:
@@ -155,6 +156,7 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
         return not right[0].islower() or (are_long and known[first] > 0 and known[second] > 0)
 
     def join(match: "re.Match[str]") -> str:
+        """Return what a break and the part behind it become."""
         rest, space = match.groups()
         left, right = _broken_parts(match)
         if not right or right.casefold() in _AFTER_SUSPENDED:

@@ -107,13 +107,15 @@ def type_column(cells: Sequence[str], header: str = "", shown: Conventions = Con
 
 def _truth_column(cells: Sequence[str], stated: Mapping[str, int], empty: int) -> TypedColumn | None:
     """Return the truth values of a column, or None if it has any other cells."""
+    if not 0 < len(stated) <= _MOST_SPELLINGS:
+        return None
     folded = {cell: cell.strip().lower() for cell in stated}
-    values = set(folded.values()) if len(folded) <= _MOST_SPELLINGS else set()
+    values = set(folded.values())
     # Marks that say yes, where all other cells are empty and say no; a dash may say no, or that nobody knows.
-    if values and values <= _TICKS and empty and all(cell in stated or not cell.strip() for cell in cells):
+    if values <= _TICKS and empty and all(cell in stated or not cell.strip() for cell in cells):
         return TypedColumn("boolean", [cell in stated for cell in cells])
     for true, false in _TRUTHS:
-        if values and values <= true | false and (values == {"y", "n"} or not values <= _LETTERS):
+        if values <= true | false and (values == {"y", "n"} or not values <= _LETTERS):
             return TypedColumn("boolean", [folded[cell] in true if cell in stated else None for cell in cells],
                                empty=empty)
     return None
@@ -121,6 +123,7 @@ def _truth_column(cells: Sequence[str], stated: Mapping[str, int], empty: int) -
 
 def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str, shown: Conventions,
                    ) -> TypedColumn | None:
+    """Return the numbers of a column with their units; None if they are few, codes, dates in figures or lists."""
     if _CODES.search(label_key(header)) or are_dates_in_figures(stated):
         return None
     read = read_numbers(stated, shown.decimal)
@@ -141,6 +144,7 @@ def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
 
 
 def _date_column(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:
+    """Return the dates of a column, or None if it has few."""
     read = read_dates(stated, shown.day_first)
     return _column_of_kind("date", cells, stated, read.values, precision=read.precision, note=read.note,
                            conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous,

@@ -247,9 +247,10 @@ def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None)
             moment = datetime.combine(date(day.year, month, number), day.clock or time())
         except ValueError:  # no such date, such as 31 April
             continue
-        if are_in_zones and day.clock is not None and day.zone is None:
-            continue
-        moment -= timedelta(minutes=(day.zone or 0) if are_in_zones else 0)
+        if are_in_zones:
+            if day.clock is not None and day.zone is None:
+                continue
+            moment -= timedelta(minutes=day.zone or 0)
         values[cell] = moment if has_times else moment.date()
     return values, _zone_note(zones) if has_times else ""
 

@@ -133,7 +133,8 @@ def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint:
     if len(doubtful) > 1:
         return _Decision(hint) if hint else _Decision("", is_sure=False, note=mixed)
     if weights["spaced"]:  # the groups have a mark of their own
-        return _Decision(_MARKS[doubtful[0]][0])
+        as_decimal, _ = _MARKS[doubtful[0]]
+        return _Decision(as_decimal)
     return _decide_groups(doubtful[0], list(read.values()), hint)
 
 

@@ -8,6 +8,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from typing import Literal, NamedTuple
 
 from .dates import MONTHS
@@ -131,16 +132,12 @@ def _season(year: int, name: str) -> str:
     return f"{year}-12/{year + 1}-02" if first == _MONTHS_A_YEAR else f"{year}-{first:02d}/{year}-{first + 2:02d}"
 
 
-def _read_nothing(_: Phrase) -> str:
-    return ""
-
-
 def _read_day(phrase: Phrase) -> str:
     """Read "yesterday", 大后天."""
     return _around("day", phrase.day + timedelta(phrase.number("shift")))
 
 
-def _read_length(phrase: Phrase, sign: int) -> str:
+def _read_length(phrase: Phrase, *, sign: int) -> str:
     """Read "two months ago" as that month, and "a week ago today" as that day."""
     if _CLAUSES["vague"].search(phrase.before):
         return ""
@@ -154,26 +151,18 @@ def _read_length(phrase: Phrase, sign: int) -> str:
     return _around("day" if phrase.part("exact") else unit, _shift(unit, phrase.day, sign * count))
 
 
-def _read_ago(phrase: Phrase) -> str:
-    return _read_length(phrase, -1)
-
-
-def _read_ahead(phrase: Phrase) -> str:
-    return _read_length(phrase, 1)
-
-
 def _read_within(phrase: Phrase) -> str:
     """Read "in two months", unless it may say how long something takes."""
     words = phrase.match.string[phrase.sentence()[0]:phrase.match.start()].lower().split()
     is_single = phrase.part("number") in {"a", "an", "one"}
     if phrase.follows_past() or not _LASTING.isdisjoint(words) or (is_single and phrase.tense() != "future"):
         return ""
-    return _read_length(phrase, 1)
+    return _read_length(phrase, sign=1)
 
 
 def _read_after(phrase: Phrase) -> str:
     """Read 两周后, which in the past is after something else."""
-    return "" if phrase.tense() == "past" else _read_length(phrase, 1)
+    return "" if phrase.tense() == "past" else _read_length(phrase, sign=1)
 
 
 def _read_rolling(phrase: Phrase) -> str:
@@ -188,12 +177,13 @@ def _read_period(phrase: Phrase) -> str:
     day = _shift(unit, phrase.day, phrase.number("side"))
     if phrase.part("weekday"):
         return _around("day", day + timedelta(phrase.number("weekday") - day.weekday()))
-    month = phrase.number("month")
-    if month > _MONTHS_A_YEAR or (phrase.part("edge") and not phrase.part("side") and phrase.tense() == "past"):
-        return ""
-    if month:
+    if month := phrase.number("month"):
+        if month > _MONTHS_A_YEAR:
+            return ""
         unit, day = "month", date(day.year, month, 1)
     if phrase.part("edge"):
+        if not phrase.part("side") and phrase.tense() == "past":  # "by the end of the year" of a story
+            return ""
         return _edge(unit, day, is_end=phrase.number("edge") == 1)
     if third := phrase.part("third"):  # of ten days each: 上旬
         first, last = {"上": (1, 10), "中": (11, 20), "下": (21, monthrange(day.year, day.month)[1])}[third]
@@ -259,10 +249,10 @@ def _read_weekday(phrase: Phrase) -> str:
     if side in ("last", "next"):
         is_certain = in_week <= phrase.day if side == "next" else in_week >= phrase.day
         return _around("day", in_week + timedelta(_DAYS_A_WEEK * phrase.number("side"))) if is_certain else ""
-    tense = ("past" if "past" in side else "future") if side else phrase.tense()
-    if tense is None or (in_week == phrase.day and not side):
+    is_past = "past" in side if side else phrase.tense() == "past"
+    if not side and (phrase.tense() is None or in_week == phrase.day):
         return ""
-    weeks = int(in_week <= phrase.day) if tense == "future" else -int(in_week >= phrase.day)
+    weeks = -int(in_week >= phrase.day) if is_past else int(in_week <= phrase.day)
     return _around("day", in_week + timedelta(_DAYS_A_WEEK * weeks))
 
 
@@ -284,9 +274,10 @@ def _read_day_of_month(phrase: Phrase) -> str:
 
 
 _READERS: dict[str, Callable[[Phrase], str]] = {
-    "nothing": _read_nothing, "day": _read_day, "ago": _read_ago, "ahead": _read_ahead, "within": _read_within,
-    "after": _read_after, "rolling": _read_rolling, "period": _read_period, "in_year": _read_in_year,
-    "month": _read_month, "weekend": _read_weekend, "weekday": _read_weekday, "day_of_month": _read_day_of_month}
+    "nothing": lambda _: "", "day": _read_day, "ago": partial(_read_length, sign=-1),
+    "ahead": partial(_read_length, sign=1), "within": _read_within, "after": _read_after, "rolling": _read_rolling,
+    "period": _read_period, "in_year": _read_in_year, "month": _read_month, "weekend": _read_weekend,
+    "weekday": _read_weekday, "day_of_month": _read_day_of_month}
 
 
 FORMS = [(re.compile(form, re.IGNORECASE), _READERS[reader]) for reader, form in _DATA["forms"]]

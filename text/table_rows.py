@@ -65,14 +65,13 @@ def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
     # One search in all values of a row is much faster than cleaning each.
     cells = cells if _UNCLEAN.search(values) is None else [Cell(header, _clean_text(value)) for header, value in cells]
     first, *others = [f"{_clean_text(header).replace(_COLON, ' ')}{_COLON}{value}" for header, value in cells]
-    line_cells, length = [first], len(first)
+    line = first
     for cell in others:
-        if len(line_cells) > 1 and length + len(cell) > LONGEST_LINE:
-            yield f"{_OPEN}{_BETWEEN.join(line_cells)}{_CLOSE}"
-            line_cells, length = [first], len(first)
-        line_cells.append(cell)
-        length += len(_BETWEEN) + len(cell)
-    yield f"{_OPEN}{_BETWEEN.join(line_cells)}{_CLOSE}"
+        if line != first and len(line) + len(cell) > LONGEST_LINE:
+            yield f"{_OPEN}{line}{_CLOSE}"
+            line = first
+        line = f"{line}{_BETWEEN}{cell}"
+    yield f"{_OPEN}{line}{_CLOSE}"
 
 
 def find_rows(text: str) -> Iterator[Row]:

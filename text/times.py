@@ -23,7 +23,7 @@ SECTION = ("under", "见于")
 """What marks the section that a fact holds in, in English and in Chinese: "under: Second quarter"."""
 LONGEST = 80  # the most characters of words that say when; longer ones are a sentence
 _MOST_NOTED = 4  # how many of a fact's times a note shows, the latest ones
-_WORDS = {name: re.compile(form, re.IGNORECASE) for name, form in read_patterns("times.toml").items()}
+_FORMS = {name: re.compile(form, re.IGNORECASE) for name, form in read_patterns("times.toml").items()}
 _QUARTERS, _MONTHS_EACH = range(33, 37), 3
 _EARLIEST, _LATEST = (-(10**6), 1, 1), (10**6, 12, 31)
 
@@ -65,7 +65,7 @@ def split_qualifiers(words: str) -> tuple[str, tuple[str, ...]]:
     when, qualifiers = list[str](), list[str]()
     for part in filter(None, map(_strip_brackets, re.split("[;；]", _strip_brackets(words)))):
         is_section = part.startswith(tuple(f"{mark}: " for mark in SECTION))
-        is_qualifier = is_section or (_WORDS["qualifier"].fullmatch(part) is not None and _read_when(part) is None)
+        is_qualifier = is_section or (_FORMS["qualifier"].fullmatch(part) is not None and _read_when(part) is None)
         (qualifiers if is_qualifier else when).append(part)
     return "; ".join(when).strip(" ()（）"), tuple(qualifiers)
 
@@ -83,9 +83,9 @@ def _read_when(words: str) -> FactTime | None:
     if dated is None:
         return None
     kind, start, end = dated
-    if _WORDS["planned"].search(words):
+    if _FORMS["planned"].search(words):
         return FactTime(words, "planned", start, end)
-    if _WORDS["former"].search(words):
+    if _FORMS["former"].search(words):
         return FactTime(words, "former", start, end)
     return FactTime(words, kind, start, end) if start or end else None
 
@@ -94,12 +94,12 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     """Return the kind of time that words with dates state, and its first and last date."""
     if meant := MEANT.search(words):  # a relative date has words such as "the end of", which end nothing
         first, _, last = meant["meant"].partition("/")
-        lead = _WORDS["first_word"].match(words)
-        return _read_one(lead[0] if lead else "", (first, last or first, False), words[meant.end():])
-    whole = _date_bounds(parse_date(_WORDS["during"].sub("", words)))
+        lead = _FORMS["first_word"].match(words)
+        return _read_single_date(lead[0] if lead else "", (first, last or first, False), words[meant.end():])
+    whole = _date_bounds(parse_date(_FORMS["during"].sub("", words)))
     if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
         return "during", *whole[:2]
-    quarters = [match.span() for match in _WORDS["quarter"].finditer(words)]
+    quarters = [match.span() for match in _FORMS["quarter"].finditer(words)]
     others = [(start, end) for start, end in find_dates(words)
               if all(end <= quarter_start or quarter_end <= start for quarter_start, quarter_end in quarters)]
     spans = sorted([*quarters, *others])
@@ -108,25 +108,25 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
         return None
     if not spans:
         return "at", "", ""
-    before, after = words[:spans[0][0]], words[spans[-1][1]:]
+    (first_begin, first_end), (last_begin, last_end) = spans[0], spans[-1]
+    before, between, after = words[:first_begin], words[first_end:last_begin], words[last_end:]
     if len(spans) == 1:
-        return _read_one(before, dates[0], after)
-    (start, _, _), (_, end, _) = dates
-    is_range = _WORDS["between"].search(before) or _WORDS["range"].match(words[spans[0][1]:spans[1][0]])
-    is_forward = _first_day(start) <= _first_day(dates[1][0])
-    return ("during", start, end) if is_range and is_forward else None
+        return _read_single_date(before, dates[0], after)
+    (start, _, _), (other_start, end, _) = dates
+    is_range = _FORMS["between"].search(before) or _FORMS["range"].match(between)
+    return ("during", start, end) if is_range and _first_day(start) <= _first_day(other_start) else None
 
 
-def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
+def _read_single_date(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
     """Return the kind of time that a date (see `_date_bounds`) and the words around it state, and its two dates."""
     start, end, is_range = date
     if is_range:
         return "during", start, end
-    if _WORDS["open_end"].search(after):
+    if _FORMS["open_end"].search(after):
         return "from", start, ""
-    if _WORDS["until_before"].search(before) or _WORDS["until_after"].match(after):
+    if _FORMS["until_before"].search(before) or _FORMS["until_after"].match(after):
         return "until", "", end
-    if _WORDS["from_before"].search(before) or _WORDS["from_after"].match(after):
+    if _FORMS["from_before"].search(before) or _FORMS["from_after"].match(after):
         return "from", start, ""
     return "at", start, end
 
@@ -215,10 +215,6 @@ class Validity(NamedTuple):
         """Return a text of the fact with its time in brackets: "Ana Ruiz (since 2019)"."""
         note = self.note()
         return f"{text} ({note})" if note else text
-
-    def line(self, *cells: str) -> str:
-        """Return the fact as cells of one line, with its time as the last one."""
-        return CELL_MARK.join((*cells, *filter(None, [self.note()])))
 
     @property
     def successor_date(self) -> str:
