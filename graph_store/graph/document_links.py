@@ -196,10 +196,10 @@ def _read_statements(text: str, document: str, named: "NamedDocuments") -> Itera
 def _read_fields(documents: Iterable[DocumentSummary], named: "NamedDocuments") -> Iterator[DocumentLink]:
     """Yield the links that metadata fields state, such as `obsoletes: 822`."""
     for document in documents:
-        keys = [(label_key(field), value) for field, value in document.metadata.items()]
-        for key, value in [pair for pair in keys if pair[0] in (*_FIELDS["active"], *_FIELDS["passive"])]:
+        fields = {label_key(field): value for field, value in document.metadata.items()}
+        for key in [key for key in (*_FIELDS["active"], *_FIELDS["passive"]) if key in fields]:
             relation = AMENDS if _AMENDING.search(key) else SUPERSEDES
-            for phrase in re.split(r"[,;、；，]", value):
+            for phrase in re.split(r"[,;、；，]", fields[key]):
                 if other := named.find(phrase, document.id):
                     head, tail = (document.id, other) if key in _FIELDS["active"] else (other, document.id)
                     yield DocumentLink(head, relation, tail, document.id, *_NOWHERE)

@@ -108,7 +108,7 @@ class GraphColumns:
         """For each entity the rows of the triples in which it is head or tail, ascending."""
         heads, tails = self.triples[:, 0], self.triples[:, 2]
         rows = np.arange(len(self.triples))
-        other_tails = heads != tails
+        other_tails = heads != tails  # a triple that joins an entity to itself is listed once
         entities = np.concatenate([heads, tails[other_tails]])
         triples = np.concatenate([rows, rows[other_tails]])
         order = sort_rows(entities, triples)

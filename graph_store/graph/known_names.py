@@ -166,7 +166,7 @@ class _PersonNames:
         for row, (entity, chunk) in enumerate(cells):
             document, name = document_of.get(columns.texts[chunk], ""), self._names[entity]
             words, address = name.split(), _form_of_address(name)
-            is_short = len(words) == (2 if address else 1)
+            is_short = len(words) == (2 if address else 1)  # one word, alone or behind a form of address
             if not document:  # another process has deleted it meanwhile
                 continue
             if is_person[entity] and not (is_short and words[-1][0].isupper()):

@@ -158,6 +158,7 @@ class Database:
         """Run one statement for many rows of values, and return the number of rows it changed."""
         if not rows:
             return 0
+        # One row is given by itself, as a statement without values cannot be run for many rows.
         with self._lock, self._explain_errors():
             result = self._ledger.connection.execute(text(sql), rows if len(rows) > 1 else rows[0])
             result.close()

@@ -206,11 +206,10 @@ def _aggregates(select: exp.Select) -> bool:
 def _order_by_extreme(projections: Sequence[exp.Expr]) -> exp.Ordered | None:
     """Return an order that begins with the rows of the largest or smallest value, if that is asked for."""
     for projection in projections:
-        found = projection.find(*_EXTREMES)
-        if found is not None and found.find_ancestor(exp.Window, exp.Select) is not None:
-            by = found.expression if isinstance(found, exp.ArgMax | exp.ArgMin) else found.this
+        if (extreme := projection.find(*_EXTREMES)) is not None:
+            by = extreme.expression if isinstance(extreme, exp.ArgMax | exp.ArgMin) else extreme.this
             if by is not None and not isinstance(by, exp.Distinct):
-                return exp.Ordered(this=by.copy(), desc=isinstance(found, exp.Max | exp.ArgMax), nulls_first=False)
+                return exp.Ordered(this=by.copy(), desc=isinstance(extreme, exp.Max | exp.ArgMax), nulls_first=False)
     return None
 
 

@@ -264,8 +264,7 @@ class VectorSynchroniser:
     def _encode_unknown(self, known: Mapping[str, Vectors], texts: Callable[[Collection[str]], dict[str, str]],
                         ids: Sequence[str]) -> Vectors:
         """Return the vectors of ids, of which some are known, shape (len(ids), d)."""
-        new = [key for key in ids if key not in known]
-        if new:
+        if new := [key for key in ids if key not in known]:
             text_of = texts(new)
             known = {**known, **dict(zip(new, self._embedder.encode([text_of[key] for key in new]), strict=True))}
         return np.stack([known[key] for key in ids]) if ids else np.zeros((0, self._embedder.dimension), np.float32)
