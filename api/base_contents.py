@@ -53,12 +53,8 @@ class BaseContents:
               where: Where = None) -> list[Fact]:
         """Return the facts with their sources: all, or those that fit what is given.
 
-        Args:
-            entity: the id or name of an entity that is subject or object.
-            relation: a relation type.
-            at: a date, such as "2020" or "15 March 2020", on which the facts hold; planned and replaced ones do not.
-            documents: documents that state them; as in `ask`.
-            where: metadata of such documents; as in `ask`.
+        These are the id or name of an entity that is subject or object, a relation type, a date on which the facts hold
+        (`at`, such as "2020" or "15 March 2020"), and documents that state them, given as in `ask`.
 
         Raises:
             ValueError: `at` is no date with a year.
@@ -170,7 +166,7 @@ class ManualEdits:
         return self._edit(who, lambda edits, user: edits.supersede(newer, older, user, why))
 
     def trust(self, pattern: str, rank: int, *, why: str = "", who: str = "") -> int:
-        """Rank the documents whose ids match a pattern such as "wiki/*"; others have the rank 0, and higher is better.
+        """Rank documents by a pattern of their ids, such as "wiki/*"; others have the rank 0.
 
         Where documents differ and neither supersedes the other, answers prefer the one of the higher rank.
         """

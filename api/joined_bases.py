@@ -168,14 +168,10 @@ class JoinedBases:
 
     def sql(self, query: str, *, documents: Sequence[str] | str = (), where: Where = None, limit: int = MOST_ROWS,
             seconds: float = SQL_SECONDS) -> SqlRows:
-        """Run a SELECT over the records, the documents and the graph, and return its rows with their sources.
+        """Run one SELECT in DuckDB's SQL over what `tables` lists, and return its rows with their sources.
 
-        Args:
-            query: one SELECT in DuckDB's SQL; `tables` lists what it can read.
-            documents: only rows of these documents; as in `ask`.
-            where: only rows of documents with this metadata; as in `ask`.
-            limit: the most rows to return; `total` counts all.
-            seconds: the time after which the query is stopped.
+        `documents` and `where` limit the rows that are read as in `ask`, `limit` those that are returned (`total`
+        counts all), and `seconds` the time.
 
         Raises:
             SqlError: the query is not one SELECT over known tables and columns, or took too long.

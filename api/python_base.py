@@ -111,14 +111,8 @@ class KnowledgeBase(JoinedBases, BaseContents):
              progress: Progress | bool | None = None) -> tuple[FolderChanges, BuildReport | None]:
         """Follow a folder: add its new files, read changed ones again, and delete the documents whose files are gone.
 
-        Args:
-            folder: a folder of this machine.
-            dry_run: change nothing.
-            context: every option of a build.
-            progress: as in `add`.
-
-        Returns:
-            What differed, and the report of the build, which is None if nothing was read.
+        It returns what differed, and the report of the build, which is None if nothing was read. A `dry_run` changes
+        nothing; `context` and `progress` are as in `add`.
 
         Raises:
             BanyanError: the folder cannot be read, or all of its files are gone, as if its disk were not mounted.

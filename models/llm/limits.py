@@ -172,7 +172,7 @@ class LimitedCalls(Generic[_Client]):
 
     async def ask(self, texts: Iterable[str], call: Callable[[_Client], Awaitable[Reply]]) -> Reply:
         """Make one paid call when the limits allow it."""
-        self.limits.breaker.check()
+        self.limits.breaker.check()  # before a line is logged: a call that is not sent is no call
         with _observed_call(self.limits, self._operation) as observed:
             async with self._connecting.of_this_loop():
                 if not (clients := self._clients.of_this_loop()):
