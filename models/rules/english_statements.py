@@ -6,7 +6,7 @@ Where a parse shows no certain relation, there is none: a missed short answer co
 quoted anyway.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...text.lexicon import WORDS, word_set
@@ -37,8 +37,8 @@ _OF_ALL = word_set("corporate whole entire total overall global worldwide")
 _DESCRIBING = word_set("describe define specify explain list document mention detail outline state")
 """Verbs whose subject is a text: what "RFC 20 defines" is "defined in RFC 20"."""
 _SUBJECTS = word_set("nsubj nsubjpass")
-_EMBEDDED = word_set("relcl advcl ccomp acl csubj csubjpass parataxis pcomp xcomp")
-"""How a clause depends on another one whose arguments are not its own."""
+_GOVERNED = word_set("ccomp csubj csubjpass parataxis pcomp xcomp")
+"""How a clause depends on a verb that says whether it is a fact."""
 _NOUNS = word_set("NOUN PROPN")
 _CURRENT = word_set("current present")
 """What may qualify a role that is asked for in the present tense."""
@@ -159,7 +159,7 @@ class EnglishStatement:
 
     def _has_names(self, clause: "Token") -> bool:
         """Return True if each name of the question that the sentence has is, as a whole, in the clause."""
-        tokens = set(self._tokens(clause))
+        tokens = self._tokens(clause)
         for name in self._asked.question.names:
             places = _find_name(self._doc, name)
             if places and not any(self._doc[end - 1] in tokens and self._is_whole_name(start, end)
@@ -237,30 +237,15 @@ class EnglishStatement:
                    if token.dep_ == "compound" and noun.ent_type_ != "PERSON"]  # Ada, before Blum
         return not any(token.pos_ == "PROPN" and token.head in {noun, noun.head} for token in beside)
 
-    def _tokens(self, clause: "Token") -> "Iterator[Token]":
-        """Yield the tokens of a clause, with its subject or antecedent, but without the clauses in it."""
-        inner: set[Token] = set()
-        for verb in clause.subtree:
-            is_own_clause = verb.dep_ in _EMBEDDED or (verb.dep_ == "conj" and _own_subject(verb) is not None)
-            # "went on to win" states the winning itself.
-            has_happened = verb.head == clause and verb.dep_ == "xcomp" and clause.lemma_ in _IMPLICATIVE
-            if verb != clause and _is_verb(verb) and is_own_clause and not has_happened:
-                inner.update(verb.subtree)
-        yield from (token for token in clause.subtree if token not in inner)
+    def _tokens(self, clause: "Token") -> "set[Token]":
+        """Return the tokens of a clause, with its subject or antecedent."""
         outer = _antecedent_of(clause) if clause.dep_ in {"relcl", "acl"} else _subject_of(clause)
-        if outer is not None:
-            own = set(clause.subtree)
-            yield from (token for token in outer.subtree if token not in own)
+        return {*clause.subtree, *(outer.subtree if outer is not None else ())}
 
     def _is_asserted(self, clause: "Token") -> bool:
-        """Return True unless a clause depends on a verb or noun that makes it no fact, such as "claim" and "rumour"."""
-        for step in (clause, *clause.ancestors):
-            is_content = step.dep_ in {"relcl", "acl"} and any(child.dep_ == "mark" for child in step.children)
-            is_governed = step.dep_ in _EMBEDDED - {"relcl", "acl", "advcl"} and not (
-                self._asked.says(step.head) or step.head.lemma_ in _IMPLICATIVE)
-            if is_content or is_governed:
-                return False
-        return True
+        """Return True unless a clause depends on a verb that makes it no fact, such as "claim" and "hope"."""
+        return not any(step.dep_ in _GOVERNED and not (self._asked.says(step.head) or step.head.lemma_ in _IMPLICATIVE)
+                       for step in (clause, *clause.ancestors))
 
 
 def _asked_token(doc: "Doc", verb: "Token") -> "Token":

@@ -16,8 +16,8 @@ from .english_statements import AskedClause, EnglishStatement
 from .finder import Finder, Found
 from .likeness import gender_of
 from .question import MEN, WOMEN, Question, foreign_forms
+from .recognition.name_kinds import VALUES
 from .recognition.names import Place, names_in
-from .recognition.spans import VALUES
 from .units import Unit
 
 Stated = tuple[str, Unit]

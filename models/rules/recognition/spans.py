@@ -13,17 +13,14 @@ from ....text.quantities import find_values
 from ....text.scripts import CJK, script_of
 from ....text.sentences import split_sentences
 from ...parsing.parser import Parser
-from .name_kinds import VALUES, Span, name_of, without_emphasis, without_overlaps
-from .names import find_chinese_names, is_outside
+from .name_kinds import Span, without_emphasis, without_overlaps
+from .names import find_chinese_names
 from .spelled_names import find_spelled_names
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-__all__ = ["VALUES", "Span", "find_spans", "name_of"]
-
 _HAN = re.compile(f"[{CJK}]")
-_LONGEST_REPEATED_TITLE = 12  # the most characters of a Chinese title whose repetitions in the text are names
 _HAN_SHARE = 0.15  # the share of Han characters above which a sentence is read as Chinese
 _FENCED = re.compile(r"^ {0,3}(?P<fence>```|~~~).*?(?:^ {0,3}(?P=fence)|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)(?P<marks>`{1,2})(?!`)[^`\n]{1,200}(?P=marks)(?!`)")  # words of a program in a sentence
@@ -76,10 +73,5 @@ def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int
                    if not han or not _HAN.search(text, span.start, span.end)]  # no name: "SIG组内成员讨论确定"
     chinese = [Span(*place) for place in find_chinese_names(without_emphasis(text), han, masked)]
     values = [Span(value.start, value.end, value.kind) for value in find_values(text)]
-    title_places: list[Span] = []
-    if _HAN.fullmatch(title[:1]) and len(title) <= _LONGEST_REPEATED_TITLE:
-        title_places = [Span(match.start(), match.end(), "name") for match in re.finditer(re.escape(title), text)]
-    if sum(is_outside((span.start, span.end, ""), masked) for span in title_places) < 2:  # noqa: PLR2004
-        title_places = []  # the text does not speak of its title: 历史文化
-    return without_overlaps(spelled, chinese, values, title_places)
+    return without_overlaps(spelled, chinese, values)
 

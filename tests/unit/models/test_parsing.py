@@ -7,7 +7,8 @@ import pytest
 from banyan.models.local_models import ModelError
 from banyan.models.parsing import parser as pipelines
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules.recognition.spans import Span, find_spans, name_of
+from banyan.models.rules.recognition.name_kinds import Span, name_of
+from banyan.models.rules.recognition.spans import find_spans
 from banyan.text.sentences import split_sentences
 
 TEXT = "Anna Brandt joined in 2011. She runs the plant in Lyon.\n# Our people\nPaul Weiss left."
