@@ -1,20 +1,11 @@
 """The mentions of a question in one table, of which those that became a part of the query are accounted for."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from itertools import pairwise
 
 from ..schemas.records import ColumnInfo
-from .question_columns import (
-    UnclearError,
-    has_own_counts,
-    is_author,
-    is_date,
-    is_labelled,
-    is_number,
-    is_text,
-    only,
-)
+from .question_columns import AskedKind, UnclearError, fits, has_own_counts, only
 from .question_words import Mention, is_kind_of, keys_of, lexicon, listed_words
 from .table_mentions import Reading
 
@@ -59,12 +50,12 @@ class AskedParts:
     def _is_figure(self, year: Mention) -> bool:
         """Return True for a year that is rather a number: "1000 pages"."""
         behind = self.directly_behind(year)
-        return year.kind == "date" and year.name.isdigit() and behind is not None and self.may_be(behind, is_number)
+        return year.kind == "date" and year.name.isdigit() and behind is not None and self.may_be(behind, "number")
 
     def _says_group(self, by: Mention) -> bool:
         """Return True if "by" says what is grouped: "by region", unlike "by Ada" and "the top three by mass"."""
         group = self.following(by, "column", "head", *PERIODS, gap=2)
-        return group is not None and not (self.has(*DEGREES) and self.may_be(group, is_number))
+        return group is not None and not (self.has(*DEGREES) and self.may_be(group, "number"))
 
     def _says_nothing(self, mention: Mention) -> bool:
         """Return True for words that say nothing of their own: "the", "whose", "year" before 2019."""
@@ -125,13 +116,18 @@ class AskedParts:
 
     # Columns.
 
-    def may_be(self, mention: Mention, fits: Callable[[ColumnInfo], bool]) -> bool:
-        """Return True if a mention may mean a column that fits."""
-        return any(fits(self.columns[name]) for name in mention.columns)
+    def may_be(self, mention: Mention, *kinds: AskedKind) -> bool:
+        """Return True if a mention may mean a column of one of some kinds."""
+        return any(fits(self.columns[name], kind) for name in mention.columns for kind in kinds)
 
-    def column_of(self, mention: Mention, fits: Callable[[ColumnInfo], bool] = lambda _: True) -> ColumnInfo:
-        """Return the one column that a mention means."""
-        return only([self.columns[name] for name in mention.columns if fits(self.columns[name])], mention)
+    def column_of(self, mention: Mention, kind: AskedKind | None = None) -> ColumnInfo:
+        """Return the one column that a mention means, of a kind if one is given."""
+        columns = [self.columns[name] for name in mention.columns]
+        return only([column for column in columns if kind is None or fits(column, kind)], mention)
+
+    def columns_of(self, kind: AskedKind) -> list[ColumnInfo]:
+        """Return the columns of the table of a kind."""
+        return [column for column in self.columns.values() if fits(column, kind)]
 
     def is_grouped(self, mention: Mention) -> bool:
         """Return True if a word such as "per" stands before a mention."""
@@ -139,7 +135,7 @@ class AskedParts:
 
     def dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that a question may mean that names none: of when something was made, those."""
-        dates = list(filter(is_date, self.columns.values()))
+        dates = self.columns_of("date")
         if not self.are_documents:
             return dates
         dates = [column for column in dates if 2 * column.empty <= self.table.rows]
@@ -156,8 +152,8 @@ class AskedParts:
         """Return the columns of numbers that the rows are called by: "number", or "KEP" in a table of KEPs."""
         # Sales are called by no number in a table of sales, unlike what the first column of records numbers.
         columns = self.table.columns if self.are_documents else self.table.columns[:1]
-        return [column for column in filter(is_number, columns)
-                if keys_of(column.title) in self.reading.heads or is_kind_of("number_word", column.name)]
+        return [column for column in columns if column.kind == "number" and (
+            keys_of(column.title) in self.reading.heads or is_kind_of("number_word", column.name))]
 
     def naming_columns(self) -> list[ColumnInfo]:
         """Return the columns whose texts tell rows apart."""
@@ -165,7 +161,7 @@ class AskedParts:
         if self.are_documents:
             titles = [self.columns[name] for name in ("document", "title") if name in self.columns]
             return [*heads, titles[-1]] if heads else titles
-        named = [column for column in self.table.columns if is_text(column) and column.name != "document"
+        named = [column for column in self.table.columns if column.kind == "text" and column.name != "document"
                  and column.distinct >= _LEAST_DISTINCT * self.table.rows]
         if not (heads or named):
             raise UnclearError(self.table.name)
@@ -197,10 +193,8 @@ class AskedParts:
     def _is_superlative(self, mention: Mention) -> bool:
         """Return True if a degree stands right before a mention: the deepest lake, the highest budget film."""
         degree = next((one for one in self.before(mention) if one.kind in DEGREES), None)
-        if degree is None or degree.kind in {"most", "fewest", "commonest"}:
-            return False
-        return all(one.kind in {"value", "number", "made"} or self.may_be(
-            one, lambda column: is_number(column) or is_date(column)) for one in self.between(degree, mention))
+        return degree is not None and all(one.kind in {"value", "number", "made"} or self.may_be(one, "number", "date")
+                                          for one in self.between(degree, mention))
 
     def are_counted(self) -> bool:
         """Return True if the noun that is counted is what the table's rows are, or a value of theirs, or none."""
@@ -218,7 +212,7 @@ class AskedParts:
             return not counts or counts_deeds or any(
                 other.kind in {"value", "quoted"} for other in self.before(counts[0]))
         if noun.kind == "people":
-            return any(is_labelled(column, "person") for column in self.table.columns)
+            return any(keys_of(column.title) in lexicon().labels["person"] for column in self.table.columns)
         # Of documents under "Events", none need be an event.
         return self.is_rows(noun) or (noun.kind == "value" and not self.are_documents)
 
@@ -238,16 +232,15 @@ class AskedParts:
     def _is_predicate(self, column: Mention, noun: Mention | None) -> bool:
         """Return True if a column's words say something of the noun before them instead of belonging to it."""
         # So do "proposals owned", "women died" and 提案的状态是, unlike "proposal authors".
-        is_verb = column.words.endswith("ed")
         if noun is None:
-            return is_verb and self.may_be(column, is_date)
+            return self.may_be(column, "date")
         is_whole = noun.words.endswith("s") or self.following(column, "value", gap=1) is not None
-        return is_verb or (self.is_rows(noun) and is_whole)
+        return column.words.endswith("ed") or (self.is_rows(noun) and is_whole)
 
     def is_deed(self, mention: Mention) -> bool:
         """Return True for a verb that says what an author does: "wrote", "contributed"."""
         return mention.kind == "column" and keys_of(mention.text) not in lexicon().labels["author"] and self.may_be(
-            mention, is_author)
+            mention, "author")
 
     def asks_for_deeds(self) -> bool:
         """Return True for "What did Ada Blum write?", which asks for rows."""

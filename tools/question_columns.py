@@ -1,10 +1,14 @@
 """What the columns of a table hold for a question: by their kinds, labels, units and values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Literal
 
 from ..models.rules.likeness import may_be
 from ..schemas.records import ColumnInfo, ColumnKind, TableInfo
 from .question_words import Mention, bare_name, convert, keys_of, label_variants, lexicon, unit_of
+
+AskedKind = ColumnKind | Literal["year", "time", "author", "made", "quantity", "owner", "person"]
+"""What a question may ask of a column: what its cells are, or what its label says of them."""
 
 
 class UnclearError(Exception):
@@ -18,44 +22,24 @@ def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:
     return columns[0]
 
 
-def _of_kind(kind: ColumnKind) -> Callable[[ColumnInfo], bool]:
-    return lambda column: column.kind == kind
-
-
-is_number, is_date, is_list = _of_kind("number"), _of_kind("date"), _of_kind("list")
-is_text, is_truth = _of_kind("text"), _of_kind("boolean")
-
-
-def is_labelled(column: ColumnInfo, kind: str) -> bool:
-    """Return True for a column of which the label says a kind of thing, such as an author."""
-    return keys_of(column.title) in lexicon().labels[kind]
-
-
-def is_author(column: ColumnInfo) -> bool:
-    """Return True for a column of authors, by its label."""
-    return is_labelled(column, "author")
-
-
-def is_year(column: ColumnInfo) -> bool:
-    """Return True for a column of numbers that are years by its label."""
-    return is_number(column) and keys_of(column.title)[-1:] in {*label_variants("year")}
-
-
-def tells_when(column: ColumnInfo) -> bool:
-    """Return True for a column of dates or years."""
-    return is_date(column) or is_year(column)
-
-
-def says_owner(column: ColumnInfo) -> bool:
-    """Return True for a column of which the label has a word for makers or owners, such as publishers."""
-    return not lexicon().labels["owner"].isdisjoint((key,) for key in keys_of(column.title))
-
-
-def is_of_persons(column: ColumnInfo) -> bool:
-    """Return True for a column of persons, by its label or its values."""
-    values = [bare_name(value) for value, _ in column.frequent]
-    return is_labelled(column, "owner") or is_labelled(column, "person") or (bool(values) and all(
-        value[:1] == "@" or ("://" not in value and may_be("person", value)) for value in values))
+def fits(column: ColumnInfo, kind: AskedKind) -> bool:
+    """Return True for a column of a kind; years, authors, makers and persons are told by its label, or its values."""
+    keys, labels = keys_of(column.title), lexicon().labels
+    match kind:
+        case "year":
+            return column.kind == "number" and keys[-1:] in {*label_variants("year")}
+        case "time":
+            return column.kind == "date" or fits(column, "year")
+        case "author" | "made" | "quantity":
+            return keys in labels[kind]
+        case "owner":
+            return not labels["owner"].isdisjoint((key,) for key in keys)
+        case "person":
+            values = [bare_name(value) for value, _ in column.frequent]
+            return keys in labels["owner"] | labels["person"] or (bool(values) and all(
+                value[:1] == "@" or ("://" not in value and may_be("person", value)) for value in values))
+        case _:
+            return column.kind == kind
 
 
 def has_own_counts(table: TableInfo) -> bool:
@@ -63,8 +47,8 @@ def has_own_counts(table: TableInfo) -> bool:
     if table.kind == "documents":
         return False
     texts = [column for column in table.columns if column.kind != "number" and column.name != "document"]
-    return (len(texts) == 1 and is_date(texts[0])) or any(
-        is_number(column) and is_labelled(column, "quantity") for column in table.columns)
+    return (len(texts) == 1 and texts[0].kind == "date") or any(
+        column.kind == "number" and fits(column, "quantity") for column in table.columns)
 
 
 def unit_of_column(column: ColumnInfo) -> str:
@@ -76,7 +60,7 @@ def columns_of_measure(table: TableInfo, name: str) -> list[ColumnInfo]:
     """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
     measure = lexicon().measures[name]
     labels = [keys_of(label) for label in measure["labels"].split(", ")]
-    numbers = [column for column in table.columns if is_number(column)]
+    numbers = [column for column in table.columns if column.kind == "number"]
     named = [column for column in numbers if (keys := keys_of(column.title)) and any(
         keys[at:at + len(label)] == label for label in labels for at in range(len(keys)))]
     return named or [column for column in numbers if column.unit and column.unit in measure["units"]]

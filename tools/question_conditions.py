@@ -7,19 +7,7 @@ from itertools import pairwise
 from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import SKIPPED
-from .question_columns import (
-    UnclearError,
-    is_author,
-    is_date,
-    is_labelled,
-    is_list,
-    is_number,
-    is_text,
-    is_truth,
-    only,
-    says_owner,
-    written_column,
-)
+from .question_columns import UnclearError, fits, only, written_column
 from .question_measures import Condition, MeasureReader
 from .question_words import Mention, keys_of, listed_words
 from .table_mentions import rarely_filled
@@ -39,7 +27,7 @@ class ConditionReader(MeasureReader):
         conditions = [*self._numbers(), *self._dates(), *self._presence(), *self._values(), *self._truths(),
                       *self._in_folder(folders)]
         single = [condition.column for condition in conditions if condition.values and not condition.is_negative
-                  and not is_list(self._parts.columns[condition.column])]
+                  and self._parts.columns[condition.column].kind != "list"]
         missing = {condition.column for condition in conditions if condition.sql.endswith(" IS NULL")}
         others = {condition.column for condition in conditions if not condition.sql.endswith(" IS NULL")}
         if len(set(single)) < len(single) or missing & others:
@@ -51,7 +39,7 @@ class ConditionReader(MeasureReader):
         named = self._parts.unused("column") if self._parts.has("count", "share") else []
         columns = [(self._parts.columns[mention.columns[0]], mention) for mention in named if len(mention.columns) == 1]
         return [self._condition(column, quoted(column.name), f"{column.title} is yes", mention)
-                for column, mention in columns if is_truth(column)]
+                for column, mention in columns if column.kind == "boolean"]
 
     def _in_folder(self, folders: Collection[str]) -> list[Condition]:
         """Read what documents are called as the folder that they are in: "recipes" in recipes/."""
@@ -104,8 +92,8 @@ class ConditionReader(MeasureReader):
     def _is_alternative(self, last: Mention, mention: Mention, column: str) -> bool:
         """Return True if a value is an alternative to the one before it, False if it is a condition of its own."""
         # Of a list, both may be asked for: "by Ada and Bo together".
-        are_both = self._parts.has("together") and not self._parts.has("or") and is_list(self._parts.columns[column])
-        return self._is_listed(last, mention) and not are_both
+        are_both = self._parts.columns[column].kind == "list" and self._parts.has("together")
+        return self._is_listed(last, mention) and (self._parts.has("or") or not are_both)
 
     def _value_column(self, mention: Mention) -> str:
         """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
@@ -116,7 +104,7 @@ class ConditionReader(MeasureReader):
                   and self._is_listed(*sorted((mention, other), key=lambda one: one.first))]
         named = self._named_beside(mention, [mention]) or self._named_beside(mention, listed)
         if len(names) > 1 and not named and self._is_genitive(mention):
-            named = {name for name in names if says_owner(self._parts.columns[name])}
+            named = {name for name in names if fits(self._parts.columns[name], "owner")}
         if len(names) > 1 and not named and self._parts.are_documents:
             names = tuple(name for name in names if not rarely_filled(self._parts.table, self._parts.columns[name]))
             if "document" in names:  # the name of a file is one of a title as well
@@ -140,8 +128,9 @@ class ConditionReader(MeasureReader):
         if not is_of_auxiliary or behind is None:
             return False
         # "did Ada Blum finish in 2018" says what authors do not do with their documents.
-        is_of_reader = self._parts.are_documents and self._parts.may_be(value, is_author) and self._parts.may_be(
-            behind, lambda column: is_date(column) and not is_labelled(column, "made"))
+        is_of_reader = self._parts.are_documents and self._parts.may_be(value, "author") and any(
+            fits(self._parts.columns[name], "date") and not fits(self._parts.columns[name], "made")
+            for name in behind.columns)
         return behind.kind == "value" or is_of_reader
 
     def _references(self, mention: Mention) -> set[str]:
@@ -156,13 +145,10 @@ class ConditionReader(MeasureReader):
         return len(before) > 1 and before[0].words in listed_words("genitive") and self._parts.is_rows(before[1])
 
     def _named_beside(self, mention: Mention, listed: Sequence[Mention]) -> set[str]:
-        """Return those columns of a value that are named beside it or other values: first those named in full."""
+        """Return those columns of a value that are named beside it or other values."""
         beside = list[Mention]()
         for value in listed:
             before, after = self._beside(value, value)
-            is_passive = any(one.words == "by" for one in self._parts.before(value)[:1])
-            if is_passive and before is not None and self._references(value) & set(before.columns):
-                raise UnclearError(mention)  # "required by RFC 7" is said in the other document
             if after is not None and "in" in self._parts.words_between(value, after):
                 if value.kind == "quoted":
                     raise UnclearError(mention)  # “final” in the title is no value
@@ -171,9 +157,7 @@ class ConditionReader(MeasureReader):
                 if is_of_next or self._references(value) & set(after.columns):
                     after = None  # "posts by Ada that were reviewed by Bo", "RFC 7 requires"
             beside += [column for column in (before, after) if column is not None]
-        whole = {name for column in beside for name in column.columns}
-        in_part = {name for column in beside for name in column.also}
-        return whole.intersection(mention.columns) or in_part.intersection(mention.columns)
+        return {name for column in beside for name in column.columns}.intersection(mention.columns)
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
         """Return the condition that a column has one of the values that some mentions are."""
@@ -186,7 +170,7 @@ class ConditionReader(MeasureReader):
         self._absorb(column.name, mentions[0], mentions[-1])
         links = [one for one in self._parts.between(mentions[0], mentions[-1]) if one.kind == "or"]
         shown = [f"…{mention.text}…" for mention in mentions] if len(values) > 2 * len(mentions) else values
-        text = f"{column.title} {'has' if is_list(column) else 'is'} {' or '.join(shown)}"
+        text = f"{column.title} is {' or '.join(shown)}"
         otherwise = "" if only_one else self._other_sense(column, mentions, values, has_or=bool(links))
         return self._condition(column, _value_sql(column, values), text, *mentions, *links, only_one, values=values,
                                otherwise=otherwise)
@@ -196,9 +180,7 @@ class ConditionReader(MeasureReader):
         """Return what values may mean as well: all of them in one list, or the words beside others in a text."""
         each = dict.fromkeys(_value_sql(column, mention.values[column.name]) for mention in mentions)
         if len(each) > 1:  # "Ada and Bo wrote" may mean together, or each of them
-            return f"({') AND ('.join(each)})" if is_list(column) and not has_or else ""
-        if column.name in {"document", "title"}:
-            return ""
+            return f"({') AND ('.join(each)})" if column.kind == "list" and not has_or else ""
         alike = _alike([self._parts.columns[name] for name in mentions[0].columns])
         senses = [_value_sql(column, values), _wider_sql(column, mentions[0].text, values),
                   *(_value_sql(one, self._joined_values(one.name, mentions)) for one in alike if one != column)]
@@ -227,7 +209,9 @@ class ConditionReader(MeasureReader):
             if mention.kind == "have":
                 self._parts.use(mention)
                 beside = self._parts.following(mention, "column", gap=0)
-                if beside is None or not self._parts.may_be(beside, lambda one: one.empty > 0 or is_truth(one)):
+                if beside is None or not any(
+                        self._parts.columns[name].empty or self._parts.may_be(beside, "boolean")
+                        for name in beside.columns):
                     continue  # "have a status of ..."
             if beside is None:
                 raise UnclearError(mention)
@@ -245,23 +229,24 @@ class ConditionReader(MeasureReader):
         sql, text = f"{name} IS {'' if is_missing else 'NOT '}NULL", f"{column.title} is {negation}given"
         if values:
             sql, text = _value_sql(column, values), f"{column.title} is {values[0]}"
-        elif is_truth(column):
+        elif column.kind == "boolean":
             sql, text = f"{negation}{quoted(column.name)}", f"{column.title} is {'no' if is_missing else 'yes'}"
-        elif is_number(column) and mention.words in listed_words("before missing") and float(column.smallest or 0) <= 0:
+        elif (column.kind == "number" and float(column.smallest or 0) <= 0
+              and mention.words in listed_words("before missing")):
             raise UnclearError(mention)  # "no rain" may be zero or an empty cell
         return self._condition(column, sql, text, mention, beside, values=values)
 
 
 def _alike(columns: Sequence[ColumnInfo]) -> list[ColumnInfo]:
     """Return the columns that seem to divide all rows alike: a show by its name and by its slug."""
-    whole = [column for column in columns if is_text(column) and 0 < column.distinct == len(column.frequent)]
+    whole = [column for column in columns if column.kind == "text" and 0 < column.distinct == len(column.frequent)]
     counts = [[count for _, count in column.frequent] for column in whole]
     return [column for column, own in zip(whole, counts, strict=True) if own == counts[0]] if len(whole) > 1 else []
 
 
 def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:
     name = quoted(column.name)
-    if is_list(column):
+    if column.kind == "list":
         return " OR ".join(f"list_contains({name}, {literal(value)})" for value in values)
     return f"{name} IN ({', '.join(map(literal, values))})" if len(values) > 1 else f"{name} = {literal(values[0])}"
 
@@ -273,9 +258,9 @@ def _wider_sql(column: ColumnInfo, said: str, values: Sequence[str]) -> str:
     """
     is_name = " " in said and said.istitle()
     said = said if is_name else min(values, key=len)  # "Draft" of "drafts"
-    if not (is_name or is_text(column)):
+    if not (is_name or column.kind == "text"):
         return ""  # the tag "science" is not "science fiction"
     pattern = literal(rf"(?i)\b{re.escape(said)}\b")
-    if is_list(column):
+    if column.kind == "list":
         return f"len([one FOR one IN {quoted(column.name)} IF regexp_matches(one, {pattern})]) > 0"
     return f"regexp_matches({quoted(column.name)}, {pattern})"

@@ -9,15 +9,11 @@ from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, SKIPPED, AskedParts
 from .question_columns import (
+    AskedKind,
     UnclearError,
     columns_in_unit,
     columns_of_measure,
     figure_in,
-    is_author,
-    is_date,
-    is_list,
-    is_number,
-    is_year,
     only,
     unit_of_column,
 )
@@ -69,7 +65,7 @@ class Expression(NamedTuple):
 def size(column: ColumnInfo) -> Expression:
     """Return the number that a column holds: of a list, how many members it has."""
     name = quoted(column.name)
-    return Expression(f"len({name})", f"number of {column.title}") if is_list(column) else Expression(
+    return Expression(f"len({name})", f"number of {column.title}") if column.kind == "list" else Expression(
         name, column.title)
 
 
@@ -88,11 +84,10 @@ class MeasureReader:
         if negation is not None and all(one.kind in {*SKIPPED, "column", "unit"}
                                         for one in self._parts.between(negation, mentions[0])):
             self._parts.use(negation)
-            verb = next((verb for verb in (" is ", " has ") if verb in text), " ")
-            sql, text = f"NOT ({sql})", text.replace(verb, f"{verb}not ", 1)
+            sql, text = f"NOT ({sql})", f"not {text}"
             otherwise = f"NOT ({otherwise})" if otherwise else ""
             # A document without a field does not have a value of it; of a bird without a sex, nobody knows.
-            if values and (is_list(column) or self._parts.are_documents):
+            if values and (column.kind == "list" or self._parts.are_documents):
                 sql, otherwise = (f"{quoted(column.name)} IS NULL OR {one}" if one else "" for one in (sql, otherwise))
         else:
             negation = None  # it belongs to other words
@@ -129,7 +124,7 @@ class MeasureReader:
                 self._parts.check_comparable(column)
                 exactly, comparison = None, f"{(_SIGNS | _AFTER_NUMBER)[sign.kind]} {figure_in(column, number)}"
             otherwise = ""
-            if is_list(column) and all(" " in member for member, _ in column.frequent):
+            if column.kind == "list" and all(" " in member for member, _ in column.frequent):
                 # "Ada Blum, Independent" has one author: what is no name, where all others are, must not matter.
                 names = f"[name FOR name IN {quoted(column.name)} IF regexp_matches(name, '^\\p{{Lu}}.* ')]"
                 otherwise = f"len({names}) {comparison}"
@@ -151,10 +146,8 @@ class MeasureReader:
             of_unit = [column for column in fitting if unit and convert(1, unit, unit_of_column(column)) is not None]
             return measure, only(of_unit or fitting, first)
         # In this order: "more than two authors", "a price above 5", "more than 5 cylinders", "authors: at least two".
-        for mention, fits in ((after, is_list), (before, is_number), (after, is_number), (before, is_list)):
-            if mention is not None and self._parts.may_be(mention, fits):
-                return mention, self._parts.column_of(mention, fits)
-        return None, only(columns_in_unit(self._parts.table, unit), first)
+        named = self._first_named((after, "list"), (before, "number"), (after, "number"), (before, "list"))
+        return named or (None, only(columns_in_unit(self._parts.table, unit), first))
 
     def _beside_number(self, number: Mention) -> tuple[Mention, ColumnInfo] | None:
         """Return the column that a number is a value of: what rows are called by ("RFC 31"), or one named beside it."""
@@ -168,10 +161,12 @@ class MeasureReader:
         # Without a comparison, a number with a unit says too little, and "the two tallest towers" are no value.
         if " " in number.name or self._parts.has(*DEGREES):
             return None
-        for mention, fits in ((after, is_number), (before, is_number), (after, is_list)):
-            if mention is not None and self._parts.may_be(mention, fits):
-                return mention, self._parts.column_of(mention, fits)
-        return None
+        return self._first_named((after, "number"), (before, "number"), (after, "list"))
+
+    def _first_named(self, *candidates: tuple[Mention | None, AskedKind]) -> tuple[Mention, ColumnInfo] | None:
+        """Return the first mention that may mean a column of its kind, with that; None if there is none."""
+        return next(((mention, self._parts.column_of(mention, kind)) for mention, kind in candidates
+                     if mention is not None and self._parts.may_be(mention, kind)), None)
 
     # Dates.
 
@@ -228,22 +223,22 @@ class MeasureReader:
 
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
-        in_years = [one for one in self._parts.unused("column") if self._parts.may_be(one, is_year)]
+        in_years = [one for one in self._parts.unused("column") if self._parts.may_be(one, "year")]
         if in_years:  # "published in 2004" where documents have a publication year
             self._parts.use(*in_years)
-            return self._parts.column_of(in_years[0], is_year)
-        named = [one for one in self._parts.mentions if self._parts.may_be(one, is_date)]
+            return self._parts.column_of(in_years[0], "year")
+        named = [one for one in self._parts.mentions if self._parts.may_be(one, "date")]
         if named:
             nearest = min(named, key=lambda one: min(abs(one.last - first.first), abs(one.first - last.last)))
             if not self._parts.is_grouped(nearest):  # else rows are grouped by it as well
                 self._parts.use(nearest)
-            return self._parts.column_of(nearest, is_date)
+            return self._parts.column_of(nearest, "date")
         dates = self._parts.dates()
         if dates:
             if self._is_of_other_event(first) and not self._parts.has("made"):
                 raise UnclearError(first)
             return only(dates, first)
-        years = only(list(filter(is_year, self._parts.table.columns)), first)
+        years = only(self._parts.columns_of("year"), first)
         self._absorb(years.name, first, last)
         return years
 
@@ -256,16 +251,16 @@ class MeasureReader:
         before = [mention for mention in self._parts.before(first)
                   if mention.kind not in {"neutral", "year", *_DATE_SIGNS}][:1]
         return any(one.kind == "value" or (one.kind == "column" and one.words.endswith("ed")
-                                           and not self._parts.may_be(one, is_author)) for one in before)
+                                           and not self._parts.may_be(one, "author")) for one in before)
 
 
 def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:
     """Return the first day of a year, decade, month or day, and the day after it; of a column of years, these."""
     year, *rest = (int(part) for part in period.replace("X", "0").split("-"))
-    if not year or (is_number(column) and not period.isdigit()):
+    if not year or (column.kind == "number" and not period.isdigit()):
         raise UnclearError(period)  # "in May" of no year
     years = 10 ** period.count("X")
-    if is_number(column):
+    if column.kind == "number":
         return str(year), str(year + years)
     month, day = (*rest, 1, 1)[:2]
     first = date(year, month, day)

@@ -7,20 +7,7 @@ from dataclasses import replace
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, PERIODS, SKIPPED, AskedParts
-from .question_columns import (
-    UnclearError,
-    columns_of_measure,
-    is_author,
-    is_date,
-    is_list,
-    is_number,
-    is_of_persons,
-    is_text,
-    is_year,
-    only,
-    tells_when,
-    written_column,
-)
+from .question_columns import UnclearError, columns_of_measure, fits, only, written_column
 from .question_conditions import ConditionReader
 from .question_measures import Expression, size
 from .question_target import (
@@ -51,7 +38,7 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
     conditioned = {condition.column for condition in query.conditions}
     parts.use(*(mention for mention in parts.unused("column") if mention.is_head or parts.is_deed(mention)
                 or not conditioned.isdisjoint((*mention.columns, *mention.also))))  # "authored", beside an author
-    if conditioned and not any(tells_when(parts.columns[name]) for name in conditioned):
+    if conditioned and not any(fits(parts.columns[name], "time") for name in conditioned):
         parts.use(*parts.unused("consumed"))  # "read on the Kindle" says no more than "on the Kindle", but for its time
     if left := parts.unused():
         raise UnclearError(left[0])
@@ -64,7 +51,7 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
         otherwise = either.join(re.split(rf"(?<! AS ){re.escape(quoted(name))}", otherwise))
     lacking = {column.title: plan.sql.replace(one.sql, f"{quoted(column.name)} IS NULL")
                for one in query.conditions if not one.sql.endswith(" NULL")
-               and (column := parts.columns[one.column]).empty + column.untyped and not is_list(column)}
+               and (column := parts.columns[one.column]).empty + column.untyped and column.kind != "list"}
     return replace(plan, others=(*plan.others, otherwise), lacking=lacking)
 
 
@@ -138,14 +125,13 @@ class QuestionQuery(QuestionTarget):
 
     def _longest_list(self, degree: Mention) -> ColumnInfo | None:
         """Return the column of lists of which a row with the longest is asked for: "Which book has most authors?"."""
-        lists = [mention for mention in self._columns() if self._parts.may_be(mention, is_list)]
+        lists = [mention for mention in self._columns() if self._parts.may_be(mention, "list")]
         asked = [mention for mention in self._parts.mentions
                  if self._parts.is_rows(mention) and self._parts.asks(mention)]
         says_long = degree.kind in {"most", "fewest"} or degree.name == "length"
-        # "which author has the most books" asks for an author.
-        if not (lists and asked and says_long) or asked[0].first > min(lists[0].first, degree.first):
+        if not (lists and asked and says_long):
             return None
-        column = self._parts.column_of(lists[0], is_list)
+        column = self._parts.column_of(lists[0], "list")
         by = self._parts.directly_behind(lists[0])
         if (degree.kind == "fewest" and column.empty) or (by is not None and by.words == "by"):
             raise UnclearError(degree)  # a row without a list may have none, "required by the most" counts other rows
@@ -154,7 +140,7 @@ class QuestionQuery(QuestionTarget):
 
     def _ranked_group(self, degree: Mention) -> Expression | None:
         """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
-        numbers = [mention for mention in self._columns() if self._parts.may_be(mention, is_number)]
+        numbers = [mention for mention in self._columns() if self._parts.may_be(mention, "number")]
         # "the top three regions by number of sales"
         is_by_count = not degree.name and bool(self._parts.unused("count"))
         is_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
@@ -165,31 +151,31 @@ class QuestionQuery(QuestionTarget):
         self._parts.use(*verbs)
         groups = [mention for mention in groups if mention not in verbs]
         periods = self._parts.unused(*PERIODS)
-        if len(periods) == 1 and all(self._parts.may_be(mention, is_date) for mention in groups):
+        if len(periods) == 1 and all(self._parts.may_be(mention, "date") for mention in groups):
             return self._grouping(periods[0])
         if len({mention.columns for mention in groups}) == 1 and not periods:
-            if self._parts.unused("who") and not self._parts.may_be(groups[0], is_of_persons):
+            if self._parts.unused("who") and not self._parts.may_be(groups[0], "person"):
                 raise UnclearError(degree)  # "Who edited the most?" is not asked of the day of the last edit
             return self._grouping(groups[0])
         if groups or periods or (is_count and not self._parts.unused("who")):
             raise UnclearError(degree)
         if not is_count:
             return None
-        column = only(list(filter(is_author, self._table.columns)), degree)  # "who wrote the most"
+        column = only(self._parts.columns_of("author"), degree)  # "who wrote the most"
         return Expression(members_of(column), column.title)
 
     def _extreme(self, degree: Mention, limit: int) -> Plan:
         """Return a query for the highest or latest value, or for the rows that have it."""
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
         self._parts.check_comparable(column)
-        function, word = EXTREMES[order][0], EXTREMES[order][1 + is_date(column)]
+        function, word = EXTREMES[order][0], EXTREMES[order][2 if column.kind == "date" else 1]
         extreme, words = f"{function}({quoted(column.name)})", f"{word} {column.title}"
         period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
-        if is_date(column) and period is not None and limit == 1:
+        if column.kind == "date" and period is not None and limit == 1:
             self._parts.use(period)  # "In which year was the first one made?"
             sql = f"{PERIODS[period.kind].format(extreme)} AS {quoted(period.kind)}"
             return Plan(self._select(sql), f"{period.kind} of the {words}{self._where()}")
-        if is_date(column):
+        if column.kind == "date":
             self._parts.use(self._parts.take("when"), self._parts.take("day"))
         elif any(column in columns_of_measure(self._table, mention.name) for mention in self._parts.unused("measure")):
             self._parts.take("measure")
@@ -205,13 +191,13 @@ class QuestionQuery(QuestionTarget):
 
     def _ranked_column(self, degree: Mention, order: str) -> tuple[ColumnInfo, str]:
         """Return the column by which rows are ranked, and the order: the oldest has the earliest date."""
-        years = list(filter(is_year, self._table.columns))
+        years = self._parts.columns_of("year")
         if degree.name:
             if self._parts.following(degree, "reading", gap=0) is not None:
                 raise UnclearError(degree)  # "the longest production"
             columns = columns_of_measure(self._table, degree.name)
             named = self._parts.following(degree, "column", gap=0)
-            if named is not None and self._parts.may_be(named, is_number):  # "the longest running time"
+            if named is not None and self._parts.may_be(named, "number"):  # "the longest running time"
                 columns = [column for column in columns if column.name in named.columns]
             if degree.name == "age" and not columns:
                 columns, order = self._dates() or years, "ASC" if order == "DESC" else "DESC"
@@ -219,12 +205,12 @@ class QuestionQuery(QuestionTarget):
             before, behind = self._parts.before(degree)[:1], self._parts.directly_behind(degree)
             is_said_of_value = any(one.last == degree.first and one.kind == "value" for one in before)
             is_of_other = behind is not None and behind.kind == "column" and not (
-                behind.is_head or self._parts.may_be(behind, tells_when))
+                behind.is_head or self._parts.may_be(behind, "time"))
             if is_said_of_value or is_of_other:
                 raise UnclearError(degree)  # "rejected first", "the latest version", which may be the highest
-            named_years = [one for one in self._columns() if self._parts.may_be(one, is_year)]
+            named_years = [one for one in self._columns() if self._parts.may_be(one, "year")]
             self._parts.use(*named_years)
-            columns = [self._parts.column_of(one, is_year) for one in named_years] or self._dates() or years
+            columns = [self._parts.column_of(one, "year") for one in named_years] or self._dates() or years
         else:
             columns = [column] if (column := self._number_column()) is not None else []
         column = only(columns, degree)
@@ -254,7 +240,7 @@ class QuestionQuery(QuestionTarget):
             if listed is None or kind == "sum":
                 raise UnclearError(kind)
             self._parts.use(listed)
-            column = self._parts.column_of(listed, is_list)
+            column = self._parts.column_of(listed, "list")
         self._parts.use(*counts)
         function, word = AGGREGATES[kind]
         value = size(column)
@@ -290,20 +276,20 @@ class QuestionQuery(QuestionTarget):
     def _count_of(self, column: ColumnInfo, group: Expression | None, *, is_distinct: bool) -> Plan:
         """Return a query for how many different values a column has; of a column of numbers, for its only number."""
         self._parts.use(*(mention for mention in self._parts.unused("column") if column.name in mention.columns))
-        if is_number(column) and not is_distinct and group is None:
+        if column.kind == "number" and not is_distinct and group is None:
             return self._numbers_of(column)
         # "How many are full-time" counts rows, a list or number of a group may be added, too, what is counted of one
         # document may be in its text, and free texts are no things that are counted.
         is_free = column.name != "title" and (not column.frequent or (column.distinct > _MOST_LISTED and any(
             len(words_of(value)) > MOST_NAME_WORDS for value, _ in column.frequent)))
-        is_of_one = bool(self._named_documents()) and not is_list(column)
-        is_of_group = group is not None and (is_list(column) or is_number(column))
-        is_other_people = self._parts.has("people") and not is_of_persons(column)
+        is_of_one = bool(self._named_documents()) and column.kind != "list"
+        is_of_group = group is not None and (column.kind in {"list", "number"})
+        is_other_people = self._parts.has("people") and not fits(column, "person")
         if column.kind == "boolean" or is_free or is_of_one or is_of_group or is_other_people:
             raise UnclearError(column.name)
         label = f"number of different {column.title}"
-        members, name = row_of(members_of(column) if is_list(column) else quoted(column.name))
-        if group is not None or not (members or is_text(column)):
+        members, name = row_of(members_of(column) if column.kind == "list" else quoted(column.name))
+        if group is not None or not (members or column.kind == "text"):
             return self._computed(Expression(f"count(DISTINCT {name})", label), group)
         rest = " HAVING count(*) > 0" if self._named_documents() else ""  # of no such row, nothing is said
         plain, folded = (self._select(f"count(DISTINCT {one}) AS {quoted(label)}", members=members, rest=rest)
@@ -319,7 +305,7 @@ class QuestionQuery(QuestionTarget):
         are_rows = self._parts.are_asked() or self._parts.asks_for_deeds() or (asks_who and not columns)
         named = self._named_documents()
         only_values = all(mention.kind in {"who", "value", *SKIPPED} for mention in self._parts.mentions)
-        asks_other = asks_who and not any(is_text(column) or is_list(column) for column in columns)
+        asks_other = asks_who and not any(column.kind in {"text", "list"} for column in columns)
         # No document is a person, and "Who is Ada Blum?" asks for no record with her in it; "Who published Salt?" does
         # not ask for the year, and "Which RFCs replace RFC 2616?" asks for others.
         if (asks_other and (columns or self._parts.are_documents or only_values)) or (are_rows and named):
@@ -330,13 +316,13 @@ class QuestionQuery(QuestionTarget):
         naming = self._parts.naming_columns() if (are_rows or are_several) and not self._identifiers else []
         shown = list({column.name: column for column in (*naming, *columns)}.values())
         text = f"{', '.join(column.title for column in shown)}{self._where()}"
-        if len(shown) == 1 and is_list(shown[0]):
+        if len(shown) == 1 and shown[0].kind == "list":
             return Plan(self._select("DISTINCT member", members=members_of(shown[0]), rest=" ORDER BY ALL"), text)
         what = ", ".join(f"{quoted(written_column(self._table, column))} AS {quoted(column.name)}" if column.last
                          else quoted(column.name) for column in shown)
         # A number, or several cells of a row that the question does not ask for, are of one row.
         is_single = not (are_rows or are_several or self._identifiers) and (
-            len(shown) > 1 or any(map(is_number, shown)))
+            len(shown) > 1 or any(column.kind == "number" for column in shown))
         return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=is_single)
 
     def _looked_up_columns(self) -> list[ColumnInfo]:
@@ -346,11 +332,11 @@ class QuestionQuery(QuestionTarget):
         self._parts.use(*(one for one in self._parts.unused("group") if one.words in listed_words("each")))
         asks_year = any(map(self._parts.asks, self._parts.unused("year")))
         columns = self._named_columns(of_time=asks_when or asks_year)
-        if asks_year and any(map(is_year, columns)):
+        if asks_year and any(fits(column, "year") for column in columns):
             self._parts.take("year")
         if number is not None:
             columns.append(number)
-        if asks_when and not any(map(tells_when, columns)):
+        if asks_when and not any(fits(column, "time") for column in columns):
             columns.append(only(self._dates(), "when"))
         return columns
 
@@ -361,7 +347,7 @@ class QuestionQuery(QuestionTarget):
         mentions = self._columns()
         self._parts.use(*mentions)
         return [*self._identifiers, *(
-            self._parts.column_of(one, tells_when) if of_time and self._parts.may_be(one, tells_when)
+            self._parts.column_of(one, "time") if of_time and self._parts.may_be(one, "time")
             else self._parts.column_of(one) for one in mentions)]
 
     def _asks_whether_or_of_others(self) -> bool:
@@ -373,6 +359,6 @@ class QuestionQuery(QuestionTarget):
         documents = [condition for condition in self.conditions if condition.column == "document" and condition.values]
         return self._parts.reading.words[0].folded in listed_words("whether") or (
             bool(documents) and self._parts.has("together")) or (
-            bool(rows) and any(rows[0] < one.first < rows[-1] and self._parts.may_be(one, is_list)
+            bool(rows) and any(rows[0] < one.first < rows[-1] and self._parts.may_be(one, "list")
                                for one in columns)) or any(
             columns[0].first < one.first and columns[-1].first >= one.last for one in documents if columns)

@@ -10,13 +10,8 @@ from .question_columns import (
     UnclearError,
     columns_in_unit,
     columns_of_measure,
-    is_author,
-    is_date,
-    is_list,
-    is_number,
-    is_text,
+    fits,
     only,
-    says_owner,
     unit_of_column,
     written_column,
 )
@@ -68,7 +63,7 @@ class QuestionTarget:
         parts.use(*number_words)
         owners = [parts.preceding(mention, "column", gap=0) for mention in number_words]
         is_asked = not parts.has("count") and any(owner is None or owner.is_head for owner in owners)
-        self._identifiers = [column for column in self._table.columns if is_asked and is_number(column)
+        self._identifiers = [column for column in self._table.columns if is_asked and column.kind == "number"
                              and keys_of(column.title) in parts.reading.heads]
 
     # The parts of a statement.
@@ -100,7 +95,7 @@ class QuestionTarget:
         # A group of names that differ in capitals alone is called by the one that most rows have.
         folded = self._select(f"mode({name}) {named}", members=members, rest=f" GROUP BY {folded_text(name)}{rest}")
         is_text_group = any(quoted(column.name) in group.sql for column in self._table.columns
-                            if is_text(column) or is_list(column))
+                            if column.kind in {"text", "list"})
         return Plan(plain, f"{value.words} for each {group.words}{self._where()}",
                     folded=folded if is_text_group else "")
 
@@ -138,9 +133,9 @@ class QuestionTarget:
         unit = next(iter(self._parts.unused("unit")), None)
         # The number by which a document is called is no measure of it.
         may_be_head = not (measure or unit or self._columns() or self._parts.are_documents)
-        mentions = [mention for mention in self._columns(heads=may_be_head) if self._parts.may_be(mention, is_number)
+        mentions = [mention for mention in self._columns(heads=may_be_head) if self._parts.may_be(mention, "number")
                     and (not mention.is_head or mention.words.replace(" ", "_") in mention.columns)]
-        columns = [self._parts.column_of(one, is_number) for one in mentions]
+        columns = [self._parts.column_of(one, "number") for one in mentions]
         if not columns and measure is not None:
             columns = columns_of_measure(self._table, measure.name)
         elif not columns and unit is not None:
@@ -164,14 +159,14 @@ class QuestionTarget:
 
     def _dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that the question names, or else all."""
-        named = [mention for mention in self._columns() if self._parts.may_be(mention, is_date)]
+        named = [mention for mention in self._columns() if self._parts.may_be(mention, "date")]
         # "the year in which most were rejected" is of no date that documents have.
         says_when = self._parts.has("when", "day") or (self._parts.has(*PERIODS) and any(
-            one.values and not is_date(self._parts.columns[one.column]) for one in self.conditions))
+            one.values and self._parts.columns[one.column].kind != "date" for one in self.conditions))
         if not named and self._parts.are_documents and says_when and not self._parts.has("made"):
             raise UnclearError(self._table.name)
         self._parts.use(*named)
-        columns = [self._parts.column_of(mention, is_date) for mention in named] or self._parts.dates()
+        columns = [self._parts.column_of(mention, "date") for mention in named] or self._parts.dates()
         return list({column.name: column for column in columns}.values())
 
     # Groups.
@@ -188,7 +183,7 @@ class QuestionTarget:
     def _maker_verbs(self, *groups: Mention) -> list[Mention]:
         """Return verbs that only say what makers or owners do: "released" in "which publisher released the most"."""
         # Such a verb may be read as the name of a column (the date of release), which the question does not mean.
-        if not any(self._parts.may_be(mention, says_owner) for mention in groups):
+        if not any(self._parts.may_be(mention, "owner") for mention in groups):
             return []
         return [mention for mention in self._columns() if is_kind_of("made", mention.words)]
 
@@ -205,7 +200,7 @@ class QuestionTarget:
         """Return the period of a column of dates: of the one with a condition, or the only one asked for."""
         self._parts.take(period)
         limited = {one.column: self._parts.columns[one.column] for one in self.conditions
-                   if is_date(self._parts.columns[one.column])}
+                   if self._parts.columns[one.column].kind == "date"}
         column = only([*limited.values()] or self._dates(), period)
         first, last = (PERIODS[period].format(quoted(name)) for name in (column.name, column.last or column.name))
         sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"  # else it says too little
@@ -242,8 +237,8 @@ def row_of(expression: str) -> tuple[str, str]:
 def members_of(column: ColumnInfo) -> str:
     """Return the expression for a column, or for the members of its lists; people are named without addresses."""
     name = quoted(column.name)
-    has_addresses = is_author(column) or any(bare_name(value) != value for value, _ in column.frequent)
-    if not is_list(column):
+    has_addresses = fits(column, "author") or any(bare_name(value) != value for value, _ in column.frequent)
+    if column.kind != "list":
         return _WITHOUT_ADDRESS.format(name) if has_addresses else name
     # A record that has a person with an address and without has her once.
     listed = f"[{_WITHOUT_ADDRESS.format('one')} FOR one IN {name}]" if has_addresses else name
