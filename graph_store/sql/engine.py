@@ -12,7 +12,7 @@ from ...schemas.records import ColumnInfo, ColumnKind, SqlResult, TableInfo
 from ..joined_documents import JoinedDocuments, SourceDocuments
 from .checking import DIALECT, SqlError, check_as_read, explain_error, read_statement, text_of, with_full_names
 from .logical_tables import to_json_value
-from .table_file import MAIN, TableFile, open_tables, read_catalogue
+from .table_file import TableFile, open_tables, read_catalogue
 from .tracing import MOST_CITED, RecordTracer, Untraceable
 from .value_words import FoundValue, find_values, read_titles
 
@@ -62,11 +62,11 @@ class SqlEngine:
     @cached_property
     def titles(self) -> Mapping[str, tuple[str, ...]]:
         """For each table the names and titles of its documents, if it has few."""
-        return read_titles(self._connection.cursor(), MAIN)
+        return read_titles(self._connection.cursor())
 
     def find_values(self, words: Collection[str]) -> list[FoundValue]:
         """Return the values of columns that have one of some words (see `value_words.find_values`)."""
-        return find_values(self._connection.cursor(), MAIN, words)
+        return find_values(self._connection.cursor(), words)
 
     def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
         """Run one SELECT over `tables`, or raise SqlError if it is none, cannot be run, or takes longer.

@@ -27,6 +27,7 @@ from ...schemas.naming import normalise
 from ...schemas.records import ColumnInfo, ColumnKind, TableInfo, TableKind
 from ...text.column_values import type_columns
 
+MAIN = "kb"  # the name by which a connection has the database of the tables
 DOCUMENT, SECTION = "document", "section"
 """The columns that a logical table has beside its own: the document of each row, and its table's title there."""
 OWN_FIELDS = (DOCUMENT, "title", "source")  # the columns that the table of documents has beside their fields

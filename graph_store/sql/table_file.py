@@ -16,11 +16,10 @@ from ...schemas.records import TableInfo
 from ..graph.knowledge_graph import KnowledgeGraph
 from . import logical_tables
 from .graph_tables import GRAPH_TABLES, write_graph
-from .logical_tables import DOCUMENT, OWN_FIELDS, NameSpace, Place, make_text_column, make_typed_columns, write_table
+from .logical_tables import DOCUMENT, MAIN, OWN_FIELDS, NameSpace, Place, make_text_column, write_table
 from .value_words import write_value_words
 
-MAIN, DOCUMENTS = "kb", "documents"
-"""The name by which a connection has the database of the tables, and the name of the table of documents."""
+DOCUMENTS = "documents"  # the name of the table of documents
 _CATALOGUE = "_catalogue"
 MEMORY_MB, _THREADS = 400, 1
 """Limits of a query. With one thread, rows without an order come in the same order each time."""
@@ -54,14 +53,14 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     infos = []
     for table in logical_tables.make_logical_tables(source.tables, names):
         own_names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
-        columns = list(make_typed_columns(table.columns, own_names))
+        columns = list(logical_tables.make_typed_columns(table.columns, own_names))
         columns.append(make_text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
         infos.append(write_table(connection, table.name, table.title, "records", columns, table.places))
     # The table of all documents, with the fields of their metadata.
     columns = [make_text_column(name, name, [str(document[place]) for document in source.documents])
                for place, name in enumerate(OWN_FIELDS)]
     fields = logical_tables.join_fields([metadata for *_, metadata in source.documents])
-    columns += make_typed_columns(fields, NameSpace([*OWN_FIELDS, *(field.name for field in fields)]))
+    columns += logical_tables.make_typed_columns(fields, NameSpace([*OWN_FIELDS, *(field.name for field in fields)]))
     places = [Place(document, 0, 0) for document, *_ in source.documents]
     infos.append(write_table(connection, DOCUMENTS, DOCUMENTS, "documents", columns, places))
     infos += write_graph(connection, source.graph, source.chunks, names)

@@ -9,6 +9,7 @@ import duckdb
 
 from ...schemas.documents import Chunk
 from ...schemas.records import TableInfo
+from .logical_tables import MAIN
 
 _VALUES, _TITLES = "main._value_words", "main._table_titles"
 _WORDS = (r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{Devanagari}\p{N}]+|[\p{Han}\p{Hiragana}\p{Katakana}]+|\p{L}+")
@@ -91,19 +92,19 @@ def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iter
                         yield f"SELECT '{table.name}', '{value}'"
 
 
-def find_values(connection: duckdb.DuckDBPyConnection, database: str, words: Collection[str]) -> list[FoundValue]:
-    """Return the values in a database that have one of some words, which are in lower case and without accents."""
+def find_values(connection: duckdb.DuckDBPyConnection, words: Collection[str]) -> list[FoundValue]:
+    """Return the values that have one of some words, which are in lower case and without accents."""
     if not words:
         return []
     marks = ", ".join("?" * len(words))  # with a list of constants DuckDB reads only the parts that have these words
     rows = connection.execute(
-        f"SELECT DISTINCT source, field, value FROM {database}.{_VALUES} WHERE word IN ({marks}) "  # noqa: S608
+        f"SELECT DISTINCT source, field, value FROM {MAIN}.{_VALUES} WHERE word IN ({marks}) "  # noqa: S608
         f"ORDER BY ALL LIMIT {_MOST_VALUES}", sorted(words)).fetchall()
     return [FoundValue(*row) for row in rows]
 
 
-def read_titles(connection: duckdb.DuckDBPyConnection, database: str) -> Mapping[str, tuple[str, ...]]:
+def read_titles(connection: duckdb.DuckDBPyConnection) -> Mapping[str, tuple[str, ...]]:
     """Return what tables are called: those of few documents by these, that of all documents by their common names."""
-    rows = connection.execute(f"SELECT source, list(title ORDER BY title) FROM {database}.{_TITLES} GROUP BY ALL "  # noqa: S608
+    rows = connection.execute(f"SELECT source, list(title ORDER BY title) FROM {MAIN}.{_TITLES} GROUP BY ALL "  # noqa: S608
                               "ORDER BY ALL").fetchall()
     return {table: tuple(titles) for table, titles in rows}

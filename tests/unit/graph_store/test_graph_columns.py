@@ -70,15 +70,14 @@ def test_a_resolved_graph_has_what_is_stated_of_all_members_of_a_node(drawn, sam
     chunks = [(f"c{number}", admitted(*one)) for number, one in enumerate(drawn)]
     random.shuffle(chunks)
     mentions = graph_of(chunks)
-    aliases = {entity_id(*alias): entity_id(*of) for alias, of in same.items() if entity_id(*of) != entity_id(*alias)}
-    aliases = {alias: of for alias, of in aliases.items() if of not in aliases and of in mentions}
-    graph = ResolvedGraph(mentions, {alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual",
-                                                     score=1.0) for alias, of in aliases.items()})
+    aliases = aliases_of({alias: of for alias, of in same.items()
+                          if entity_id(*of) != entity_id(*alias) and entity_id(*of) in mentions})
+    graph = ResolvedGraph(mentions, aliases)
     names, triples, loops, held = {}, {}, set(), {}
     for number, (stated, valued) in enumerate(drawn):
         def node(end):
             entity = entity_id(*end)
-            return aliases.get(entity, entity)
+            return aliases[entity].canonical if entity in aliases else entity
 
         for end in [end for head, _, tail, *_ in stated for end in (head, tail)] + [one[0] for one in valued]:
             names.setdefault(node(end), {}).setdefault(end[0], set()).add(f"c{number}")
