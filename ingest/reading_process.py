@@ -50,19 +50,31 @@ class ReadingProcess(AbstractContextManager["ReadingProcess"]):
             unless_answered.callback(self._end_process)
             try:
                 pipe.send_bytes(os.fsencode(path))
-                while (answer := self._receive(pipe)) == _PAGE_READ:
-                    pass
+                reply: dict[str, Any] = json.loads(self._receive(pipe))
             except (EOFError, OSError) as error:
                 raise UnreadableError("the process that read it ended, perhaps because it needed more than "
                                       f"{self._limits.memory_mb:,} MB of memory: split it, or convert it to text"
                                       ) from error
             unless_answered.pop_all()
-        reply: dict[str, Any] = json.loads(answer)
         if "error" in reply:
             raise UnreadableError(reply["error"])
         return Content(**reply | {"tables": [SourceTable.model_validate(table) for table in reply["tables"]]})
 
+    def _receive(self, pipe: Connection) -> bytes:
+        """Wait for the reply; each page of a scan has a deadline of its own."""
+        answer = _PAGE_READ
+        while answer == _PAGE_READ:
+            deadline = time.monotonic() + self._limits.seconds
+            while not pipe.poll(_LOOK):
+                check_cancelled()
+                if time.monotonic() > deadline:
+                    raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
+                                          "split it, or convert it to text")
+            answer = pipe.recv_bytes()
+        return answer
+
     def _start_process(self) -> "tuple[subprocess.Popen[bytes], Connection]":
+        """Start the process with its end of a pipe."""
         pipe, its_end = Pipe()
         with its_end:  # only the process keeps it open, so that its end is seen
             command = [sys.executable, "-m", __name__, "read", self._limits.model_dump_json(), str(its_end.fileno())]
@@ -70,16 +82,8 @@ class ReadingProcess(AbstractContextManager["ReadingProcess"]):
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 pass_fds=[its_end.fileno()], env=_environment()), pipe
 
-    def _receive(self, pipe: Connection) -> bytes:
-        deadline = time.monotonic() + self._limits.seconds
-        while not pipe.poll(_LOOK):
-            check_cancelled()
-            if time.monotonic() > deadline:
-                raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
-                                      "split it, or convert it to text")
-        return pipe.recv_bytes()
-
     def _end_process(self) -> None:
+        """Kill the process if there is one; the next file gets another."""
         running, self._running = self._running, None
         if running is not None:
             process, pipe = running

@@ -295,7 +295,7 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None
     edges = (box.x0, *((left[1] + right[0]) / 2 for left, right in pairwise(columns)), box.x1)
-    header_end = _header_end(rows, rules, columns)
+    header_end = rules[1] if len(rules) > 2 else rules[0]  # noqa: PLR2004 - a line below the header, too
     header = [row for row in rows if row.box.center[1] <= header_end]
     body = rows[len(header):]
     if len(body) < _FEWEST_ROWS:
@@ -336,17 +336,6 @@ def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float
         else:
             joined.append(column)
     return joined
-
-
-def _header_end(rows: Sequence[TextLine], rules: Sequence[float], columns: Sequence[tuple[float, float]]) -> float:
-    """Return where the header ends: at the first rule inside the table above which half of the columns have a name."""
-    if len(rules) <= 2:  # noqa: PLR2004
-        return rules[0]
-    for rule in rules[1:-1]:
-        header = [_header_cells(row, columns, is_last=False) for row in rows if row.box.center[1] < rule]
-        if sum(map(any, zip(*header, strict=True))) >= len(columns) / 2:
-            return rule
-    return rules[1]
 
 
 def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_last: bool) -> list[GridCell]:

@@ -41,8 +41,6 @@ _UNUSABLE, _RARE = 0.05, 0.4  # the largest shares of characters that no text ha
 _RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")  # Latin Extended-A and -B, rare Chinese
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _PAGE_BREAK = "\f"
-_FIGURE = re.compile(r"fig(?:ure|\.)|abb\.|图", re.IGNORECASE)
-_LINES_BELOW = 4.0  # the largest distance of a figure's caption below its frame, in lines
 _CONTINUED = re.compile(r"\bcont(?:inued|\.|’d|'d)|续|suite|Fortsetzung", re.IGNORECASE)
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，", ":", "：")
 _LONGEST_HEADING, _FEWEST_LETTERS = 100, 2
@@ -227,10 +225,7 @@ class _Part(NamedTuple):
 def _lay_out(page: DrawnPage) -> Layout:
     """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
     ruled = find_ruled(page)
-    figures = [word for word in page.words if _FIGURE.match(word.text)]  # whose captions stand below diagrams
-    found = [table for table in (*ruled, *find_open(page, [table.box for table in ruled]))
-             if not any(0 <= word.box.top - table.box.bottom <= _LINES_BELOW * word.size
-                        and word.box.x0 <= table.box.x1 for word in figures)]
+    found = [*ruled, *find_open(page, [table.box for table in ruled])]
     table_of = {number: table for table in _with_captions(found, page) for number in table.words}
     blocks: Layout = []
     placed = set[int]()

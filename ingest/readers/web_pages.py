@@ -163,17 +163,9 @@ def _has_paragraph(cell: Tag) -> bool:
 
 
 def _mark_raised(soup: BeautifulSoup) -> None:
-    """Put the marks of `write_raised` around raised texts; one with a link, or that begins a note, marks a note."""
-    raised = [(tag, text) for tag in soup.find_all("sup") if (text := _short_text(tag))]
-    begins_note = set[str]()  # the texts with which a paragraph begins: "1" in front of the note itself
-    for tag, text in raised:
-        before = tag.previous_element
-        while isinstance(before, NavigableString) and not before.strip():
-            before = before.previous_element
-        if isinstance(before, Tag) and before.name in _PARAGRAPHS | _LINES:
-            begins_note.add(text)
-    for tag, text in raised:
-        is_note = text in begins_note or tag.select_one("a[href]") or tag.find_parent("a", href=True)
+    """Put the marks of `write_raised` around raised texts; one with a link marks a note."""
+    for tag in filter(_short_text, soup.find_all("sup")):
+        is_note = tag.select_one("a[href]") or tag.find_parent("a", href=True)
         tag.insert(0, NavigableString(NOTE if is_note else RAISED))
         tag.append(NavigableString(END))
 

@@ -243,11 +243,6 @@ def test_exponents_and_marks_of_notes_are_apart_from_numbers(html, text, tmp_pat
         assert only(write(tmp_path / "a.md", f"# Title\n\n{html}")).text == f"# Title\n\n{text}"
 
 
-def test_a_figure_behind_ten_is_a_mark_if_the_page_has_such_a_note():
-    assert read_html(b"<p>It takes 10<sup>3</sup> guests.</p><p><sup>3</sup> Without children.</p>").text == (
-        "It takes 10 [3] guests.\n\n[3] Without children.")
-
-
 def test_cells_of_all_tables_have_their_numbers(tmp_path):
     html = "<table><tr><th>Room<th>Guests<tr><td>Steam<td>12<sup>3</sup><tr><td>Dry<td>20</table>"
     rows = "| Room: Steam | Guests: 12 [3] |\n| Room: Dry | Guests: 20 |"
