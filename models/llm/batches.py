@@ -137,28 +137,26 @@ class BatchedReasoner(LlmReasoner):
             _LOG.warning("batch %s is not at this endpoint, and its calls are made as usual", batch)
             return
         reasons = {str(error.message) for error in (state.errors and state.errors.data) or []}
-        for line in b"\n".join(contents).splitlines():
-            try:
-                result = json.loads(line)
-                if (key := result["custom_id"]) in self._calls:
-                    self._replies[key] = self._chat.read_result(self._calls[key].prompt.messages, result)
-            except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-                reasons.add(str(error))
-        self._check_missing(batch, state.status, [key for key in keys if key not in self._replies], keys, reasons)
-
-    def _check_missing(self, batch: str, status: str, missing: Sequence[str], keys: Sequence[str],
-                       reasons: set[str]) -> None:
-        """Raise ReasonerError if a batch failed or answered none of its calls; else its missing calls cost as usual.
-
-        The calls of a batch that failed may be many, and the user has not agreed to pay the usual price.
-        """
-        problem = (f"batch {batch} ended as {status!r}, and {len(missing)} of its {len(keys)} calls have no "
+        reasons.update(*map(self._take_reply, b"\n".join(contents).splitlines()))
+        if not (missing := [key for key in keys if key not in self._replies]):
+            return
+        problem = (f"batch {batch} ended as {state.status!r}, and {len(missing)} of its {len(keys)} calls have no "
                    f"answer ({'; '.join(sorted(reasons)[:3])})")
-        if missing and (status != "completed" or len(missing) == len(keys)):
+        # The calls of a batch that failed may be many, and the user has not agreed to pay the usual price.
+        if state.status != "completed" or len(missing) == len(keys):
             raise ReasonerError(f"{problem}. What was answered is not lost: run the command again to submit the rest, "
                                 "or without --batch to have it answered at once for the usual price")
-        if missing:
-            _LOG.warning("%s: they are made as usual", problem)
+        _LOG.warning("%s: they are made as usual", problem)
+
+    def _take_reply(self, line: bytes) -> set[str]:
+        """Take the reply in a line of a file of results, and return the reason if there is none."""
+        try:
+            result = json.loads(line)
+            if (key := result["custom_id"]) in self._calls:
+                self._replies[key] = self._chat.read_result(self._calls[key].prompt.messages, result)
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+            return {str(error)}
+        return set()
 
     async def _send_once(self, step: str, target: Target, messages: Messages, shape: Shape[_T]) -> Reply:
         """Return the reply that a batch has for a call, once, or make the call."""

@@ -93,7 +93,7 @@ class NumberedLines:
         number, rest = int(match["number"]), match["rest"].strip(" \t\n,;:.|-–")
         if 0 < number <= len(self.lines):
             return self.lines[number - 1], rest
-        is_name = rest and read_time(rest) is None
+        is_name = rest and read_time(rest) is None  # as in "2019 election": what follows a line's number is a time
         return None if is_name else (None, rest)
 
 

@@ -80,7 +80,8 @@ def open_openai(settings: Settings) -> openai.AsyncOpenAI:
     response_hooks: list[Any] = [_bound_response, _reveal_error]
 
     async def close_later(_: httpx2.Request) -> None:
-        http_client.event_hooks = {"response": response_hooks}  # this function is called before the first request only
+        """Have the client closed with the event loop of its first request, before which this is called."""
+        http_client.event_hooks = {"response": response_hooks}  # no further request calls this
         await close_with_loop(http_client.aclose)
 
     http_client.event_hooks = {"request": [close_later], "response": response_hooks}

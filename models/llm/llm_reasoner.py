@@ -223,7 +223,8 @@ def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], cells: int, take
     """Yield the rows with a readable first cell that is not in `taken`, to which it is added, at most `MOST[kind]`."""
     left = MOST[kind]
     for row in rows:
-        name, *others = [" ".join(cell.split()) for cell in (*row, *[""] * cells)][:cells]
+        padded = (*row, *[""] * cells)  # missing cells are empty
+        name, *others = [" ".join(cell.split()) for cell in padded[:cells]]
         if left and is_readable_label(name) and label_key(name) not in taken:
             taken.add(label_key(name))
             left -= 1

@@ -46,7 +46,7 @@ _STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DO
 # Models may wrap an answer in these fields if it was requested as a function's arguments or by its JSON schema.
 _WRAPPERS = ("arguments", "parameters", "properties")
 _MOST_BROKEN_OBJECTS = 1000  # braces that open no readable object, after which the search ends
-_MOST_OBJECTS = 100  # of those found, the last ones: each is checked, and a useless reply may have a hundred thousand
+_MOST_OBJECTS = 100  # that are checked, the last ones: a useless reply may have a hundred thousand
 _MOST_READ_AGAIN = 100_000  # characters read a second time, after such braces or commas, so that reading stays linear
 MAX_ANSWER = 1_000_000  # characters of an answer: ten times the longest reply of today's models
 _CHARACTERS_SHOWN, _REFUSAL_SHOWN, _ERRORS_SHOWN = 80, 200, 3
@@ -357,8 +357,8 @@ def _scan(text: str, names: Collection[str]) -> tuple[list[dict[str, Any]], str]
         repaired = _STRING_OR_LAST_COMMA.sub(r"\1", nearly_object)
         value, end, _ = _decode_object(repaired, 0)
         if value and end == len(repaired):
-            objects.insert(0, value)
-    return objects[:-_MOST_OBJECTS - 1:-1], problem
+            objects.insert(0, value)  # the least likely one
+    return list(reversed(objects))[:_MOST_OBJECTS], problem
 
 
 def _decode_object(text: str, start: int) -> tuple[dict[str, Any] | None, int, str]:
