@@ -59,15 +59,10 @@ def core_schema() -> GraphSchema:
 
 def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, max_tokens: int,
                  on_failure: Callable[[LoadFailure], None]) -> tuple[GraphSchema, int, int]:
-    """Let a model propose a compact schema for the documents in some files and folders, cut into chunks.
+    """Let a model propose a schema for documents; return it with the numbers of documents and excerpts that were read.
 
-    Returns:
-        The schema, and how many documents and excerpts were read for it.
-
-    Raises:
-        IngestError: there is nothing to read; files that cannot be read go to `on_failure`.
-        ReasonerError: a call failed for good.
-        BudgetExceeded: a call would exceed the budget.
+    Files that cannot be read go to `on_failure`. Raises IngestError if there is nothing to read, ReasonerError if a
+    call failed for good, and BudgetExceeded if a call would exceed the budget.
     """
     documents = [*load_documents(list(paths), limits=limits, on_failure=on_failure)]
     chunks = [chunk for document in documents
@@ -118,12 +113,8 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
 def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> None:
     """Propose a schema from the documents and put it in force as version 1, after a person's review if `review`.
 
-    If the documents have no text yet, the knowledge base still has no schema. If the build is interrupted before the
-    schema is complete, the next build proposes the same one without new calls, because the model's answers are cached.
-
-    Raises:
-        ReasonerError: a call failed for good.
-        BudgetExceeded: a call would exceed the budget.
+    Documents without text get none. If the build is interrupted before, the next one proposes the same schema without
+    new calls, because the model's answers are cached. Raises ReasonerError and BudgetExceeded as `infer_schema` does.
     """
     excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE),
                                        sum(entry.characters for entry in kb.documents.entries()))
@@ -165,8 +156,7 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
                decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
     """Interrupt the run and ask a person about candidates, again and again until `decide` can apply the answer.
 
-    `question` is what the person is asked, "": which candidates may join the schema. `who` is the client that resumes
-    the run.
+    An empty `question` asks which candidates may join the schema. `who` is the client that resumes the run.
     """
     error = ""
     while True:

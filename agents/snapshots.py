@@ -137,10 +137,7 @@ class JoinedSnapshots:
 
 
 class Snapshots:
-    """The newest snapshots of knowledge bases and of scopes; the least recently used ones are retired.
-
-    Safe to use from several threads.
-    """
+    """The newest snapshots of knowledge bases and scopes, for all threads; the least recently used are retired."""
 
     def __init__(self, settings: Settings, embedder: Callable[[], Embedder | EmbeddingModels],
                  on_close: Callable[[str], None], models: RankingModels) -> None:
@@ -159,9 +156,7 @@ class Snapshots:
     def lease(self, name: str, scope: Scope = EVERYTHING) -> Iterator[Snapshot]:
         """Yield the newest snapshot of a knowledge base, or of some of its documents; it does not change in the block.
 
-        Raises:
-            UnknownKnowledgeBaseError: there is no knowledge base of that name.
-            ScopeError: the scope names no documents, or too many for a question to wait for.
+        Raises UnknownKnowledgeBaseError, and ScopeError if the scope names no documents, or too many to wait for.
         """
         with ExitStack() as leases:
             base = self._lease_newest(leases, check_name(name))
@@ -205,8 +200,7 @@ class Snapshots:
     def resume_question(self, tickets: str, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
         """Yield the snapshots that a question began with, opened again in another process, and after an hour.
 
-        Raises:
-            StateGoneError: a knowledge base has changed since, so that what was found may hold no more.
+        Raises StateGoneError if a knowledge base has changed since, so that what was found may hold no more.
         """
         resumed = dict[str, Snapshot]()
         with ExitStack() as leases:

@@ -99,15 +99,12 @@ class Writers:
     @contextmanager
     def step(self, name: str, run: str, *, create: bool = False, any_embedding: bool = False, waits: bool = False,
              ) -> Iterator[KnowledgeBase]:
-        """Open the knowledge base for a step of a writing run.
+        """Open the knowledge base for a step of a writing run; WriterBusyError: another run or process writes to it.
 
         The run keeps other writers out until `finish`, until a step interrupts it for a person's decision, or until a
         step raises or is cancelled. Then its other active steps keep the lock until they end, and later ones lock for
         themselves. `any_embedding` accepts vectors of another embedding model than the settings name. With `waits`, the
         step waits for its turn beside a build.
-
-        Raises:
-            WriterBusyError: another run or process is writing to it.
         """
         begin = self._begin_step_in_turn if waits else self._begin_step
         writer = begin(name, run, create=create, any_embedding=any_embedding)

@@ -174,12 +174,9 @@ def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
 
 
 class FolderChanges(NamedTuple):
-    """The differences between a folder and the documents that a knowledge base has read from it.
+    """What differs: new files by their paths in the folder, how many are known, and the ids of documents that are gone.
 
-    Attributes:
-        new: the files from which no document was read yet, as paths relative to the folder.
-        known: the number of files from which documents were read; a build reads them again if they changed.
-        gone: the ids of the documents whose file, or whose record in a file, no longer exists.
+    A build reads known files again if they changed. A document is gone with its file, or with its record in a file.
     """
 
     new: list[str]
@@ -190,9 +187,8 @@ class FolderChanges(NamedTuple):
 def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> FolderChanges:
     """Compare the files in a folder with the documents that a knowledge base has read from it.
 
-    Raises:
-        IngestError: the folder does not exist; or it was built as part of another folder; or it has no files although
-            the knowledge base has documents from it, as when its disk is not mounted.
+    An IngestError says that the folder does not exist, was built as part of another one, or has no files although the
+    knowledge base has documents from it, as when its disk is not mounted.
     """
     if not folder.is_dir():
         raise IngestError(f"{folder} is not a folder: name one that is there")

@@ -103,10 +103,7 @@ def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]]
 
 
 def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
-    """Return the list of sources to append to an answer, with a heading in its language; "" without sources.
-
-    The quoted words are escaped as in JSON, so they cannot be mistaken for anything else.
-    """
+    """Return the sources to append to an answer, with words escaped as in JSON so that they pass for nothing else."""
     if not citations:
         return ""
     lines = ["", "", phrases_for(answer)["sources"]]

@@ -58,10 +58,7 @@ class ShownClaims:
         return cite_claim(checked, self._items, self._documents, self._mode, self._citations)
 
     def confirm_claims(self, draft: DraftAnswer | None, abstain_below: float) -> tuple[str, str]:
-        """Withdraw the claims unless the reply, None without an answer, begins with them and is confident enough.
-
-        Return what stays shown, as `AskState.shown` has it.
-        """
+        """Withdraw the claims unless the reply begins with them confidently; return `AskState.shown`."""
         begins_with_shown = draft is not None and draft.claims[:len(self._claims)] == self._claims
         if draft is None or not begins_with_shown or not is_shown(draft, self._mode, abstain_below):
             self.withdraw()

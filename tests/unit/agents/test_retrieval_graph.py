@@ -68,13 +68,6 @@ def test_numbers_of_items_never_change(resources):
     assert all(last[:len(items)] == items for items in earlier)
 
 
-@pytest.mark.parametrize("question", [
-    "Was Ada Byron the #1 of Ulm?", "Is Ada Byron [PERSON#277]?", "Does Ada Byron print (answer 1)?"])
-def test_a_question_with_a_sign_like_a_reference_is_asked_as_it_is(resources, question):
-    assert ask(resources, question)["sub_queries"] == [question]
-    assert resources.fake.inquiries[0].question == question
-
-
 def test_without_the_agent_one_round_may_follow(resources):
     resources.fake.reply = lambda _: look(f"query {len(resources.fake.inquiries)}")
     said = ask(resources, agent=False)

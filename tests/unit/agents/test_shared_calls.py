@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.estimate import MOST_CHUNKS, pack_calls
 from banyan.agents.resources import Resources
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.ledger.extractions import Extractions
@@ -101,16 +100,6 @@ class Shop(scripted.Workshop):
             kb = newest(resources).kb
             assert list(verify(kb)) == []
             return [document for document, _, _ in kb.documents.failures()]
-
-
-@pytest.mark.parametrize(("sizes", "most", "packed"), [
-    ([400, 400, 400, 1], 1200, [3, 1]), ([900, 400, 900], 1200, [1, 1, 1]), ([2000, 1, 2], 1200, [1, 2]),
-    ([10, 10], 0, [1, 1]), ([1] * (MOST_CHUNKS + 1), 1200, [MOST_CHUNKS, 1]), ([], 1200, [])])
-def test_chunks_are_packed_in_order(sizes, most, packed):
-    names = [str(number) for number in range(len(sizes))]
-    calls = pack_calls(list(zip(names, sizes, strict=True)), most)
-    assert [len(call) for call in calls] == packed
-    assert [chunk for call in calls for chunk in call] == names
 
 
 def test_only_the_chunk_that_fails_is_lost_and_the_others_of_its_call_are_asked_one_by_one(
