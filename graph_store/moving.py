@@ -20,9 +20,9 @@ def drop(layout: Layout) -> None:
             # Do this first: only the ledger tells which of the server's vectors belong to it.
             with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger, create=False)) as database:
                 VectorStore.of(layout, database, "").clear()
-        # Move the folder below one that is no knowledge base: if this is killed, the rest is not taken for one.
         if not isinstance(layout.ledger, Path):
             layout.ledger.drop()
+        # Move the folder below one that is no knowledge base: if this is killed, the rest is not taken for one.
         grave = layout.root.parent / f"{DROPPED}{uuid.uuid4().hex}"
         grave.mkdir(parents=True)
         if layout.root.is_dir():

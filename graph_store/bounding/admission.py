@@ -82,10 +82,7 @@ class _Bounding:
     def run(self) -> BoundedExtraction:
         """Bound the entities, triples and attributes, and return what was admitted, rejected and asked for."""
         self._declare()
-        if self._bounds.schema.open:
-            self._admit_all_ends()
-        else:
-            self._infer_types()
+        self._infer_types()
         self._types = {key: self._bounds.apply_decision(key, known) for key, known in self._types.items()}
         for triple in self._extraction.triples:
             self._bound_triple(triple)
@@ -128,17 +125,14 @@ class _Bounding:
         for key in self._types:
             self._note_type_repair(key)
 
-    def _admit_all_ends(self) -> None:
-        """Admit every end of a fact as a mention, as an open schema does, with the root type if it has none."""
-        for name in (*(end for triple in self._extraction.triples for end in (triple.head, triple.tail)),
-                     *(attribute.entity for attribute in self._extraction.attributes)):
-            end = self._typed_end(name)
-            if end and end.type is None:
-                self._types[end.key] = Known(ROOT_TYPE)
-                self._mentioned.add(end.key)
-
     def _infer_types(self) -> None:
         """Give each entity without a type the type that its facts require; reject extracted ones that have no facts."""
+        if self._bounds.schema.open:  # it admits every name as a mention
+            for name, key in self._keys.items():
+                if key not in self._types and not self._bounds.is_type_name(name):
+                    self._types[key] = Known(ROOT_TYPE)
+                    self._mentioned.add(key)
+            return
         for key, name in infer_types(self._extraction, self._bounds, self._typed_end).items():
             self._types[key] = Known(name, "inferred_type")
         for entity in self._extraction.entities:
@@ -154,9 +148,9 @@ class _Bounding:
         key = self._keys.get(name)
         if key is None or self._bounds.is_type_name(name):
             return None
-        if key in self._types:
-            return TypedEnd(key, self._types[key].name)
-        return TypedEnd(key, "" if key in self._unknown_types else None)
+        if key in self._unknown_types:
+            return TypedEnd(key, "")
+        return TypedEnd(key, self._types[key].name if key in self._types else None)
 
     def _find_end(self, name: str, text: str) -> End | None:
         """Return the entity that a name refers to, or reject the item that names it, shown as `text`."""
