@@ -16,7 +16,7 @@ from ...text.section_lines import Line, is_item, section_of
 from ...text.times import SECTION
 from .grounding import SourceText
 from .labels import Bounds
-from .words import is_unbalanced, stems
+from .words import stems
 
 
 class End(NamedTuple):
@@ -50,9 +50,8 @@ class NamedEnds:
         most_confident_last = sorted(extraction.entities, key=lambda entity: (entity.confidence, entity.type))
         types = {canonical_name(entity.name): entity.type for entity in most_confident_last}
         for key in filter(None, sorted(spellings)):
-            # Prefer a spelling that is in the text, then one with closed brackets, then the shortest.
-            name = min(spellings[key], key=lambda name: (source.verbatim(name) is None, is_unbalanced(name), len(name),
-                                                         name))
+            # Prefer a spelling that is in the text, then the shortest.
+            name = min(spellings[key], key=lambda name: (source.verbatim(name) is None, len(name), name))
             grounded = source.ground(name, types.get(key, ""))
             if grounded is None:
                 continue

@@ -5,7 +5,7 @@ under the title "Council election, term of 2026", "Ada's room" where Ada's is "h
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -41,8 +41,7 @@ from .words import (
 )
 
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
-"""Small words of a time. The text may have other small words in their place, or none."""
-_APART = 8  # in a stretch of text, each wanted word is fewer than this many words after the wanted word before it
+"""Small words of a time, which the text may leave out."""
 _NOT_CONTENT = ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15  # maximum number of content words of a name whose words need not follow each other in the source
 _LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)\s"
@@ -337,39 +336,23 @@ class SourceText:
         return self.find(value) is not None or self._ground_text(value) is not None
 
     def _ground_when(self, when: str) -> str:
-        """Return the text's shortest words that state the same time; "" if it does not state this time."""
+        """Return the text's words that state the same time; "" if it does not state this time."""
         if len(when) > LONGEST:
             return ""
         time = read_time(when)
         relative = one_line(self._relative.find_in(when, lambda word: word in _BETWEEN_WORDS or self._has(word)))
         if time is None or (relative and not (time.start or time.end)):
             return relative
-        place = self.find(when)
-        stretches = [place.quote] if place else self._stretches([w for w in words(when) if w not in _BETWEEN_WORDS])
-        equal_times = [one_line(stretch) for stretch in stretches
-                       if (stated := read_time(stretch)) and stated._replace(words="") == time._replace(words="")]
-        if equal_times or relative:
-            return min(equal_times, key=len, default=relative)
+        place = self.find(when) or self.find(" ".join(word for word in words(when) if word not in _BETWEEN_WORDS))
+        stated = read_time(place.quote) if place else None
+        if place and stated and stated._replace(words="") == time._replace(words=""):
+            return one_line(place.quote)
+        if relative:
+            return relative
         mark, _, date = when.partition(" ")
         if date and mark.lower() in _BARE_TIMES and (date_words := self._ground_when(date)):
             return f"{mark} {date_words}"
         return one_line(when) if when.lower() in _BARE_TIMES else ""
-
-    def _stretches(self, wanted: Sequence[str]) -> Iterator[str]:
-        """Yield the stretches of text that have the wanted words in order, within one sentence."""
-        places = self._words.places
-        tokens = [word for word, _, _ in places]
-        for first in (index for index, word in enumerate(tokens) if wanted and word == wanted[0]):
-            last = first
-            for word in wanted[1:]:
-                nearby = range(last + 1, min(len(tokens), last + _APART))
-                last = next((index for index in nearby if tokens[index] == word), len(tokens))
-                if last == len(tokens):  # the word is not nearby
-                    break
-            else:
-                (_, start, _), (_, _, end) = places[first], places[last]
-                if end <= self.sentence_around(self._span(start, end)).end:
-                    yield self.text[start:end]
 
 
 def _closest_sentence(sentences: Sequence[_Sentence], hints: Sequence[str]) -> _Sentence | None:

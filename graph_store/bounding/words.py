@@ -167,12 +167,6 @@ def _stem(word: str) -> str:
     return without_plural if without_plural.endswith(_AGENT_ENDINGS) else stem_word(word)
 
 
-def is_unbalanced(name: str) -> bool:
-    """Return True if a bracket or quotation mark of a name has no partner."""
-    return any(name.count(opening) % 2 if opening == closing else name.count(opening) != name.count(closing)
-               for opening, closing in PAIRS)
-
-
 def is_inside_word(text: str, position: int) -> bool:
     """Return True if the characters on both sides of a position belong to one word."""
     if not 0 < position < len(text):

@@ -68,10 +68,10 @@ BOARD = "Ana leads Orio since 2015, elected by the board with 27 votes of 1,200.
 
 
 @pytest.mark.parametrize(("text", "said", "stored"), [
-    (HALL, "planned for 2027", "planned to open in 2027"), (HALL, "since 2018", "since early 2018"),
+    (HALL, "planned for 2027", "planned 2027"), (HALL, "since early 2018", "since early 2018"),
     (HALL, "PLANNED", "planned"), (HALL, "for 2027", "2027"), (HALL, "since 2027", ""),
     (HALL, "planned for 2018", "planned 2018"), (HALL, "former", "former"),
-    (HALL, "planned 2027; only suggested", "planned to open in 2027; condition: only suggested"),
+    (HALL, "planned 2027; only suggested", "planned 2027; condition: only suggested"),
     (CLUB, "suggested", "condition: suggested"), (CLUB, "planned; possible", "planned; condition: possible"),
     (CLUB, "Former", "Former"), (CLUB, "2025; tried as alternative", "2025; condition: tried as alternative"),
     (CLUB, "据称", "condition: 据称"), (CLUB, "2024; and 8", ""), (CLUB, "is uses", ""), (CLUB, "uses", ""),
