@@ -205,10 +205,8 @@ class Settings(BaseSettings):
 
     @property
     def batch_size(self) -> int:
-        """The number of chunks in a batch of a build.
-
-        With a model, at least two for each call at once: the end of a batch waits for its last answer.
-        """
+        """The number of chunks in a batch of a build."""
+        # With a model, at least two for each call at once: the end of a batch waits for its last answer.
         return self.batch_chunks or max(_BATCH_CHUNKS, 2 * self.llm_concurrency if self.uses_llm else 0)
 
     def model_of(self, step: LlmStep) -> str:

@@ -69,10 +69,7 @@ class BaseContents:
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:
-        """Return the communities of the knowledge tree, largest first: of a level (0: the finest), or of all (None).
-
-        Those of some `documents` alone are made for the call; as in `ask`.
-        """
+        """Return the communities of the tree, largest first: of a level (0: the finest) or all; limits as in `ask`."""
         with self._snapshot(documents, where) as snapshot:
             communities = snapshot.kb.communities.all(level=level)
             largest_first = sorted(communities, key=lambda community: (-len(community.members), community.id))
@@ -95,11 +92,7 @@ class BaseContents:
         return introduce(self.resources, self.name)
 
     def summaries(self, *documents: str) -> dict[str, str]:
-        """Return for each document (none named: all), by id, the sentence that says best what it is about, or "".
-
-        Raises:
-            UnknownDocumentError: no document has one of the ids.
-        """
+        """Return by id the sentence that says best what each document, or each named one, is about, or ""."""
         with self._snapshot() as snapshot:
             return {summary.document: summary.said for summary in summarise_documents(snapshot.kb.documents, documents)}
 

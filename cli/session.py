@@ -26,10 +26,7 @@ def default_kb() -> str:
 
 
 def configured_kb() -> str:
-    """Return the knowledge base in BANYAN_KB, for commands without --kb that may create one.
-
-    The only one that exists is no default: documents could end up in the wrong one.
-    """
+    """Return the knowledge base in BANYAN_KB; not the only one: documents could end up in the wrong one."""
     if not (name := Settings().kb):
         raise CommandError("which knowledge base? Name it with --kb; it is created if it does not exist")
     return name

@@ -51,10 +51,7 @@ class Reasoner(Protocol):
 
     @property
     def reasons(self) -> bool:
-        """Whether it judges evidence: then each of its calls costs, and each item that it reads.
-
-        A reasoner that only finds and quotes reads more of what search ranks, and looks nothing up.
-        """
+        """Whether it judges evidence, which costs for each item; others only quote, and read more of what is ranked."""
 
     def with_instructions(self, instructions: str) -> "Reasoner":
         """Return a reasoner whose answers follow these wishes for their wording: tone, length, format, language."""
@@ -66,10 +63,7 @@ class Reasoner(Protocol):
         """Return a name and a description for each community, in order."""
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
-        """Answer from the evidence, or say what to look up next; claims name the items that support them by number.
-
-        Whether a doubtful answer is shown is for the caller to decide, by its `confidence`.
-        """
+        """Answer from the evidence, or say what to look up next; a claim names the items that support it by number."""
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Return a follow-up question made to stand alone; `messages` are (role, text), oldest first."""

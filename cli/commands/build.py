@@ -124,10 +124,7 @@ def show_report(report: BuildReport, *, as_json: bool) -> None:
 
 
 def report_failures(report: BuildReport, *, reread: bool = False, strict: bool = False) -> None:
-    """Print what was not read or failed, and exit with 1 if the build failed; `reread`: it read chunks again.
-
-    If `strict`, a file that could not be read is a failure even where others could be.
-    """
+    """Print what was not read or failed, and exit with 1 if the build failed; `strict`: already by one unread file."""
     kb, partly_read = report["kb"], report["files_partly_read"]
     for label, lines in (("not read", report["files_failed"]), ("moved", report["files_moved"]),
                          ("no longer in their files, so deleted", report["records_gone"][:_SHOWN]),

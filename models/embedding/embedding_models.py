@@ -106,13 +106,11 @@ class MultilingualEmbedder:
 
 
 class EmbeddingModels:
-    """The embedding models of a process by their names. Each is loaded once, when it is first needed.
-
-    `chosen` is the model that the settings name for new knowledge bases; "": each takes what fits its documents.
-    """
+    """The embedding models of a process by their names. Each is loaded once, when it is first needed."""
 
     def __init__(self, settings: Settings, load: Callable[[Settings], Embedder]) -> None:
         self._settings, self._load = settings, load
+        # The model that the settings name for new knowledge bases; "": each takes what fits its documents.
         self.chosen = "" if is_chosen_by_documents(settings) else settings.embedding_model
         self._loaded: dict[str, Embedder] = {}
         self._lock = threading.Lock()

@@ -60,10 +60,7 @@ def bundled_tokenizer() -> Tokenizer:
 
 
 def bundled_export() -> Path:
-    """Return the bundled model as an ONNX file, which the first use on a machine exports (about 10 s).
-
-    Concurrent processes wait for the one that exports. The file's folder appears only when it is complete.
-    """
+    """Return the bundled model as an ONNX file, which the first use on a machine exports (about 10 s)."""
     cache = Path(os.environ.get("BANYAN_CACHE") or user_cache_path("banyan", appauthor=False))
     folder = cache / f"minilm-{SHA256[WEIGHTS][:16]}-v{EXPORT_VERSION}"
     try:
@@ -79,7 +76,7 @@ def bundled_export() -> Path:
                 shutil.rmtree(partial, ignore_errors=True)  # of a killed export
                 partial.mkdir()
                 write_onnx(bundled_model(), partial / ONNX_FILE)
-                partial.rename(folder)
+                partial.rename(folder)  # it appears only when it is complete
     except OSError as error:
         raise EmbeddingError(f"The embedding model's ONNX export cannot be kept in {cache}: {error}. Set BANYAN_CACHE "
                              "to a writable folder with 200 MB free.") from error

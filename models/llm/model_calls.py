@@ -187,14 +187,12 @@ class Trial(NamedTuple):
 
 
 def try_out(settings: Settings) -> Trial:
-    """Ask the settings' model once for a JSON object that shows how fast it writes, without retries.
-
-    A separate client neither opens the circuit breaker nor changes what the process has learnt of the endpoint.
-    """
+    """Ask the settings' model once for a JSON object that shows how fast it writes, without retries."""
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
     question = [("user", f"Reply with this JSON object and nothing else: {json.dumps(_TRIAL_ANSWER)}")]
 
     async def send() -> Reply:
+        # Its own client neither opens the circuit breaker nor changes what the process has learnt of the endpoint.
         return await open_client(settings)(question, _TRIAL_SCHEMA, Capability(name_of(settings)))
 
     started = monotonic()

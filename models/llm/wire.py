@@ -194,10 +194,7 @@ _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
 
 
 def _read_lookups(wanted: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
-    """Return the valid lookups, each once, and for each of the others its tool and why it is not made.
-
-    If none is valid, the last one's error is raised, which goes back to the model.
-    """
+    """Return the valid lookups, each once, and for each of the others its tool and why it is not made."""
     lookups, refused = list[Lookup](), list[tuple[str, str]]()
     for number, fields in enumerate(wanted, 1):
         tool = fields["tool"] if fields.get("tool") in TOOLS else "lookup"
@@ -208,7 +205,7 @@ def _read_lookups(wanted: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[
             stated = {name: value for name, value in fields.items() if value is not None}
             lookups.append(_LOOKUP.validate_python(stated))
         except ValidationError as error:
-            if number == min(len(wanted), MOST_LOOKUPS) and not lookups:
+            if number == min(len(wanted), MOST_LOOKUPS) and not lookups:  # none is valid: the error goes back
                 raise
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
