@@ -145,7 +145,7 @@ def _is_uninformative(cell: Cell, document: str) -> bool:
     repeats_title = key in {"title", "标题"} and document.startswith(cell.value)
     is_in_name = _NON_LETTERS.sub("", cell.value.casefold()) in _NON_LETTERS.sub("", document.casefold())
     repeats_date = is_in_name and bool(parse_date(cell.value))
-    is_page_id = key == "id" and (_SLUG.fullmatch(cell.value) is not None or (is_in_name and not cell.value.isdigit()))
+    is_page_id = key == "id" and _SLUG.fullmatch(cell.value) is not None
     is_full_name = key == "author" and _FULL_NAME.match(cell.value) is not None
     is_file_property = key in _FILE_PROPERTIES and not is_full_name and _OFFICE_FILE.search(document) is not None
     return (is_setting(cell.header, cell.value) or repeats_title or repeats_date or is_page_id or is_file_property

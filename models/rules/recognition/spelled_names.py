@@ -11,6 +11,7 @@ from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
 from ..likeness import is_called_like_person, is_first_name, is_known, may_be
 from .name_kinds import (
     CALENDAR,
+    EMPHASIS,
     GENERIC_ACRONYMS,
     HONORIFICS,
     HONOURS,
@@ -71,6 +72,7 @@ _NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
 _COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
 _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
+_REST_OF_NAME = re.compile(r"\)? [A-Z]")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;|\n\n")
 _END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
@@ -93,7 +95,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     They are the recogniser's entities, extended to complete names, runs of capitalised words, and titles in quotation
     marks, without common words. `doc` is the text `without_emphasis` with its entities.
     """
-    text = without_emphasis(text)
+    marked, text = text, without_emphasis(text)
     is_hidden = bytearray(len(text))
     for start, end in hidden:
         is_hidden[start:end] = b"\1" * (end - start)
@@ -103,10 +105,13 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = sorted((*recognised, *unknown), key=lambda span: (span.start - span.end, span.kind == "name"))
     certain = [*_defined_title(text, title), *_quoted_titles(text)]
-    visible = [[span for span in layer if not any(is_hidden[span.start : span.end])] for layer in (certain, pieces)]
+    visible = [[span for span in layer if not any(is_hidden[span.start : span.end])
+                and not EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
+               for layer in (certain, pieces)]
     spans, kinds_by_words = _correct_kinds(text, without_overlaps(*visible), certain)
     terms = _common_terms(text, spans)
-    names = [span for span in spans if span in certain or text[span.start : span.end] in title.split()
+    names = [span for span in spans if (span in certain and span.kind != "person")
+             or text[span.start : span.end] in title.split()
              or not (name_of(text, span) in terms or _is_junk(text, doc, span))]
     articles = (_ARTICLE.match(text, span.start, span.end) if span.kind != "work" else None for span in names)
     names = [replace(span, start=article.end()) if article else span
@@ -228,7 +233,7 @@ def _quoted_titles(text: str) -> Iterator[Span]:
         parts = _WORD.findall(name)
         has_title_case = 0 < len(parts) <= _LONGEST_NAME and all(
             part[0].isupper() or part[0].isdigit() or part.lower() in _LOWER_CASE_WORDS for part in parts)
-        is_nickname = match.start() > 0 and text[match.start() - 1] == "("  # Ronald ("Ron") Keller
+        is_nickname = len(parts) == 1 and _REST_OF_NAME.match(text, match.end())  # Ronald ("Ron") Keller
         context_start = max(0, match.start() - _CONTEXT_LENGTH)
         is_term = _OPEN_BRACKET.search(text, context_start, match.start()) or text.startswith(" means", match.end())
         is_speech = _SAID_TO.search(name) or name.endswith((".", "!", "?")) or name.isupper()  # "Come, Mrs. Vesey"
