@@ -11,9 +11,9 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from socket import gaierror
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -56,16 +56,6 @@ class Reply(NamedTuple):
     refusal: str = ""  # why the model declined to answer, if the endpoint reports that
     finish: str = "stop"  # why the answer ended, as the endpoint reports it: "stop", "length", "content_filter" ...
     batched: bool = False  # True if it came in a batch, at the price of batches
-
-
-class Endpoint(Protocol):
-    """Sends messages to a model."""
-
-    async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        """Make one paid call, or raise ReasonerError, which names the cause and the fix.
-
-        The endpoint may ignore the answer's `json_schema`. `permit` is called just before the call, and may raise.
-        """
 
 
 def chosen_parameters(settings: Settings) -> dict[str, Any]:

@@ -185,10 +185,13 @@ class LimitedCalls(Generic[_Client]):
 
 
 class LimitedEndpoint(LimitedCalls[SendIn]):
-    """Implements `Endpoint`: sends each call in a form that the model takes, and learns from it which these are."""
+    """Sends each call in a form that the model takes, and learns from it which these are."""
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        """See `Endpoint.send`."""
+        """Make one paid call, or raise ReasonerError, which names the cause and the fix.
+
+        The endpoint may ignore the answer's `json_schema`. `permit` is called just before the call, and may raise.
+        """
         async def call(send: SendIn) -> Reply:
             permit()
             return await send(messages, json_schema, self.limits.capability)

@@ -16,7 +16,7 @@ from ...runtime.event_loop import in_parallel, run
 from ...schemas.naming import content_id
 from ...text.cleaning import clean_text
 from ..reasoner import ReasonerError
-from .endpoint import Capability, Endpoint, EndpointDown, Filtered, Messages, Reply, TooLong, chosen_parameters, name_of
+from .endpoint import Capability, EndpointDown, Filtered, Messages, Reply, TooLong, chosen_parameters, name_of
 from .limits import LOG, LimitedEndpoint, SendIn, calls_of_step
 from .wire import Shape, UnusableAnswer, read_reply, read_text
 
@@ -30,16 +30,13 @@ _TRIAL_SCHEMA: dict[str, Any] = {
     "required": ["numbers"], "additionalProperties": False}
 _TRIAL_SECONDS = 20.0
 
-MakeCall = Callable[[], tuple[Prompt, Shape[_T]]]
-"""Returns a prompt and the shape of its answer. It is called in a thread, as it may read the prompt from a file."""
-
 
 class Target(NamedTuple):
     """Where a step's calls go; `options` are the parameters that the user has set, as JSON, if there are any."""
 
     model: str
     options: tuple[str, ...]
-    endpoint: Endpoint
+    endpoint: LimitedEndpoint
 
     def key(self, messages: Messages, shape: Shape[Any]) -> str:
         """Return the key under which the ledger has the answer to messages."""
@@ -54,7 +51,7 @@ class ModelCalls:
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger,
-                 endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
+                 endpoint_of: Callable[[Settings], LimitedEndpoint] | None = None) -> None:
         self._settings, self._ledger = settings, ledger
         self._in_progress: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
         targets = dict[Hashable, Target]()  # steps with the same model, endpoint and options share one
@@ -73,10 +70,11 @@ class ModelCalls:
         self._targets |= dict.fromkeys(("infer", "group"), self._targets["schema"])
         self._other_target = target_of(settings)
 
-    async def _ask(self, step: str, make: MakeCall[_T]) -> _T:
+    async def _ask(self, step: str, make: Callable[[], tuple[Prompt, Shape[_T]]]) -> _T:
         """Return the model's answer to a prompt, from the ledger if it was paid before; no thread waits for it.
 
-        Only an answer that fits the shape is cached, so asking again after a failure pays again.
+        `make` returns the prompt and the answer's shape. It is called in a thread, as it may read a file. Only an
+        answer that fits the shape is cached, so asking again after a failure pays again.
 
         Raises:
             ReasonerError: the endpoint failed, or the repaired answer does not fit either; `endpoint` has its classes.
