@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from .lexicon import WORDS
 from .number_cells import read_number
+from .patterns import read_patterns
 
 DASHES = frozenset({"", "-", "–", "—", "−", "--", "---", "‐", "‑", "――"})
 _NOTHING = WORDS["cells without a value"]
@@ -18,10 +19,7 @@ nine; with more, sums would leave out too much of the column to be called its su
 _SHORT_COLUMN = 5  # in a column of this many cells, one may differ, although it is more than one of ten
 _SEPARATORS = ("\n", ";", "；", "|", "、", ",", "，")
 """In the order in which they are tried: what separates names with commas in them is tried before the comma."""
-_BRACKETS = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>|\"[^\"]*\"|“[^“”]*”")
-_SENTENCE = re.compile(r"[.!?]\s+\S|[。！？]|[^\W\d_]{4}[.!?]$")
-_BULLET = re.compile(r"^[-*•·]\s+")
-_ADDRESS = re.compile(r"@\w")
+_FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["lists"].items()}
 _LONGEST_ITEM, _MOST_WORDS, _MOST_WORDS_AT_COMMAS = 80, 10, 5
 _NEARLY_ALL = 0.9
 _MANY_LENGTHS = 2  # places have few lengths, too, but their parts are single words
@@ -30,9 +28,6 @@ _ENOUGH = 0.05
 _MIXING = 0.3
 """The share of first items that are also later ones or alone, and of later ones that are also first or alone."""
 _MOST = 0.8
-_AND = re.compile(r" (?:and|und|et|y|e|&) ")
-_AND_BEFORE = re.compile(r"^(?:and|und|et|y|&) ")
-_FIGURES = re.compile(r"\d[\d.]*")
 
 Read = TypeVar("Read")
 
@@ -83,7 +78,7 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
         most_words = _MOST_WORDS_AT_COMMAS if is_comma else _MOST_WORDS
         # An item of a list is short and no sentence.
         items_of_lists = [item for item in parts if len(item) <= _LONGEST_ITEM and len(item.split()) <= most_words
-                          and not _SENTENCE.search(item)]
+                          and not _FORMS["sentence"].search(item)]
         if len(items_of_lists) >= _NEARLY_ALL * len(parts) and (not is_comma or _are_alike(split, parts, cells)):
             lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
             if not is_comma:  # some cells repeat a field, others have commas in it
@@ -101,22 +96,23 @@ def _split_cell(cell: str, separator: str) -> list[str]:
     """Return the items of a cell; a separator within brackets or quotes separates nothing."""
     if separator not in cell:
         return [cell]
-    hidden = cell if separator == "\n" else _BRACKETS.sub(lambda group: group[0].replace(separator, "\0"), cell)
-    return [item for part in hidden.split(separator) if (item := _clean_item(part.replace("\0", separator)))]
+    if separator != "\n":
+        cell = _FORMS["bracketed"].sub(lambda group: group[0].replace(separator, "\0"), cell)
+    return [item for part in cell.split(separator) if (item := _clean_item(part.replace("\0", separator)))]
 
 
 def _clean_item(part: str) -> str:
-    return _BULLET.sub("", " ".join(part.split()))
+    return _FORMS["bullet"].sub("", " ".join(part.split()))
 
 
 def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: Iterable[str]) -> bool:
     """Return True if what commas separate are things of one kind, and not the parts of one name or place."""
-    if sum(_ADDRESS.search(item) is not None for item in parts) >= _NEARLY_ALL * len(parts):
+    if sum(_FORMS["address"].search(item) is not None for item in parts) >= _NEARLY_ALL * len(parts):
         return True
-    if all(_FIGURES.fullmatch(item) for item in parts):
+    if all(_FORMS["figures"].fullmatch(item) for item in parts):
         return not all(map(read_number, split))  # "1,234" is one number
     # The same items are first, later and alone: "Berlin, Germany" has cities before countries.
-    alone, firsts, laters = ([_clean_item(_BRACKETS.sub("", item)) for item in items] for items in (
+    alone, firsts, laters = ([_clean_item(_FORMS["bracketed"].sub("", item)) for item in items] for items in (
         [cell for cell in cells if cell not in split], [items[0] for items in split.values()],
         [item for items in split.values() for item in items[1:]]))
     before, behind = {*firsts, *alone}, {*laters, *alone}
@@ -135,7 +131,7 @@ def _with_last_items(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]
     known = {item for items in lists.values() for item in items}
     complete: dict[str, list[str]] = {}
     for cell, items in lists.items():
-        last = _AND_BEFORE.sub("", items[-1])
-        parts = _AND.split(last)
+        last = _FORMS["and_before"].sub("", items[-1])
+        parts = _FORMS["and"].split(last)
         complete[cell] = [*items[:-1], *(parts if known.issuperset(parts) else [last])]
     return complete

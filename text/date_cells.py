@@ -9,32 +9,18 @@ from typing import Literal, NamedTuple
 
 from .cells import read_most
 from .dates import is_month, parse_date
+from .patterns import read_patterns
 from .scripts import with_ascii_digits
 
 Precision = Literal["", "year", "month", "day", "second"]
 """How exact the dates of a column are; those of months are the months' first days."""
 
 _LONGEST = 48
-_TIME = re.compile(
-    r"(?:[T,]? ?| at | um )(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)? ?"
-    r"(?P<half>[ap]\.?m\.?)? ?(?:Uhr ?)?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?(?: ?\([A-Z]{2,5}\))?$", re.IGNORECASE)
-_WEEKDAY = re.compile(r"^(?:[^\W\d_]{2,10}\.?, ?|(?:mon|tue|wed|thu|fri|sat|sun)(?:\w{0,6}day)? )", re.IGNORECASE)
-_YEAR_FIRST = re.compile(r"(?P<year>\d{4})(?P<mark>[-./])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})")
-_COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])")
-_FIGURE_LINES = re.compile(r"(?:(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\n)++"
-                           r"|(?:(?:0?[1-9]|1[0-2])\.(?:19|20)\d\d\n)++")
-_ISO_LINES = re.compile(r"(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?\n)++")
-_YEAR_LAST = re.compile(r"(?P<first>\d{1,2})(?P<mark>[-./]) ?(?P<second>\d{1,2})(?P=mark) ?(?P<year>\d{4}|\d\d)")
-_YEAR_MONTH = re.compile(r"(?P<year>[12]\d{3})[-/](?P<month>0?[1-9]|1[0-2])"
-                         r"|(?P<late_month>0?[1-9]|1[0-2])[/.](?P<late_year>[12]\d{3})")
-_HYPHENS = re.compile(r"(?<=[^\W_])-(?=[^\W_])")
-_SHORT_YEAR = re.compile(r"(?P<day>\d{1,2}) (?P<month>[^\W\d_]{3,9})\.? (?P<year>\d\d)")
-_NORMAL = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?")
+_FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["dates"].items()}
 _LAST_AFTER_2000 = 68
 """If the last year of a column has two figures, up to 68 it is of the 21st century (2068), then of the 20th (1969), as
 in POSIX."""
 _ENOUGH_TO_BE_SORTED = 6  # dates that are in order by chance only once in 360 times
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
 _MONTH_NOTE = "its dates are months, each as its first day"
 _YEAR_FIGURES, _MONTHS, _HALF_DAY = 4, 12, 12
@@ -75,7 +61,7 @@ def read_date_cell(cell: str) -> DateCell | None:
     if len(cell) > _LONGEST:
         return None
     text = " ".join(with_ascii_digits(cell).split())
-    match = _TIME.search(text)
+    match = _FORMS["time"].search(text)
     read = _parse_day((text[:match.start()] if match else text).strip(" ,"))
     if read is None or (match and read.precision == "month"):
         return None
@@ -84,27 +70,27 @@ def read_date_cell(cell: str) -> DateCell | None:
 
 def _parse_day(text: str) -> DateCell | None:
     """Return the date that a text without a time of day consists of, or None."""
-    if match := _YEAR_FIRST.fullmatch(text) or _COMPACT.fullmatch(text):
+    if match := _FORMS["year_first"].fullmatch(text) or _FORMS["compact"].fullmatch(text):
         return DateCell(int(match["year"]), int(match["month"]), int(match["day"]), "known", "day")
-    if match := _YEAR_LAST.fullmatch(text):
+    if match := _FORMS["year_last"].fullmatch(text):
         return DateCell(int(match["year"]), int(match["first"]), int(match["second"]),
                         "dots" if match["mark"] == "." else "open", "day",
                         has_short_year=len(match["year"]) < _YEAR_FIGURES)
-    if match := _YEAR_MONTH.fullmatch(text):
+    if match := _FORMS["year_month"].fullmatch(text):
         year, month = match["year"] or match["late_year"], match["month"] or match["late_month"]
         return DateCell(int(year), int(month), 1, "known", "month")
-    return _parse_worded_day(_HYPHENS.sub(" ", _WEEKDAY.sub("", text)))
+    return _parse_worded_day(_FORMS["hyphen"].sub(" ", _FORMS["weekday"].sub("", text)))
 
 
 def _parse_worded_day(text: str) -> DateCell | None:
     """Return a date whose month is a word, or whose parts are marked with 年 and 月; None for any other text."""
-    first_word = re.match(r"\d|[^\W\d_]+", text)
+    first_word = _FORMS["first_word"].match(text)
     if first_word is None or not (first_word[0].isdigit() or is_month(first_word[0])):  # "since 3 April 2020"
         return None
-    short = _SHORT_YEAR.fullmatch(text)
+    short = _FORMS["short_year"].fullmatch(text)
     if short:
         text = f"{short['day']} {short['month']} 20{short['year']}"  # the century is decided by column
-    match = _NORMAL.fullmatch(parse_date(text))
+    match = _FORMS["normal"].fullmatch(parse_date(text))
     if match is None:
         return None
     year, month, day = (int(part or 0) for part in match.groups())
@@ -133,7 +119,7 @@ def _with_time(read: DateCell, match: re.Match[str]) -> DateCell | None:
 
 def are_dates_in_figures(cells: Iterable[str]) -> bool:
     """Return True if all cells are days such as 20310403 or months such as 04.2031; other numbers hardly ever are."""
-    return _FIGURE_LINES.fullmatch("\n".join([*cells, ""])) is not None
+    return _FORMS["figure_lines"].fullmatch("\n".join([*cells, ""])) is not None
 
 
 def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn:
@@ -164,7 +150,7 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
 
 def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
     """Return the dates of a column in ISO form, or None for any other column: a shortcut with the same result."""
-    if not _ISO_LINES.fullmatch("\n".join([*cells, ""])):
+    if not _FORMS["iso_lines"].fullmatch("\n".join([*cells, ""])):
         return None
     try:
         values = {cell: datetime.fromisoformat(cell) for cell in cells}
@@ -177,7 +163,7 @@ def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
 
 def _read_year(cell: str) -> DateCell | None:
     """Return the year that a cell consists of, which is a date only among others that say more."""
-    return DateCell(int(cell), 1, 1, "known", "year") if _YEAR.fullmatch(cell.strip()) else None
+    return DateCell(int(cell), 1, 1, "known", "year") if _FORMS["year"].fullmatch(cell.strip()) else None
 
 
 def _last_day(first: date | datetime, precision: Precision) -> date | datetime:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from .patterns import read_patterns
 from .quantities import canonical_unit
 from .scripts import with_ascii_digits
 
@@ -33,49 +34,19 @@ _MONEY_SCALES = _SCALES | {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 _ALSO_UNITS = frozenset({"K", "B", "k"})
 """Kelvins and bytes, which stand apart from their number, unlike these letters where they scale it."""
 _ONLY_MONEY = frozenset({"cr", "mil", "md"})  # scales that are other words where there is no currency
-_SCALE = re.compile(r"(?P<gap>\s?)(?P<word>万亿|千万|百万|十亿|千(?![米克瓦])|[百万亿兆]|[^\W\d_]+\.?)"
-                    r"(?=[\s€$£¥]|[^\W\d_a-zA-Z]|$)")
 _UNITS_OF_ONE_SIGN = frozenset("gtmhdlsWVANJKLB°‰′″Ω")
 """Units of one letter or sign. Other letters, and these in the other case, are codes."""
-_UNIT_WORD = re.compile(r"[^\W\d_][^\d()\[\]:;,|=<>]{0,29}")
 _MOST_UNIT_WORDS = 3
 _SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
 _MINUS = "-−–‐"
-_CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~€£]+")
-"""Cells that `_without_notes` would not change: ASCII without #, *, `, square brackets and double spaces."""
-_NOTE_NUMBER = re.compile(r"\[[^\[\]]{1,12}\]$")
-_EMPHASIS = re.compile(r"\*\*(.+)\*\*")
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_RAISED_POWER = re.compile(r"(?<=[×·x*]10)[⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=[×·x*] 10)[⁻⁺]?[⁰¹²³⁴-⁹]+")
-_RAISED_MARK = re.compile(r"(?<=[\d%.])[⁰¹²³⁴-⁹]+|(?<=[^\W\d_¹⁴-⁹])[¹⁴-⁹]+$")
-"""Raised figures that refer to a note. Behind a letter, ² and ³ are part of a unit."""
-_TEN_WITH_MARK = re.compile(r"\s*10[⁰¹²³⁴-⁹]")  # 10³ alone: a power, or ten with the mark of a note
-_NO_DECIMALS = re.compile(r"[,.](?:-{1,2}|–|—)(?=[\s€)]|$)")
-"""What stands for the decimals of a round sum: "12,-"."""
-_POWER_OF_TEN = re.compile(r"^10\^(?=[-−]?\d{1,2}(?!\d))")
-_CELL = re.compile(
-    r"(?P<before>[^\d.,]{0,8}|[^\W\d_]{1,4}\. )"
-    r"(?P<figures>[.,]?\d(?:[\d.,]|[ '](?=\d{3}(?!\d)))*+)"
-    r"(?:[eE](?P<exponent>[+\-−]?\d{1,2})|\s?[x×·*]\s?10\^?(?P<power>[+\-−]?\d{1,2}))?"
-    r"(?P<after>(?!\d).*)")
 _LONGEST = 60
-
-_SPACED = r"\d{1,3}(?:[ ']\d{3})+"
-_INDIAN = r"\d{1,2}(?:,\d{2})+,\d{3}"
-_FORMS = re.compile("|".join(f"(?P<{name}>(?:{form})$)" for name, form in (
-    ("code", r"0\d+"),
-    ("plain", r"\d+"),
-    ("spaced", _SPACED),
-    ("point_or_group", r"[1-9]\d{0,2}\.\d{3}"),
-    ("comma_or_group", r"[1-9]\d{0,2},\d{3}"),
-    ("point", rf"(?:{_SPACED}|{_INDIAN}|\d{{1,3}}(?:,\d{{3}})+|\d+)?\.\d+|\d{{1,3}}(?:,\d{{3}}){{2,}}|{_INDIAN}"),
-    ("comma", rf"(?:{_SPACED}|\d{{1,3}}(?:\.\d{{3}})+|\d+)?,\d+|\d{{1,3}}(?:\.\d{{3}}){{2,}}"))))
-"""The forms of figures: "point" and "comma" say what the decimal mark is, the two before them do not."""
+_FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["numbers"].items()}
 
 
 class NumberCell(NamedTuple):
-    """A number as its cell writes it; `form` is the name of a group of `_FORMS`."""
+    """A number as its cell writes it; `form` is the name of a group of the form "figures"."""
 
     form: str
     figures: str
@@ -106,9 +77,11 @@ def has_minus_behind(cell: str) -> bool:
 def read_number(cell: str) -> NumberCell | None:
     """Return the number that a cell consists of, or None if it is anything else: a range, a fraction, a code."""
     text = cell.strip()
-    if len(cell) > _LONGEST or _TEN_WITH_MARK.match(text):
+    if len(cell) > _LONGEST or _FORMS["ten_with_mark"].match(text):
         return None
-    match = _CELL.fullmatch(_POWER_OF_TEN.sub("1e", text if _CLEAN.fullmatch(text) else _without_notes(text)))
+    if not _FORMS["clean"].fullmatch(text):
+        text = _without_notes(text)
+    match = _FORMS["cell"].fullmatch(_FORMS["power_of_ten"].sub("1e", text))
     if match is None:
         return None
     before, figures = match["before"], match["figures"]
@@ -116,7 +89,7 @@ def read_number(cell: str) -> NumberCell | None:
         before, figures = f"{before}.", figures[1:]
     if figures[-1] == "." and figures[:-1].isdigit():  # an ordinal: "1."
         figures = figures[:-1]
-    form, prefix = _FORMS.match(figures), _read_prefix(before)
+    form, prefix = _FORMS["figures"].match(figures), _read_prefix(before)
     suffix = _read_suffix(match["after"], prefix.unit, prefix.has_bracket) if prefix else None
     if form is None or prefix is None or suffix is None:
         return None
@@ -130,12 +103,12 @@ def read_number(cell: str) -> NumberCell | None:
 
 def _without_notes(text: str) -> str:
     """Return a cell with plain digits and marks, without emphasis and the marks of notes."""
-    text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
-    text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
-    text = _EMPHASIS.sub(r"\1", " ".join(text.split()).strip(" `"))
-    while (shorter := _NOTE_NUMBER.sub("", text.rstrip("*†‡§¶# "))) != text:
+    text = _FORMS["raised_power"].sub(lambda power: power[0].translate(_RAISED), text)
+    text = unicodedata.normalize("NFKC", _FORMS["raised_mark"].sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
+    text = _FORMS["emphasis"].sub(r"\1", " ".join(text.split()).strip(" `"))
+    while (shorter := _FORMS["note_number"].sub("", text.rstrip("*†‡§¶# "))) != text:
         text = shorter
-    return _NO_DECIMALS.sub("", text)
+    return _FORMS["no_decimals"].sub("", text)
 
 
 @lru_cache(maxsize=4096)
@@ -165,7 +138,7 @@ def _read_suffix(after: str, currency: str, is_bracketed: bool) -> _Beside | Non
 
 def _read_scale(rest: str, *, is_money: bool) -> tuple[int, str]:
     """Return the factor that a text behind a number begins with ("k", "Mio.", 万), and the rest of the text."""
-    match = _SCALE.match(rest)
+    match = _FORMS["scale"].match(rest)
     if match is None:
         return 1, rest
     word = match["word"]
@@ -186,14 +159,14 @@ def _read_unit(rest: str, currency: str) -> tuple[str | None, bool]:
     if currency:
         if text.startswith(("/", "per ")):  # "€3/kg"
             divisor = text.removeprefix("/").removeprefix("per ").strip()
-            return f"{currency}/{unit_of(divisor) or divisor}" if _UNIT_WORD.fullmatch(divisor) else None, True
+            return f"{currency}/{unit_of(divisor) or divisor}" if _FORMS["unit_word"].fullmatch(divisor) else None, True
         code = _CURRENCIES.get(text, "")  # "$5 CAD"
         return code if code and (code == currency or currency in _SHARED_SIGNS) else None, True
     known = unit_of(text)
     if known and rest != "s":  # "1850s" is a decade
         return known, True
     # Any other word may be a unit if the whole column has it; behind figures without a space it is a code.
-    is_word = _UNIT_WORD.fullmatch(text) is not None and len(text.split()) <= _MOST_UNIT_WORDS
+    is_word = _FORMS["unit_word"].fullmatch(text) is not None and len(text.split()) <= _MOST_UNIT_WORDS
     return (text, False) if is_word and (rest[0] == " " or not text[0].isascii()) else (None, False)
 
 
