@@ -5,17 +5,15 @@ the additions of its EDTF profile: "199X" a decade, "18XX" a century, "1914/1918
 about then, "2019-35" the third quarter, "XXXX-03-05" a day of no stated year, "-0043" 44 BC.
 """
 
-import json
 import re
 from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from ..schemas.naming import normalise
-from .patterns import alternatives, read_patterns
+from .patterns import alternatives, read_json, read_patterns
 from .scripts import han_value, with_ascii_digits
 
-_MONTH_NAMES: dict[str, list[str]] = json.loads(Path(__file__).with_name("months.json").read_text("utf-8"))
+_MONTH_NAMES: dict[str, list[str]] = read_json("months.json")
 _ENGLISH_MONTHS = [names.split()[0] for names in _MONTH_NAMES["en"]]
 MONTHS = {normalise(name): number for listed in _MONTH_NAMES.values()
           for number, names in enumerate(listed, 1) for name in names.split()}

@@ -1,12 +1,11 @@
 """The language of a text, by its script and its function words."""
 
-import json
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Literal
 
+from .patterns import read_json
 from .scripts import CJK, KANA, script_of
 
 Language = Literal["en", "zh"]  # the languages of Banyan's own phrases
@@ -34,7 +33,7 @@ _KANA_SHARE = 0.1  # the share of kana among the letters of Japanese; a Chinese 
 
 @cache
 def _word_lists() -> dict[str, frozenset[str]]:
-    listed: dict[str, str] = json.loads(Path(__file__).with_name("function_words.json").read_text("utf-8"))
+    listed: dict[str, str] = read_json("function_words.json")
     return {language: frozenset(words.split()) for language, words in listed.items()}
 
 

@@ -4,31 +4,24 @@ What the marks between figures mean is left open, because a cell alone cannot sa
 little more than one; see `number_columns`.
 """
 
-import json
 import re
 import unicodedata
 from decimal import Decimal
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
-from .patterns import read_patterns
+from .patterns import read_json, read_patterns
 from .quantities import canonical_unit
 from .scripts import with_ascii_digits
 
-
-def _load_spellings(file: str) -> dict[str, list[str]]:
-    listed: dict[str, str] = json.loads(Path(__file__).with_name(file).read_text("utf-8"))
-    return {name: spellings.split(", ") for name, spellings in listed.items()}
-
-
-_CURRENCY_SPELLINGS, _SCALE_SPELLINGS = map(_load_spellings, ("currencies.json", "scales.json"))
-_CURRENCIES = {spelling: currency for currency, spellings in _CURRENCY_SPELLINGS.items() for spelling in spellings}
+_CURRENCY_SPELLINGS: dict[str, str] = read_json("currencies.json")
+_SCALE_SPELLINGS: dict[str, str] = read_json("scales.json")
+_CURRENCIES = {spelling: unit for unit, listed in _CURRENCY_SPELLINGS.items() for spelling in listed.split(", ")}
 """Codes and signs of currencies. They are compared as written, because "all", "try" and "top" are words."""
 _SHARED_SIGNS = frozenset({"USD", "¥", "kr"})
 """What the signs of several currencies are read as; a code behind the number says more: "$5 CAD"."""
-_SCALES = {spelling: int(scale) for scale, spellings in _SCALE_SPELLINGS.items() for spelling in spellings}
-_SCALE_NAMES = {int(scale): spellings[0] for scale, spellings in _SCALE_SPELLINGS.items()}
+_SCALES = {spelling: int(scale) for scale, listed in _SCALE_SPELLINGS.items() for spelling in listed.split(", ")}
+_SCALE_NAMES = {int(scale): listed.partition(", ")[0] for scale, listed in _SCALE_SPELLINGS.items()}
 _MONEY_SCALES = _SCALES | {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 """Scales of amounts of money, with letters that are units elsewhere: "5 m" are metres."""
 _ALSO_UNITS = frozenset({"K", "B", "k"})

@@ -1,11 +1,17 @@
-"""Regular expressions that are data: TOML files of this folder, in which `{name}` stands for a text of [parts]."""
+"""Data of this folder: words in JSON, and regular expressions in TOML, where `{name}` stands for a text of [parts]."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 _PART = re.compile(r"\{([a-z_]+)\}")
+
+
+def read_json(file: str) -> Any:
+    """Return the data of a JSON file."""
+    return json.loads(Path(__file__).with_name(file).read_text("utf-8"))
 
 
 def read_patterns(file: str, **parts: str) -> dict[str, Any]:

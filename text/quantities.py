@@ -5,22 +5,20 @@ The normal form is the plain decimal, a space and the unit: "1200 km", "52000000
 another: "3 miles" becomes "3 mi", not kilometres.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 from itertools import dropwhile, takewhile
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ..schemas.graph_schema import ValueKind
 from ..schemas.naming import normalise
 from .dates import find_dates, parse_date
-from .patterns import alternatives, read_patterns
+from .patterns import alternatives, read_json, read_patterns
 from .scripts import HAN_DIGITS, HAN_MYRIADS, HAN_TENS, han_value, with_ascii_digits
 
-_SPELLINGS: dict[str, str] = json.loads(Path(__file__).with_name("units.json").read_text("utf-8"))
+_SPELLINGS: dict[str, str] = read_json("units.json")
 """The spellings of each unit, separated by ", "."""
 _UNITS = {normalise(spelling): unit for unit, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
 _SYMBOLS = frozenset(normalise(

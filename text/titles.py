@@ -4,37 +4,22 @@ import re
 from collections.abc import Mapping
 
 from .lexicon import ENGLISH_STOP, WORDS, word_set
+from .patterns import read_patterns
 from .scripts import estimate_tokens
 
-_NOT_QUOTED = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
-
-_PLACEHOLDER = re.compile(
-    r"(?:microsoft )?powerpoint\W*(?:presentation|präsentation|présentation|プレゼンテーション|演示文稿|簡報)?|"
-    r"(?:slide|スライド|幻灯片|投影片|folie|diapositive|presentation|演示文稿|document|文档|book|工作簿|sheet)\s?\d+|"
-    r"untitled.*|[<‹«\[{][^<>\[\]{}]*[>›»\]}]|無題.*|无标题.*|microsoft \w+ - .*|\d{4}([-./])\d\d?\1\d\d?|"
-    # Headings of a part that any document may begin with.
-    r"(?:foreword|preface|introduction|abstract|summary|overview|disclaimer|(?:please |important )not(?:e|ice)|"
-    r"(?:table of )?contents|agenda|vorwort|einleitung|inhalt(?:sverzeichnis)?|hinweis|avant-propos|sommaire|"
-    r"序|序言|前言|引言|目录|目錄|摘要|概述|说明|請注意|请注意|はじめに|まえがき|目次|概要)\W*", re.IGNORECASE)
-_WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]{2,}")
-_JOINED_WORDS = re.compile(r"_+|(?<=[^\W\d_]{2})-+(?=[^\W\d_]|(?:19|20)\d\d(?!\d))|(?<=\d)-+(?=[^\W\d_]{2})")
-"""What joins words in the name of a file: not the hyphens of "2014-10-08" and "EIP-1559"."""
+_FORMS = {name: re.compile(form) for name, form in read_patterns("titles.toml").items()}
 _OPEN_END = " -–—:：|,;"  # characters at the end of a line that goes on; a title does not end with them
 _LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
 """Fields that say when a document was written and by whom; they come first."""
 _FIELDS_OF_STATES = word_set("status state stage type kind category categories tag tags label labels keywords 状态")
 """Words of fields in which "TODO" is a value: one of several states or kinds."""
-_BLANK = re.compile(r"<[^<>@/:]++>|\{\{[^{}]*+\}\}|(?:https?://doi\.org/|doi:)?[\d./-]*+x{3}[x\d./-]*+|"
-                    r"(?:https?://doi\.org/|doi:)?10\.[\dx]{3,9}/\S*+(?<=xxx)")
-"""A blank such as "<author>" or "{{ date }}", and an identifier of crosses: "xxxx", "10.5281/zenodo.xxxxx"."""
-
 UNREAD = "not read"
 """The field that names the parts of a document that Banyan could not read; it is not shown with the document's own."""
 
 
 def is_placeholder(title: str) -> bool:
     """Return True for a title that does not name a document: a program's default, a lone date, "Foreword"."""
-    return _PLACEHOLDER.fullmatch(title.strip()) is not None
+    return _FORMS["placeholder"].fullmatch(title.strip()) is not None
 
 
 def is_from_template(title: str, text: str) -> bool:
@@ -42,8 +27,8 @@ def is_from_template(title: str, text: str) -> bool:
 
     Blanks do not count, because PDF files have some within words. A text without letters tells nothing.
     """
-    words = _WORD.findall(title.casefold())
-    letters = "".join(_WORD.findall(text.casefold()))
+    words = _FORMS["word"].findall(title.casefold())
+    letters = "".join(_FORMS["word"].findall(text.casefold()))
     return bool(letters) and 2 * sum(word in letters for word in words) < len(words)
 
 
@@ -55,9 +40,9 @@ def document_title(title: str, stem: str) -> str:
 
 def readable_name(name: str) -> str:
     """Return the name of a file or folder as words: "Weaver SC resign" for "Weaver_SC_resign"; dates and codes stay."""
-    if " " in name or not _JOINED_WORDS.search(name):
+    if " " in name or not _FORMS["joint"].search(name):
         return name
-    words = " ".join(_JOINED_WORDS.sub(" ", name).split())
+    words = " ".join(_FORMS["joint"].sub(" ", name).split())
     return words[:1].upper() + words[1:]
 
 
@@ -76,7 +61,7 @@ def plain_title(title: str) -> str:
     """
     is_path = " " not in title
     name = title.rpartition("/")[2] if is_path else title
-    return _NOT_QUOTED.sub("", name).strip() or title
+    return _FORMS["not_quoted"].sub("", name).strip() or title
 
 
 def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
@@ -102,4 +87,4 @@ def is_unfilled(value: str, field: str = "") -> bool:
     words = " ".join(value.casefold().strip(" .,:;!*_-").split())
     if words == "todo":
         return _FIELDS_OF_STATES.isdisjoint(re.split(r"[\W_]+", field.casefold()))
-    return words in WORDS["unfilled"] or _BLANK.fullmatch(words) is not None
+    return words in WORDS["unfilled"] or _FORMS["blank"].fullmatch(words) is not None
