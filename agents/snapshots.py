@@ -262,6 +262,7 @@ class Snapshots:
                 return self._freeze_and_lease(leases, key, made, base, files.pop_all())
 
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
+        """Lease the open snapshot of a knowledge base and scope, if there is one, as the one used last."""
         with self._lock:
             snapshot = self._open.pop(key, None)
             if snapshot is not None:

@@ -125,6 +125,7 @@ class Writers:
                     self.forget(oldest)
 
     def _begin_step(self, name: str, run: str, *, create: bool, any_embedding: bool) -> Writer:
+        """Open the knowledge base if it is not open, and begin a step, or raise WriterBusyError at once."""
         with self._lock:
             self.knowledge_base(name)  # closed if another process dropped or renamed it, or its database was lost
             if name not in self._writers:
@@ -238,6 +239,7 @@ class Writers:
 
 
 def _is_held(lock: Path) -> bool:
+    """Return True if another process or thread holds the lock of a file."""
     try:
         with FileLock(lock, timeout=0):
             return False

@@ -117,6 +117,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
 
 def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Documents,
                  threshold: float) -> AnswerRecord:
+    """Score the short answer, or else the first line; of an abstention only the citations count."""
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     gold_of_document = defaultdict[str, set[GoldPassage]](set)  # the gold passages that quotes of it are from

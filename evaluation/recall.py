@@ -238,6 +238,7 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
 
 
 def _make_group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
+    """Return the mean recall with its interval at each cut-off, and percentiles of the latency."""
     def recall(record: QuestionRecord, k: int) -> float:
         return 100 * sum(rank is not None and rank <= k for rank in record.ranks) / len(record.ranks)
 

@@ -75,6 +75,7 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
 
 
 def _entity_row(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entity's properties; an attribute called like one of ours gets a prefix."""
     values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
               for name, sources in data["attributes"].items()}
     return {**values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
@@ -83,7 +84,8 @@ def _entity_row(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fact_row(data: Mapping[str, Any]) -> dict[str, Any]:
-    sources = data["sources"]  # Cypher has no lists of maps, so these are parallel lists
+    """Return a fact's properties, its sources as parallel lists, because Cypher has no lists of maps."""
+    sources = data["sources"]
     return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
             "documents": data["documents"], "sources": [one["document"] for one in sources],
             "starts": [one["start"] for one in sources], "ends": [one["end"] for one in sources],

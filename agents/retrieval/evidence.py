@@ -151,6 +151,7 @@ def terms_of_bases(retrievers: Retrievers, question: str, *, are_tables_shown: b
 
 
 def _terms_text(retriever: Retriever, question: str, *, are_tables_shown: bool) -> str:
+    """Return the terms of one knowledge base, within their budget; see `terms_of_bases`."""
     schema = retriever.index.store.schemas.current()
     labelled = retriever.labelled_terms(schema)
     columns = column_keys(retriever.index) if are_tables_shown else frozenset[str]()
