@@ -153,33 +153,28 @@ class Versions:
         Those of less trusted documents are behind the best of more trusted ones that are about the same.
         """
         outdated = self.outdated(question)
-        if self.trust:
-            scores = self._rank_by_trust(scores, outdated)
+        row, document_of = self._index.document_row, self._index.documents[1]
+        best = np.zeros(len(row), np.float32)  # the highest weight of each document's chunks
+        np.maximum.at(best, document_of, scores)
+        share = self._trust_shares(best, outdated) if self.trust else np.ones(len(row), np.float32)
+        best *= share
         newer_of = dict[str, set[str]]()  # the documents that each one has to be behind
         for family in self._families:
             newer_of |= dict.fromkeys(family & outdated, family - outdated)
         newer_of |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
-        row, document_of = self._index.document_row, self._index.documents[1]
-        best, share = self._best_scores(scores), np.ones(len(row), np.float32)
         for older, newer in sorted(newer_of.items()):
             highest = max((best[row[one]] for one in newer if one in row), default=0) * np.float32(_BEHIND)
             if older in row and 0 < highest < best[row[older]]:
-                share[row[older]] = highest / best[row[older]]
+                share[row[older]] *= highest / best[row[older]]
                 best[row[older]] = highest
         return scores * share[document_of]
 
-    def _best_scores(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the highest weight of each document's chunks, shape (documents,)."""
-        best = np.zeros(len(self._index.document_ids), np.float32)
-        np.maximum.at(best, self._index.documents[1], scores)
-        return best
-
-    def _rank_by_trust(self, scores: NDArray[np.float32], outdated: frozenset[str]) -> NDArray[np.float32]:
-        """Return the weights of chunks, with less trusted documents behind the current more trusted ones."""
-        ids, document_of = self._index.document_ids, self._index.documents[1]
+    def _trust_shares(self, best: NDArray[np.float32], outdated: frozenset[str]) -> NDArray[np.float32]:
+        """Return by which share of its weight each document is behind the current, more trusted ones."""
+        ids = self._index.document_ids
         ranks = np.array([self.trust[one] for one in ids])
         is_current = np.array([one not in outdated for one in ids])
-        best, share = self._best_scores(scores), np.ones(len(ids), np.float32)
+        share = np.ones(len(ids), np.float32)
         ahead = np.float32(0)  # the best weight of the documents of higher ranks
         for rank in sorted({*ranks.tolist()}, reverse=True):
             of_rank = ranks == rank
@@ -188,4 +183,4 @@ class Versions:
                 share[of_rank] = ahead * np.float32(_BEHIND) / highest
             else:
                 ahead = max(ahead, highest)
-        return scores * share[document_of]
+        return share
