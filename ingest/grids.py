@@ -71,8 +71,9 @@ def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[s
     if sum(has_merged_cells) >= max(2, len(grid) / 2):  # a form
         return [*filter(None, [caption]), *table_lines([], _form_fields(grid), caption or title)]
     captions, header, rows = read_grid(grid)
-    if any(cell.is_header for row in grid for cell in row):
-        subject = grid[0][0] if is_single(grid[0]) and grid[0][0].is_header else title
+    first_cell, *_ = grid[0]
+    if any(cell.is_header for cell in chain(*grid)):
+        subject = first_cell if is_single(grid[0]) and first_cell.is_header else title
     else:
         subject = next(reversed(captions), title)
     return [*filter(None, [caption]), *captions, *table_lines(header, rows, caption or subject)]
@@ -98,7 +99,8 @@ def row_contents(rows: Sequence[GridRow]) -> list[TableRow]:
 def header_depth(rows: Sequence[GridRow]) -> int:
     """Return how many of the first rows are the header (see `read_grid`); all rows have the same width."""
     depth = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
-    if depth == 0 and not rows[0][0].is_header:  # otherwise the file declares headers in the first column only
+    first_cell, *_ = rows[0]
+    if depth == 0 and not first_cell.is_header:  # otherwise the file declares headers in the first column only
         depth = int(has_header(rows))
     while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):
         depth += 1

@@ -32,7 +32,7 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 _WITH_HEAD = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc", ".docx",
                         ".odt", ".rtf"})
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
-_OF_PROGRAMS = PARSED.keys() - {".rst"}  # files that have fields even if their content cannot be read
+_NEEDING_TEXT = PARSED.keys() - {".rst"}  # files that have fields even if their content cannot be read
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 LICENCE = "Project Gutenberg license"
@@ -258,7 +258,7 @@ def make_document(document_id: str, title: str, text: str, source: str, metadata
     text, starts = _join_pages(pages) if paged else (pages[0], [])
     dated = with_date(metadata, document_id)
     whole = with_metadata(text, document_id, title, dated)
-    if not (text if suffix in _OF_PROGRAMS else whole).strip():
+    if not (text if suffix in _NEEDING_TEXT else whole).strip():
         unread = metadata.get(UNREAD)
         raise UnreadableError(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or "
                               "remove it")

@@ -180,12 +180,10 @@ def _write_raised(match: re.Match[str]) -> str:
     """Return a raised text as an exponent, as a mark in brackets, or as the part of a unit or word that it is."""
     raised, is_note = match["raised"].strip(), match["kind"] == NOTE
     before = _RAISED_MARKS.sub("", match.string[max(0, match.start() - _LOOK_BACK):match.start()])
-    if _NEGATIVE.fullmatch(raised):
-        is_exponent = before[-1:].isalnum()
-    else:
-        is_power_of_two = raised.isdecimal() and int(raised) >= _LEAST_POWER_OF_TWO and _TWO.search(before) is not None
-        is_exponent = is_power_of_two or (raised.isdecimal() and raised != "1" and _TEN.search(before) is not None)
-    if is_exponent and not is_note:
+    is_negative = _NEGATIVE.fullmatch(raised) is not None and before[-1:].isalnum()
+    is_power = raised.isdecimal() and ((raised != "1" and _TEN.search(before) is not None) or (
+        int(raised) >= _LEAST_POWER_OF_TWO and _TWO.search(before) is not None))
+    if (is_negative or is_power) and not is_note:
         return f"^{raised.replace('−', '-').replace('–', '-')}"
     is_bracketed = _BRACKETED.fullmatch(raised) is not None
     is_mark = _NOTE_MARK.fullmatch(raised) is not None and (not raised.isalpha() or before[-1:].isdigit())
@@ -193,9 +191,9 @@ def _write_raised(match: re.Match[str]) -> str:
     is_of_unit = word is not None and raised.isdecimal() and (len(word[0]) == 1 or is_unit(word[0] + raised))
     if not (is_bracketed or is_mark) or (is_of_unit and not is_note):
         return match["raised"]
-    begins_line = not before or before[-1].isspace()
-    follows_word = match.string[match.end():match.end() + 1].isalnum()
-    return f"{'' if begins_line else ' '}{raised if is_bracketed else f'[{raised}]'}{' ' if follows_word else ''}"
+    space_before = "" if not before or before[-1].isspace() else " "
+    space_after = " " if match.string[match.end():match.end() + 1].isalnum() else ""
+    return f"{space_before}{raised if is_bracketed else f'[{raised}]'}{space_after}"
 
 
 def open_file(path: Path) -> BufferedReader:

@@ -93,6 +93,7 @@ class ReadingProcess(AbstractContextManager["ReadingProcess"]):
 
 
 def _environment() -> dict[str, str]:
+    """Return the environment of a process that finds the same modules."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 

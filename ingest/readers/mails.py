@@ -85,7 +85,7 @@ def _part_text(part: Message) -> str:
         text = _decode_detected(bytes(part.get_payload(decode=True) or b""))
     if part.get_content_subtype() == "html":
         return read_html(f'<meta charset="utf-8">{text}'.encode(errors="replace")).text
-    return _with_earlier(text.replace("\r\n", "\n"))
+    return _set_quoted_mail_apart(text.replace("\r\n", "\n"))
 
 
 def _decode_detected(data: bytes) -> str:
@@ -95,7 +95,7 @@ def _decode_detected(data: bytes) -> str:
         return data.decode("utf-8", "replace")
 
 
-def _with_earlier(text: str) -> str:
+def _set_quoted_mail_apart(text: str) -> str:
     """Return a text with the earlier mail that it quotes under a heading, because others wrote it."""
     found = _QUOTED.search(text)
     if found is None or not (found["line"] or (found["who"] or ":").rstrip().endswith((":", "："))):

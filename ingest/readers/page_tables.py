@@ -190,8 +190,8 @@ def _is_data(grid: Sequence[GridRow]) -> bool:
     if not rows or len(grid) < 2 or max(len(cell) for row in grid for cell in row) > _LONGEST_CELL:  # noqa: PLR2004
         return False
     has_paragraphs = sum(len(row[0]) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
-    is_continued = not body[0][0]  # the first row is the end of one on the page before
-    has_empty_header = depth > 0 and not is_continued and sum(map(bool, body[depth - 1])) < _FILLED * len(body[0])
+    first_name, *_ = body[0]  # without one, the first row is the end of a row on the page before
+    has_empty_header = depth > 0 and first_name and sum(map(bool, body[depth - 1])) < _FILLED * len(body[0])
     regular_rows = sum(not any(left is right for left, right in pairwise(row)) for row in rows)
     if has_paragraphs or has_empty_header or regular_rows < _REGULAR * len(rows):
         return False

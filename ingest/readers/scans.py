@@ -132,6 +132,7 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
 
 
 def _split_row(row: TextLine, gutter: tuple[float, float]) -> tuple[TextLine, TextLine]:
+    """Return the words on either side of a gutter."""
     middle = sum(gutter) / 2
     left, right = TextLine(), TextLine()
     for word in row:
@@ -149,6 +150,7 @@ def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> l
 
 
 def _is_prose(rows: Sequence[TextLine]) -> bool:
+    """Return True if most lines of a column fill its width."""
     width = max(row.box.x1 for row in rows) - min(row.box.x0 for row in rows)
     whole = sum(row.box.x1 - row.box.x0 >= _WHOLE_LINE * width for row in rows)
     return len(rows) >= _FEWEST_LINES and whole > len(rows) / 2

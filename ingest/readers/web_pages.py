@@ -32,8 +32,9 @@ _GAP = re.compile(rf"[ {_BREAK}{_INDENT}{_LINE}]+")
 _AFTER_MARK = re.compile(rf"{_ITEM}(?:[{_INDENT}{_LINE} ]*+(?!(?:-|\d{{1,6}}\.) {_ITEM}))?")
 """The separators between the mark of an item and its words; they stay if a list inside the item follows."""
 _BLOCKS_OF_CELL = re.compile(rf"(?:{_LINE}|{_BREAK}{{2,}})[{_INDENT}]*(?:(?:-|\d{{1,6}}\.) {_ITEM})?")
-_KEPT = {ord(space): chr(0xFDD6 + number) for number, space in enumerate(" \t\n\r\f")}
-_AS_THEY_WERE = {ord(kept): chr(space) for space, kept in _KEPT.items()}
+_HIDE_SPACES = {ord(space): chr(0xFDD6 + number) for number, space in enumerate(" \t\n\r\f")}
+_SHOW_SPACES = {ord(stand_in): chr(space) for space, stand_in in _HIDE_SPACES.items()}
+"""White space in code and tables has stand-ins while that of the page is made even."""
 _LISTS = frozenset({"ul", "ol"})
 _DEEPEST_LIST = 20  # levels of indentation
 _DEEPEST = 5_000  # tags around each other
@@ -59,7 +60,7 @@ def read_html(data: bytes, _: object = None) -> Content:
     title = next(map(_line, soup.select("title:not(svg title)")), "")
     fields = {str(tag.get("name") or tag.get("property") or "").lower(): str(tag["content"])
               for tag in soup.find_all("meta", content=True, limit=1000)}
-    struck = _remove_unsaid_parts(soup)
+    struck = _remove_hidden_parts(soup)
     omitted = [count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")),
                list_counts({"struck-out text": struck})]
     mark_tags(soup)
@@ -69,7 +70,7 @@ def read_html(data: bytes, _: object = None) -> Content:
         title = main_headings[0]
     _write_blocks(soup, title)
     text = _SPACES.sub(" ", soup.get_text().translate(_NO_WIDTH).replace(_BAR, " | "))
-    text = _GAP.sub(_write_gap, _AFTER_MARK.sub("", text)).strip().translate(_AS_THEY_WERE)
+    text = _GAP.sub(_write_gap, _AFTER_MARK.sub("", text)).strip().translate(_SHOW_SPACES)
     return Content(write_raised(text), title, {_META[name]: value for name, value in fields.items() if name in _META},
                    omitted=", ".join(filter(None, omitted)))
 
@@ -89,7 +90,7 @@ def parse_html(text: str) -> BeautifulSoup:
     return soup
 
 
-def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
+def _remove_hidden_parts(soup: BeautifulSoup) -> int:
     """Remove what is hidden or struck out, and what belongs to the site; return how many parts are struck out."""
     for tag in soup.find_all(_UNSEEN):
         tag.extract()
@@ -188,7 +189,7 @@ def _write_blocks(soup: BeautifulSoup, heading: str) -> None:
         elif words := _line(tag):
             heading, block = words, f"{'#' * int(tag.name[1])} {words}"
         if block:
-            tag.string = f"{2 * _BREAK}{block.translate(_KEPT)}{2 * _BREAK}"
+            tag.string = f"{2 * _BREAK}{block.translate(_HIDE_SPACES)}{2 * _BREAK}"
 
 
 def _line(tag: Tag) -> str:
