@@ -69,11 +69,13 @@ Kb = Annotated[str, Field(max_length=64, description="Name of the knowledge base
                                               "or the only one.")]
 Kbs = Annotated[str, Field(max_length=400, description="Name of the knowledge base, or several with commas between, "
                                                "which are read as one; empty: the server's default, or the only one.")]
+Offset = Annotated[int, Field(ge=0)]
+Limit = Annotated[int, Field(ge=1, le=MAX_LINES)]
 Ctx = Context[Any, Any]
 
 
 class Tools:
-    """The MCP tools over the resources of a process."""
+    """The MCP tools over the resources of a process; each has the description that agents see as its docstring."""
 
     def __init__(self, resources: Resources, knowledge_base: str, gate: McpGate) -> None:
         """Set up the tools; see `mcp_server` for the arguments."""
@@ -178,10 +180,8 @@ class Tools:
         return CallToolResult(content=[TextContent(type="text", text=answer_text(answer))],
                               structured_content=answers.AskResult(**answer).model_dump(mode="json"))
 
-    def list_documents(
-        self, ctx: Ctx, knowledge_base: Kb = "", offset: Annotated[int, Field(ge=0)] = 0,
-        limit: Annotated[int, Field(ge=1, le=MAX_LINES)] = 50,
-    ) -> answers.DocumentList:
+    def list_documents(self, ctx: Ctx, knowledge_base: Kb = "", offset: Offset = 0, limit: Limit = 50,
+                       ) -> answers.DocumentList:
         """List the documents of a knowledge base by id."""
         with self._snapshot(ctx, knowledge_base) as snapshot:
             documents = snapshot.kb.documents
@@ -189,10 +189,7 @@ class Tools:
         return answers.DocumentList(total=total, documents=tuple(
             answers.DocumentLine(id=item.id, title=item.title, characters=item.characters) for item in entries))
 
-    def tables(
-        self, ctx: Ctx, knowledge_base: Kbs = "", offset: Annotated[int, Field(ge=0)] = 0,
-        limit: Annotated[int, Field(ge=1, le=MAX_LINES)] = 20,
-    ) -> answers.TableList:
+    def tables(self, ctx: Ctx, knowledge_base: Kbs = "", offset: Offset = 0, limit: Limit = 20) -> answers.TableList:
         """List the tables that `table_query` reads, with their columns: records first, then documents and the graph."""
         with self._resources.tables_of(self._resolve_name(ctx, knowledge_base)) as engine:
             tables = engine.tables()
@@ -255,9 +252,7 @@ class Tools:
             mode="json", exclude_defaults=True, exclude={
                 part: {"__all__": {"rules"}} for part in ("entity_types", "relation_types", "attribute_types")}))
 
-    def schema_candidates(
-        self, ctx: Ctx, knowledge_base: Kb = "", limit: Annotated[int, Field(ge=1, le=MAX_LINES)] = 20,
-    ) -> answers.Candidates:
+    def schema_candidates(self, ctx: Ctx, knowledge_base: Kb = "", limit: Limit = 20) -> answers.Candidates:
         """Show what the documents ask for and the schema does not have: elements that wait for a decision."""
         with self._snapshot(ctx, knowledge_base) as snapshot:
             waiting = snapshot.kb.schema_control.list_candidates(support_in(snapshot.kb, self._resources.settings))
