@@ -81,8 +81,13 @@ def base_of(database: str) -> str:
 
 def read_catalogue(connection: duckdb.DuckDBPyConnection, base: str = "") -> tuple[TableInfo, ...]:
     """Return the catalogue of the tables that a connection has as `MAIN`, or of one of several knowledge bases."""
-    row = connection.execute(f'SELECT infos FROM "{database_of(base)}".main.{_CATALOGUE}').fetchone()  # noqa: S608
-    return tuple(map(TableInfo.model_validate, orjson.loads(row[0]))) if row else ()
+    return tuple(map(TableInfo.model_validate, orjson.loads(_read_infos(connection, base))))
+
+
+def _read_infos(connection: duckdb.DuckDBPyConnection, base: str) -> str:
+    """Return the catalogue as JSON."""
+    ((infos,),) = connection.execute(f'SELECT infos FROM "{database_of(base)}".main.{_CATALOGUE}').fetchall()  # noqa: S608
+    return str(infos)
 
 
 class TablesDamagedError(ValueError):
@@ -163,8 +168,8 @@ def open_tables(bases: Mapping[str, TableFile]) -> duckdb.DuckDBPyConnection:
             if path is None:
                 write_tables(_attach(connection, database=database_of(base)), source())
             else:
-                with _naming_damage(path):
-                    read_catalogue(_attach(connection, path, "(READ_ONLY)", database_of(base)), base)
+                with _naming_damage(path):  # to parse the catalogue of thousands of relations takes a second
+                    _read_infos(_attach(connection, path, "(READ_ONLY)", database_of(base)), base)
         connection.execute(_LIMITS)
     except BaseException:
         connection.close()
