@@ -20,7 +20,7 @@ from .ledger.schema_rows import SchemaHistory
 from .resolution.resolver import match_node
 from .store_errors import EntityDecisionError
 
-_LONGEST_NAME, _HIGHEST_RANK = 500, 1000
+_LONGEST_NAME, _HIGHEST_RANK = 500, 1000  # a name is as long as an extracted one may be
 
 
 class Said(NamedTuple):

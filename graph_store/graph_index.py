@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .sql.engine import SqlEngine
 
 _Model = TypeVar("_Model", Chunk, TreeCommunity)
-_CACHED_ENTITIES, _CACHED_COMMUNITIES, _CACHED_CHUNKS = 1 << 13, 1 << 8, 1 << 8
+_CACHED_ENTITIES, _CACHED_COMMUNITIES, _CACHED_CHUNKS = 1 << 13, 1 << 8, 1 << 8  # what some questions read
 _FEW_DOCUMENTS = 2  # the most documents that one name means
 _ALIAS = "alias"  # the attribute whose values are names, too
 

@@ -30,7 +30,7 @@ _LEDGER = "ledger.sqlite"
 DROPPED, RESTORING, BACKING_UP, SCOPE = ".dropped-", ".restore", ".backup", ".scope"
 """The prefix of folders with dropped knowledge bases, and the suffixes of folders for restores, backups and scopes."""
 _READER_SECONDS = 60.0  # seconds that a drop or rename waits for a reader that rebuilds derived files
-MAX_NAME = 64
+MAX_NAME = 64  # characters of a name, which is shown in lists and addresses
 MAX_NAME_BYTES = 200  # file systems allow 255, and backups and temporary copies append to the name
 _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
 

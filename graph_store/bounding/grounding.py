@@ -49,7 +49,7 @@ _LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)
 _BEFORE_NUMBER = re.compile(rf"(?:{_LIMIT})\Z", re.IGNORECASE)
 _BEFORE_TEXT = re.compile(rf"(?:{_LIMIT}|\b(?:no|not|never|without)\s|没有|并无)\Z", re.IGNORECASE)
 """The words before a value that limit or deny it: without them, the value would say something else."""
-_LONGEST_LIMIT = 20
+_LONGEST_LIMIT = 20  # characters of such words
 _BARE_TIMES = frozenset({"planned", "former", "计划", "原"})
 """Times that a text may state by the tense of its verbs alone ("will be", "was"), so it need not have these words."""
 _SPEAKERS = frozenset({"narrator", "speaker", "author", "writer", "叙述者", "作者", "笔者", "说话人"})

@@ -29,7 +29,7 @@ from .schema_candidates import SHOWN, Grounds, are_opposed, with_evidence
 
 Policy = Literal["auto", "review", "off"]  # how the schema grows: by thresholds, by a person's decisions, or not at all
 
-_BOUNDED_AT_ONCE = 256
+_BOUNDED_AT_ONCE = 256  # chunks whose rows one transaction replaces
 
 
 class SchemaControl:

@@ -38,13 +38,13 @@ FORMAT: Literal["banyan-backup-1"] = "banyan-backup-1"
 LEDGER = "ledger.sqlite"
 MANIFEST = "manifest.json"
 _LONGEST_REASON = 1000  # characters of a reason, which may quote what is in the ledger
-MAX_MANIFEST = 1 << 16
+MAX_MANIFEST = 1 << 16  # bytes, a hundred times those of any manifest
 MAX_LEDGER = 1 << 38  # 256 GB, far more than any real ledger
 MAX_RATIO = 200
 """The maximum compression ratio of a real ledger, to reject zip bombs. Small files may exceed it, because an empty
 ledger is mostly zeros."""
 _SMALL = 1 << 24
-_BLOCK = 1 << 20
+_BLOCK = 1 << 20  # bytes that are unpacked at once
 _FAULTS_OF_DISK = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
                    sqlite3.SQLITE_CANTOPEN}
 

@@ -31,15 +31,15 @@ from ..store_errors import DatabaseError, LedgerDamagedError, StoreError
 from ..vectors.vector_synchroniser import list_embedded, recorded_model
 from .status import status_of
 
-_AT_ONCE = 256
+_AT_ONCE = 256  # chunks that are bounded again at once
 RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it again"
 REINDEX = "run `banyan reindex`"
 _MADE_AGAIN = "it was made again from the ledger; if this comes back, check the disk"
-_SHOWN = 20
+_SHOWN = 20  # problems of a check that are listed; further ones are counted
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
 # once in 30 times; a damaged file or another model affects more than a tenth.
 _EMBEDDED_AGAIN = 32
-_LEAST_COSINE = 0.99
+_LEAST_COSINE = 0.99  # of two vectors of a text: machines round differently
 
 
 class Problem(Frozen):

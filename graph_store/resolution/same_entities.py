@@ -34,7 +34,7 @@ _UNCONFIRMED = ASK_FROM - 0.1
 """The score of a pair that only one document says to be the same, and that its names do not suggest. It is too low to
 merge, which could attribute facts of other documents to the wrong entity. It is also too low to ask a reasoner, who
 would only read that document. A second document or a person has to confirm the pair."""
-_DIGITS = 3
+_DIGITS = 3  # of a score, so that rounding errors decide nothing
 
 
 class Tie(NamedTuple):

@@ -28,7 +28,7 @@ from .clusters import Labels, members_by_community
 from .detection import CommunitySettings, adapt_partition, detect_hierarchy
 from .features import EntityFeatures, Perception, compute_features
 
-_DECIMALS = 4
+_DECIMALS = 4  # of a cohesion, so that rounding errors change nothing
 _SAMPLE = 1000
 """Entities that are added to the regrouped ones, so their mean vector is about that of the whole graph. Ids are hashes,
 so the first in order are a random sample."""
