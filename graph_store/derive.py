@@ -11,7 +11,6 @@ from ..config import Settings
 from ..models.reasoner import Reasoner, ReasonerError
 from ..runtime.budgets import BudgetExceeded
 from ..runtime.event_loop import run
-from .evolution.elements import KIND_NAMES
 from .evolution.growth import Thresholds
 from .knowledge_base import KnowledgeBase
 
@@ -107,4 +106,4 @@ def support_in(kb: KnowledgeBase, settings: Settings) -> int:
 def thresholds_in(kb: KnowledgeBase, settings: Settings) -> Thresholds:
     """Return the thresholds at which a candidate joins the schema of a knowledge base without a person's decision."""
     return Thresholds(confidence=settings.schema_confidence, support=support_in(kb, settings),
-                      growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))
+                      growth=settings.schema_growth)

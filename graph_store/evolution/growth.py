@@ -44,7 +44,7 @@ class Thresholds:
 
     confidence: float  # minimum mean confidence (mu of eq. 3)
     support: int  # minimum number of documents
-    growth: Mapping[ElementKind, int]  # maximum number of new elements of each kind, which keeps a schema compact
+    growth: int  # maximum number of new elements of each kind, which keeps a schema compact
 
 
 def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
@@ -61,9 +61,9 @@ def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> 
         # Widening elements is not limited; of new ones, the strongest of each kind join.
         accepted = [c for c in candidates if c.widens]
         for kind in ELEMENT_KINDS:
-            new, most = [c for c in candidates if c.kind == kind and not c.widens], thresholds.growth[kind]
-            accepted += [c for c in new if c.rows < thresholds.support][:most]
-            accepted += [c for c in new if c.rows >= thresholds.support][:_COLUMN_FACTOR * most]
+            new = [c for c in candidates if c.kind == kind and not c.widens]
+            accepted += [c for c in new if c.rows < thresholds.support][:thresholds.growth]
+            accepted += [c for c in new if c.rows >= thresholds.support][:_COLUMN_FACTOR * thresholds.growth]
         for candidate in with_evidence(accepted, grounds):
             schema = elements.add(schema, candidate.kind, elements.element_of(candidate, schema))
             decided.append(Decided(decision=_explain_acceptance(candidate, thresholds), evidence=candidate))

@@ -30,8 +30,7 @@ from hypothesis import strategies as st
 
 from ...admitted import admitted
 
-THRESHOLDS = Thresholds(confidence=0.8, support=2,
-                        growth={"entity_type": 5, "relation": 5, "attribute": 5})
+THRESHOLDS = Thresholds(confidence=0.8, support=2, growth=5)
 
 SCHEMA = GraphSchema(
     name="s",
