@@ -112,6 +112,7 @@ def _log_file(home: Path, number: int) -> Path:
 
 
 def _system_user() -> str:
+    """Return the user of the system who runs this process, by number if there is no name."""
     try:
         return f"user:{getpass.getuser()}"
     except (KeyError, OSError):  # a user without a name, as in a container

@@ -30,6 +30,7 @@ def _start_portal() -> BlockingPortal:
     started: Future[BlockingPortal] = Future()
 
     async def serve() -> None:
+        """Run the loop until it is stopped."""
         async with BlockingPortal() as portal:
             started.set_result(portal)
             await portal.sleep_until_stopped()

@@ -148,6 +148,7 @@ def action_request(candidate: Candidate, description: str) -> "ActionRequest":
 
 
 def _action_arguments(candidate: Candidate) -> dict[str, Any]:
+    """Return what a person can edit of a candidate: its name, its observed types, and the element to merge it into."""
     observed = {"domain": list(candidate.subject_types), "range": list(candidate.object_types)}
     return {"kind": candidate.kind, "name": candidate.name,
             **{side: observed[side] for side in _BOUNDS[candidate.kind]}, "merge_into": ""}
@@ -168,6 +169,7 @@ def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "rev
 
 
 def _read_decision(given: object, candidate: Candidate) -> Decision:
+    """Read LangChain's decision on a candidate: approve, edit or reject."""
     kind = given.get("type") if isinstance(given, dict) else None
     if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
         raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")

@@ -45,6 +45,7 @@ class SchemaElement(Frozen):
     @field_validator("name")
     @classmethod
     def _printable(cls, name: str) -> str:
+        """Refuse names that could not be told from others where they are shown."""
         if not name.isprintable() or name != name.strip():
             raise ValueError(f"{name!r} must be printable, with no space at either end")
         return name
@@ -118,6 +119,7 @@ class GraphSchema(Frozen):
         return self
 
     def _check_inverse(self, relation: RelationType) -> None:
+        """Raise ValueError unless the inverse of a relation exists, is another one, and has no other inverse."""
         if relation.inverse is None:
             return
         where, other = f"relation {relation.name!r}, inverse", self.relation_type(relation.inverse)

@@ -76,6 +76,7 @@ class PassageLookup(_Request):
 
     @model_validator(mode="after")
     def _check_any(self) -> Self:
+        """Refuse a search by nothing."""
         if not self.query.strip() and not self.documents:
             raise ValueError("query: give words to search by, or documents")
         return self

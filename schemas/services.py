@@ -46,6 +46,7 @@ def check_url(url: str) -> str:
 
 
 def _check_token(token: SecretStr) -> SecretStr:
+    """Refuse a token that no HTTP header could hold."""
     if token.get_secret_value() and not _TOKEN.fullmatch(token.get_secret_value()):
         raise ValueError("it has characters that an HTTP header cannot hold")
     return token
@@ -72,6 +73,7 @@ class ChromaServer(Frozen):
 
 
 def _check_database_url(url: SecretStr) -> SecretStr:
+    """Refuse what is no address of a PostgreSQL database; empty means none."""
     text = url.get_secret_value()
     # The message does not repeat the URL, which may contain a password.
     if text and not (_ADDRESS.fullmatch(text) and _split_url(text)):
@@ -126,6 +128,7 @@ def is_trustworthy(url: str) -> bool:
 
 
 def _check_issuer(url: str) -> str:
+    """Refuse an issuer whose keys could be changed on their way, or whose URL is more than a path; empty: none."""
     parts = urlsplit(url) if is_trustworthy(url) else None
     if url and (parts is None or parts.query or parts.fragment):
         raise ValueError("it should be the issuer's URL as its tokens have it, by https (or http on this machine), "

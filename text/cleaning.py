@@ -1,10 +1,4 @@
-"""Cleaning text when it is read, and making it safe to show and to export.
-
-`clean_text` removes what cannot be stored. `visible` shows characters that are invisible, reorder others or look like
-others with their code points. `printable` removes what XML forbids, and `json_text` writes JSON.
-`broken_word_joiner` joins words that a printed text breaks at the ends of its lines. `without_markup` removes Markdown
-and HTML, and `has_statement` tells lines that may state something from mere layout.
-"""
+"""Cleaning text when it is read, joining its broken words, removing its markup, and making it safe to show."""
 
 import re
 from collections import Counter

@@ -1,12 +1,8 @@
-"""Relative dates: where a text says "yesterday", "last week" or 三天前, and what that means by when it was phrase.
+"""Relative dates: where a text says "yesterday", "last week" or 三天前, and what that means by when it was said.
 
-That date is the document's, as a field, its title or its file's name states it, or the nearest one above the words: of
-a message in a chat, of a quoted mail, of a heading, or of the row of a table. Without one, they are left alone.
-
-A meant date is ISO 8601 with the precision that the words have: a day ("2024-03-04"), a month, a year, or an interval
-("2024-02-26/2024-03-03" for a week, from Monday to Sunday). What has several readings is left alone, too: "next Friday"
-where that may be Friday of this week or of the next one, "a few days ago", and "Friday" or "the 5th" without a tense
-that says whether it is past.
+That date is the document's, or the nearest one above the words: of a message in a chat, a quoted mail, a heading or a
+row. Without one they are left alone, and so are words with several readings. A meant date is ISO 8601 with the
+precision that the words have: a day, a month, a year, or an interval ("2024-02-26/2024-03-03", Monday to Sunday).
 """
 
 import re
