@@ -37,13 +37,6 @@ _MOST_UNIT_WORDS = 3
 _WORDS = WORDS["units that are words"]
 """Units that are words, or numbers of a column, at the end of a header: "Born in", "Temp min", "Year"."""
 
-@dataclass(frozen=True, slots=True)
-class Conventions:
-    """How a table writes numbers and dates, as far as its cells show it."""
-
-    decimal: DecimalMark = ""
-    day_first: bool | None = None
-
 
 @dataclass(frozen=True, slots=True)
 class TypedColumn:
@@ -64,8 +57,10 @@ class TypedColumn:
     """How exact dates are: dates of months are the months' first days."""
     note: str = ""
     """What has to be known of the values: what was decided without proof, time zones, months; "" if nothing."""
-    conventions: Conventions = field(default=Conventions())
-    """What the cells show of how the table writes numbers and dates."""
+    decimal: DecimalMark = ""
+    """The decimal mark that the cells show; "" if they show none."""
+    day_first: bool | None = None
+    """True if the cells show that the day is before the month, False if after it, None if they show neither."""
     is_ambiguous: bool = False
     """True if other columns of the table may decide what the cells mean."""
     lasts: list[Value] = field(default_factory=list)
@@ -78,26 +73,29 @@ def type_columns(columns: Sequence[Sequence[str]], headers: Sequence[str]) -> li
     Prefer this to `type_column` for a table: "1.120" is a thousand where another column has "12,5".
     """
     typed = [type_column(cells, header) for cells, header in zip(columns, headers, strict=True)]
-    decimals = {column.conventions.decimal for column in typed} - {""}
-    orders = {column.conventions.day_first for column in typed} - {None}
-    shown = Conventions(decimals.pop() if len(decimals) == 1 else "", orders.pop() if len(orders) == 1 else None)
-    return [type_column(cells, header, shown) if column.is_ambiguous else column
+    decimals: set[DecimalMark] = {column.decimal for column in typed if column.decimal}
+    orders = {column.day_first for column in typed if column.day_first is not None}
+    decimal: DecimalMark = decimals.pop() if len(decimals) == 1 else ""
+    day_first = orders.pop() if len(orders) == 1 else None
+    return [type_column(cells, header, decimal, day_first) if column.is_ambiguous else column
             for cells, header, column in zip(columns, headers, typed, strict=True)]
 
 
-def type_column(cells: Sequence[str], header: str = "", shown: Conventions = Conventions()) -> TypedColumn:
+def type_column(cells: Sequence[str], header: str = "", decimal: DecimalMark = "",
+                day_first: bool | None = None) -> TypedColumn:
     """Return what the cells of a column are, and their values.
 
     Args:
         cells: all cells of the column, as written.
         header: the column's name; it may state the unit.
-        shown: how the rest of the table writes numbers and dates, for columns that do not show it.
+        decimal: the decimal mark of the rest of the table, for a column that does not show it.
+        day_first: whether the rest of the table has the day before the month, the same.
     """
     written = {cell: number for cell, number in Counter(cells).items() if cell.strip() not in DASHES}
     stated = {cell: number for cell, number in written.items() if not says_nothing(cell)}
     empty = len(cells) - sum(written.values())
     typed = (_truth_column(cells, written, empty) or _truth_column(cells, stated, len(cells) - sum(stated.values()))
-             or _number_column(cells, stated, header, shown) or _date_column(cells, stated, shown))
+             or _number_column(cells, stated, header, decimal) or _date_column(cells, stated, day_first))
     if typed is not None:
         return typed
     if written and (lists := read_lists(written)) is not None:
@@ -121,12 +119,12 @@ def _truth_column(cells: Sequence[str], stated: Mapping[str, int], empty: int) -
     return None
 
 
-def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str, shown: Conventions,
-                   ) -> TypedColumn | None:
+def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
+                   decimal: DecimalMark) -> TypedColumn | None:
     """Return the numbers of a column with their units; None if they are few, codes, dates in figures or lists."""
     if _CODES.search(label_key(header)) or are_dates_in_figures(stated):
         return None
-    read = read_numbers(stated, shown.decimal)
+    read = read_numbers(stated, decimal)
     if not read.values or any(cell not in read.values and _NUMBER_LIST.fullmatch(cell) for cell in stated):
         return None
     # The unit of a cell is its own, or that of the header, or that of the others where they say it once: in accounts
@@ -140,14 +138,14 @@ def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
     return _column_of_kind("number", cells, stated, read.values, unit=distinct.pop() if len(distinct) == 1 else "",
                            units=[units.get(cell) for cell in cells] if len(distinct) > 1 else None,
                            integers=all(value.is_integer() for value in read.values.values()), note=read.note,
-                           conventions=Conventions(decimal=read.decimal), is_ambiguous=read.is_ambiguous)
+                           decimal=read.decimal, is_ambiguous=read.is_ambiguous)
 
 
-def _date_column(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:
+def _date_column(cells: Sequence[str], stated: Mapping[str, int], day_first: bool | None) -> TypedColumn | None:
     """Return the dates of a column, or None if it has few."""
-    read = read_dates(stated, shown.day_first)
+    read = read_dates(stated, day_first)
     return _column_of_kind("date", cells, stated, read.values, precision=read.precision, note=read.note,
-                           conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous,
+                           day_first=read.day_first, is_ambiguous=read.is_ambiguous,
                            lasts=[read.lasts.get(cell) for cell in cells] if read.lasts else [])
 
 

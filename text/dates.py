@@ -131,11 +131,9 @@ def date_terms(words: Sequence[str]) -> Iterator[str]:
     order, without punctuation and folded as by `normalise`; regular expressions over the text would be slow.
     """
     for position, word in enumerate(words):
-        if not word.isdecimal():
-            continue
-        if len(word) == _COMPACT:
+        if word.isdecimal() and len(word) == _COMPACT:
             yield from _terms_of(word[:4], word[4:6], word[6:])
-        elif len(word) == _YEAR_FIGURES:
+        elif word.isdecimal() and len(word) == _YEAR_FIGURES:
             # The day and the month are the nearest two words, apart from words such as "of" between them.
             before = [other for other in words[max(position - 4, 0):position] if other not in _BETWEEN_PARTS]
             after = [other for other in words[position + 1:position + 6] if other not in _BETWEEN_PARTS][:2]
@@ -147,18 +145,16 @@ def date_terms(words: Sequence[str]) -> Iterator[str]:
 def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     """Yield the terms of the date whose year is `year`, from the two words before it and at most two after it."""
     first, second = before
-    first_number, second_number = map(_day_or_month_number, before)
-    # Of two numbers, one over 12 is the day; if both may be months, nothing tells which one it is.
-    if second in MONTHS:
-        yield from _terms_of(year, second, first)
-    elif first in MONTHS:
-        yield from _terms_of(year, first, second)
-    elif after and (terms_after := list(_terms_of(year, *after))):
+    pairs = [(second, first), (first, second)]  # of a month and a day
+    named = [(month, day) for month, day in pairs if month in MONTHS]
+    if not named and after and (terms_after := list(_terms_of(year, *after))):
         yield from terms_after
-    elif 1 <= first_number <= _MONTHS_A_YEAR < second_number:
-        yield from _terms_of(year, first, second)
-    elif 1 <= second_number <= _MONTHS_A_YEAR < first_number:
-        yield from _terms_of(year, second, first)
+        return
+    # Of two numbers, one over 12 is the day; if both may be months, nothing tells which one it is.
+    certain = named or [(month, day) for month, day in pairs
+                        if _day_or_month_number(month) <= _MONTHS_A_YEAR < _day_or_month_number(day)]
+    for month, day in certain[:1]:
+        yield from _terms_of(year, month, day)
 
 
 def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
