@@ -19,6 +19,7 @@ _QUOTES = {**dict.fromkeys(map(ord, "‘’‚‛ʼ´′"), "'"), **dict.fromkey
 _NAME_ATTRIBUTES = frozenset(["alias", "aliases", "title", "name", "标题", "名称"])
 _SECTION_ATTRIBUTES = frozenset(["section", "section name", "section id", "section code", "section number"])
 _SECTION_CODE = re.compile(r"[A-Za-z]{0,2}\d{1,3}(?:\.\d{1,3})*|[A-Z]")
+_WORD_LETTER = "[^\\W_\u3400-\u9fff]"  # of a script with spaces between words
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
@@ -73,33 +74,22 @@ def relation_id(relation: str) -> str:
 
 
 def has_name(text: str, name: str) -> bool:
-    """Return True if a text contains a name as whole words, ignoring case and width; Chinese has no word boundaries."""
+    """Return True if a text has a name as whole words; see `has_any_name`."""
     return has_any_name(text, [name])
 
 
 def has_any_name(text: str, names: Iterable[str]) -> bool:
-    """Return True if a text contains one of several names; see `has_name`."""
+    """Return True if a text has one of some names as whole words, ignoring case and width; an empty name is in none."""
     folded = normalise(text)
-    return any(_has_whole_word(folded, canonical_name(name)) for name in names)
+    return any(name and name in folded and _whole_words(name).search(folded) for name in map(canonical_name, names))
 
 
-def _has_whole_word(folded: str, name: str) -> bool:
-    """Return True if a folded text has a name that is not a part of a longer word; an empty name is in no text."""
-    start = folded.find(name)
-    while name and start >= 0:
-        end = start + len(name)
-        before, after = folded[start - 1 : start], folded[end : end + 1]
-        begins_word = not (_is_word_letter(before) and _is_word_letter(name[0]))
-        ends_word = not (_is_word_letter(name[-1]) and _is_word_letter(after))
-        if begins_word and ends_word:
-            return True
-        start = folded.find(name, start + 1)
-    return False
-
-
-def _is_word_letter(character: str) -> bool:
-    """Return True for a letter or digit of a script with spaces between words: any but Chinese characters."""
-    return character.isalnum() and not "\u3400" <= character <= "\u9fff"
+@lru_cache(10_000)
+def _whole_words(name: str) -> re.Pattern[str]:
+    """Return an expression for a name that is no part of a longer word; Chinese has no word boundaries."""
+    before = f"(?<!{_WORD_LETTER})" if re.match(_WORD_LETTER, name) else ""
+    after = f"(?!{_WORD_LETTER})" if re.match(_WORD_LETTER, name[-1]) else ""
+    return re.compile(before + re.escape(name) + after)
 
 
 def is_descriptive(name: str, attribute: str, value: str) -> bool:
