@@ -59,13 +59,11 @@ def _group(_: str, __: list[str]) -> Json:
 
 
 def step(request: Json) -> str:
-    """What is asked for: by the name of the response format or tool, else by the fields that the prompt shows.
+    """What is asked for: by the name of the response format, else by the fields that the prompt shows.
 
     The agent's calls, whose prompts have one form, are told apart as Banyan accounts for them.
     """
     named = request.get("response_format", {}).get("json_schema", {}).get("name")
-    if not named and request.get("tools"):
-        named = request["tools"][0]["function"]["name"]
     prompt = "".join(message["content"] for message in request["messages"][:2])
     if '"lookups":' in prompt:
         user = request["messages"][1]["content"]

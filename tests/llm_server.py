@@ -80,7 +80,7 @@ def _beside(name: str) -> ModuleType:
 
 
 brain, wire = _beside("llm_brain"), _beside("llm_wire")
-Turn, form_of = wire.Turn, wire.form_of
+Turn = wire.Turn
 Script = Callable[[dict[str, Any]], str | Fault | Turn]
 
 
@@ -220,16 +220,16 @@ class LlmServer:
                                          media_type="application/json")
         kind = fault.kind if fault else None
         text = _spoilt(answer, kind)
-        message = wire.message(body, text, kind)
         finish = "content_filter" if kind == "filtered" else "stop"
         usage = self._account(body, text)
         if body.get("stream") and self.streams:
             reported = usage if body.get("stream_options", {}).get("include_usage") else None
-            pieces = wire.stream(body, message, finish, reported, self.rate, self.may_end)
+            pieces = wire.stream(body, text, finish, reported, self.rate, self.may_end)
             return StreamingResponse(self._to_the_end(pieces), media_type="text/event-stream")
         if self.rate:
             await asyncio.sleep(len(text) / wire.TOKEN / self.rate)
-        completion = wire.completion(body, [{"index": 0, "finish_reason": finish, "message": message}])
+        completion = wire.completion(body, [{"index": 0, "finish_reason": finish,
+                                             "message": {"role": "assistant", "content": text}}])
         told = f'"usage": {self.usage or json.dumps(usage)}'
         return Response(f"{json.dumps(completion)[:-1]}, {told}}}", media_type="application/json")
 
@@ -244,7 +244,7 @@ class LlmServer:
     def _account(self, body: dict[str, Any], text: str) -> dict[str, int]:
         prompt = sum(estimate_tokens(message["content"]) for message in body["messages"])
         completion = estimate_tokens(text)
-        named = form_of(body) in {"json_schema", "tools"}
+        named = body.get("response_format", {}).get("type") == "json_schema"
         with self._lock:
             self.stats.answers += 1
             self.stats.prompt_tokens += prompt

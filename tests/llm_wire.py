@@ -7,11 +7,10 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-Form = Literal["json_schema", "tools", "json_object", "text"]
 TOKEN = 4
 """Characters."""
 
@@ -24,25 +23,9 @@ class Turn:
     call: tuple[str, dict[str, Any]] | None = None
 
 
-def form_of(body: dict[str, Any]) -> Form:
-    if body.get("tools"):
-        return "tools"
-    kind = body.get("response_format", {}).get("type", "text")
-    return kind if kind in get_args(Form) else "text"
-
-
 def completion(body: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
     return {"id": "chatcmpl-test", "object": "chat.completion", "created": 0, "model": body["model"],
             "choices": choices}
-
-
-def message(body: dict[str, Any], text: str, kind: str | None) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": text}
-    if form_of(body) != "tools" or kind in {"fenced", "empty"}:
-        return message
-    name = body["tools"][0]["function"]["name"]
-    return message | {"content": None, "tool_calls": [
-        {"id": "call_0", "type": "function", "function": {"name": name, "arguments": text}}]}
 
 
 def choice(turn: Turn) -> dict[str, Any]:
@@ -63,9 +46,9 @@ async def lost() -> AsyncIterator[bytes]:
     raise ConnectionResetError("scripted fault")
 
 
-async def stream(body: dict[str, Any], message: dict[str, Any], finish: str, usage: dict[str, int] | None,
+async def stream(body: dict[str, Any], text: str, finish: str, usage: dict[str, int] | None,
                  rate: float | None, may_end: threading.Event) -> AsyncIterator[str]:
-    """Send a message in pieces, of a token each where there is a rate of them in a second; its end when it may end."""
+    """Send a text in pieces, of a token each where there is a rate of them in a second; its end when it may end."""
     def event(choices: list[dict[str, Any]], **more: Any) -> str:
         chunk = completion(body, choices) | {"object": "chat.completion.chunk", **more}
         return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n"
@@ -73,18 +56,12 @@ async def stream(body: dict[str, Any], message: dict[str, Any], finish: str, usa
     def delta(part: dict[str, Any], finish: str | None = None) -> str:
         return event([{"index": 0, "delta": part, "finish_reason": finish}])
 
-    calls = message.get("tool_calls", [])
-    text = calls[0]["function"]["arguments"] if calls else message["content"]
-    opening: dict[str, Any] = {"content": ""}
-    if calls:
-        opening = {"tool_calls": [calls[0] | {"index": 0, "function": calls[0]["function"] | {"arguments": ""}}]}
-    yield delta({"role": "assistant", **opening})
+    yield delta({"role": "assistant", "content": ""})
     size, began = TOKEN if rate else 20, time.monotonic()
     for start in range(0, len(text), size):
-        piece = text[start:start + size]
         if rate:  # by the clock, so that delays do not add up
             await asyncio.sleep(began + (start + size) / size / rate - time.monotonic())
-        yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if calls else {"content": piece})
+        yield delta({"content": text[start:start + size]})
     while not may_end.is_set():
         await asyncio.sleep(0.01)
     yield delta({}, finish)
