@@ -1,14 +1,13 @@
 """Scores of extracted triples against gold triples, in the formats of Text2KGBench.
 
 The triples come from a reasoner, or from a file of recorded answers. The scores are those of Text2KGBench
-(Mihindukulasooriya et al., 2023, section 5).
-
-All scores are macro averages over the gold sentences. A sentence without an answer has 0 in all of them:
+(Mihindukulasooriya et al., 2023, section 5), macro averages over the gold sentences. A sentence without an answer has 0
+in all of them:
 
 - Precision, recall, F1: triples agree if their concatenated texts do, regardless of case, spaces and underscores.
   Only triples whose relation is among the sentence's gold relations count.
-- Conformance: the share of the triples whose relation is in the ontology; 1 without triples.
-  Relation hallucination: the share of those whose relation is not; 0 without triples.
+- Conformance: the share of the triples whose relation is in the ontology; 1 without triples. Relation hallucination is
+  the rest.
 - Subject and object hallucination: the share of the triples whose subject (object) is not in the sentence with the
   ontology's concepts appended, both stemmed word by word.
 

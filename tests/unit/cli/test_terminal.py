@@ -97,4 +97,4 @@ def test_no_command_prints_what_acts(shell):
             assert not UNSEEN.search(_OURS.sub("", stream)), stream
     shown = shell("documents", "--kb", "kb").out
     assert shown.count("[red]") >= 2
-    assert printed[0].err.count("write 1 to 1,000 visible characters") == 2
+    assert printed[0].err.count("write 1 to 1,000 visible characters") == 3
