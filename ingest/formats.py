@@ -135,13 +135,13 @@ PARSED = {
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))
 """The file endings that have a reader; case does not matter."""
-_DRAWINGS = frozenset({".svg", ".eps", ".ps"})  # written as text, but no text to read
+_NO_TEXTS = frozenset({".svg", ".eps", ".ps", ".pem", ".key", ".crt"})  # drawings and keys, which are written as text
 
 
 def suffix_of(path: Path) -> str:
     """Return the ending that decides how a file is read: its own, or ".txt" for a text whose ending has no reader."""
     suffix = path.suffix.lower()
-    return suffix if suffix in FORMATS or suffix in _DRAWINGS or not begins_as_text(path) else ".txt"
+    return suffix if suffix in FORMATS or suffix in _NO_TEXTS or not begins_as_text(path) else ".txt"
 
 
 def load_reader(path: PurePath) -> Reader:

@@ -83,9 +83,11 @@ def test_a_pointer_of_git_lfs_is_no_document(tmp_path, name):
 def test_unknown_formats_are_reported_with_the_known_ones(tmp_path):
     path = write(tmp_path / "a.xyz", b"a\x01b")
     write(tmp_path / "b.svg", "<svg><text>words</text></svg>")
+    write(tmp_path / "c.key", "-----BEGIN PRIVATE KEY-----")
     assert failure(path).startswith(".xyz is not a known format")
     _, failures = load(tmp_path)
-    assert [found.reason.split(" is not")[0] for found in failures] == ["skipped: .xyz", "skipped: .svg"]
+    assert [found.reason.split(" is not")[0] for found in failures] == [
+        "skipped: .xyz", "skipped: .svg", "skipped: .key"]
     assert all(known in failures[0].reason for known in FORMATS)
 
 
