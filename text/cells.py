@@ -27,7 +27,7 @@ _ENOUGH = 0.05
 """The share of cells that must have a separator, unless all items stand alone; else it is part of their words."""
 _MIXING = 0.3
 """The share of first items that are also later ones or alone, and of later ones that are also first or alone."""
-_MOST = 0.8
+_MOST, _RECURRING = 0.8, 0.1  # in lists of names: the shares of names of several words, and of repetitions
 
 Read = TypeVar("Read")
 
@@ -68,28 +68,32 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
         cells: the distinct cells that are not empty, each with how often it occurs.
     """
     for separator in _SEPARATORS:
-        split = {cell: items for cell in cells if len(items := _split_cell(cell, separator)) > 1}
-        parts = [item for items in split.values() for item in items]
-        are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
-        stand_alone = all(item in cells for item in parts)  # "Governance, Packaging" beside both of them
-        if not split or not (are_many or stand_alone):
-            continue
         is_comma = separator in {",", "，"}
-        most_words = _MOST_WORDS_AT_COMMAS if is_comma else _MOST_WORDS
-        # An item of a list is short and no sentence.
-        items_of_lists = [item for item in parts if len(item) <= _LONGEST_ITEM and len(item.split()) <= most_words
-                          and not _FORMS["sentence"].search(item)]
-        if len(items_of_lists) >= _NEARLY_ALL * len(parts) and (not is_comma or _are_alike(split, parts, cells)):
-            lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
-            if not is_comma:  # some cells repeat a field, others have commas in it
-                counts = Counter[str]()
-                for cell, items in lists.items():
-                    counts.update(dict.fromkeys(items, cells[cell]))
-                inner = read_lists(counts) or {}
-                lists = {cell: [part for item in items for part in inner.get(item, [item])]
-                         for cell, items in lists.items()}
-            return _with_last_items(lists)
+        split = {cell: items for cell in cells if len(items := _split_cell(cell, separator)) > 1}
+        if not split or not _are_lists(split, cells, is_comma=is_comma):
+            continue
+        lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
+        if not is_comma:  # some cells repeat a field, others have commas in it
+            counts = Counter[str]()
+            for cell, items in lists.items():
+                counts.update(dict.fromkeys(items, cells[cell]))
+            inner = read_lists(counts) or {}
+            lists = {cell: [part for item in items for part in inner.get(item, [item])]
+                     for cell, items in lists.items()}
+        return _with_last_items(lists)
     return None
+
+
+def _are_lists(split: Mapping[str, Sequence[str]], cells: Mapping[str, int], *, is_comma: bool) -> bool:
+    """Return True if the parts of the cells that have a separator are items of lists: short, and no sentences."""
+    parts = [part for items in split.values() for part in items]
+    are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
+    if not are_many and not all(part in cells for part in parts):  # "Law, Tax" is a list beside "Law" and "Tax"
+        return False
+    most_words = _MOST_WORDS_AT_COMMAS if is_comma else _MOST_WORDS
+    like_items = sum(len(part) <= _LONGEST_ITEM and len(part.split()) <= most_words
+                     and not _FORMS["sentence"].search(part) for part in parts)
+    return like_items >= _NEARLY_ALL * len(parts) and (not is_comma or _are_alike(split, parts, cells))
 
 
 def _split_cell(cell: str, separator: str) -> list[str]:
@@ -116,14 +120,15 @@ def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: 
         [cell for cell in cells if cell not in split], [items[0] for items in split.values()],
         [item for items in split.values() for item in items[1:]]))
     before, behind = {*firsts, *alone}, {*laters, *alone}
-    if (sum(item in behind for item in firsts) >= _MIXING * len(firsts)
-            and sum(item in before for item in laters) >= _MIXING * len(laters)):
+    are_firsts_mixed = sum(item in behind for item in firsts) >= _MIXING * len(firsts)
+    are_laters_mixed = sum(item in before for item in laters) >= _MIXING * len(laters)
+    if are_firsts_mixed and are_laters_mixed:
         return True
     # Names of several words that hardly recur, in lists of many lengths.
-    recurring = sum(number - 1 for number in Counter(parts).values())
-    several_words = sum(" " in item for item in parts)
-    return (len(set(map(len, split.values()))) >= _MANY_LENGTHS and recurring * 10 <= len(parts)
-            and several_words >= _MOST * len(parts) and not any(map(str.isdigit, "".join(parts))))
+    have_many_lengths = len(set(map(len, split.values()))) >= _MANY_LENGTHS
+    hardly_recur = len(parts) - len(set(parts)) <= _RECURRING * len(parts)
+    are_of_words = sum(" " in item for item in parts) >= _MOST * len(parts)
+    return have_many_lengths and hardly_recur and are_of_words and not any(map(str.isdigit, "".join(parts)))
 
 
 def _with_last_items(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -87,14 +87,13 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
 
 def _units_of_column(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, str]:
     """Return the unknown word that stands behind most numbers, such as "guests", by its singular: it is their unit."""
-    spellings: dict[str, str] = {}
+    unknown = {cell: number.unit for cell, number in read.items() if not number.is_known_unit}
     weights = Counter[str]()
-    for cell, number in read.items():
-        if not number.is_known_unit:
-            spellings.setdefault(_singular(number.unit), number.unit)
-            weights[_singular(number.unit)] += cells[cell]
+    for cell, unit in unknown.items():
+        weights[_singular(unit)] += cells[cell]
     least = max(2, sum(map(cells.__getitem__, read)) / 2)
-    return {word: spellings[word] for word, weight in weights.items() if weight >= least}
+    # Of several spellings, the first one of the column.
+    return {_singular(unit): unit for unit in reversed(unknown.values()) if weights[_singular(unit)] >= least}
 
 
 def _singular(word: str) -> str:
