@@ -11,7 +11,6 @@ from ..graph_store.sql.value_words import FoundValue
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import is_han
 from .question_words import (
-    LEAST_LETTERS,
     Keys,
     Mention,
     Word,
@@ -32,7 +31,6 @@ from .value_mentions import NAMING_SHARE, PLAIN, WEAK, Candidate, ValueReader
 RANKS = ("certain", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
           "column_word", "value_word", "column_form", "made", "unit")
 """What words are rather read as, if several readings have equally many of them."""
-_TABLES = frozenset({"tabl", "list", "data", "dataset", "sheet", "tabell", "表"})
 _LONGEST_SHORT = 5  # letters of an abbreviation such as KEP
 _MOST_CACHED = 4096  # tables that are prepared for questions: each question is read in all of its knowledge base
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
@@ -73,7 +71,7 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     known = [value for value in values if value.column in columns]
     candidates = [*_fixed(question), *_labels(words, table), *_titles(words, heads, others),
                   *ValueReader(words, columns, known, heads, table.rows).read()]
-    mentions = _join_labels(_choose(candidates), heads, others, words)
+    mentions = _join_labels(_choose(candidates), heads, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
     if not all(_is_glossed(question, words, at, mentions) for at in unread):
         return None
@@ -112,7 +110,7 @@ def _shown(table: TableInfo) -> Iterator[ColumnInfo]:
     """Return the columns that a question may ask for, without those beside one that have its texts or last days."""
     hidden = set(_HIDDEN.get(table.kind, ()))
     for column in table.columns:
-        if column.last or (column.untyped and column.kind != "text"):
+        if column.last or column.untyped:
             hidden |= {column.last, f"{column.name}_text"}
     return (column for column in table.columns if column.name not in hidden)
 
@@ -135,8 +133,7 @@ def _choose(candidates: Iterable[Candidate]) -> list[Mention]:
     return chosen
 
 
-def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozenset[Keys],
-                 words: Sequence[Word]) -> list[Mention]:
+def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], words: Sequence[Word]) -> list[Mention]:
     """Join neighbouring words of one column's label, and mark columns that are called what the rows are called."""
     joined: list[Mention] = []
     for mention in sorted(mentions, key=lambda one: one.first):
@@ -152,10 +149,7 @@ def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], others: fr
                 joined[place:] = [replace(last, last=mention.last, columns=shared, also=())]
                 continue
         keys = tuple(word.key for word in words[mention.first:mention.last])
-        behind = words[mention.last:mention.last + 1]
-        # "the penguins table" is called what it lists.
-        names_table = keys in others and bool(behind) and behind[0].key in _TABLES
-        joined.append(replace(mention, is_head=keys in heads or names_table))
+        joined.append(replace(mention, is_head=keys in heads))
     return joined
 
 
@@ -237,9 +231,7 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
             continue
         names = dict.fromkeys(name for (label,), columns in forms.items() if is_form_of(word.folded, label)
                               for name in columns)
-        is_event = word.folded.endswith(_EVENTS) and not any(
-            column.empty for column in table.columns if column.name in names)
-        if names and is_event:
+        if names and word.folded.endswith(_EVENTS):
             yield "column_form", Mention(at, at + 1, "head")
         elif names:
             yield "column_form", Mention(at, at + 1, "column", columns=tuple(names))
@@ -266,8 +258,7 @@ def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys
     for _, last, keys in (run for run in runs_of(words) if len(run[2]) > 1):
         initials = "".join(key[0] for key in keys)
         ends_in_kind = any(is_kind_of(kind, words[last - 1].text) for kind in ("documents", "row_nouns"))
-        is_whole = initials in short and len(initials) >= LEAST_LETTERS
-        if is_whole or (ends_in_kind and any(one.endswith(initials) for one in short)):
+        if ends_in_kind and any(one.endswith(initials) for one in short):
             yield keys
 
 
@@ -275,8 +266,7 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[K
     """Yield words that are what the rows are called ("head"), or others of the table's titles ("title")."""
     for first, last, keys in runs_of(words):
         for kind, named in (("head", heads), ("title", others)):
-            if keys in named or (len(keys) == 1 and any(
-                    len(one) == 1 and is_form_of(words[first].folded, one[0]) for one in named)):
+            if keys in named:
                 yield kind, Mention(first, last, kind)
                 break
 

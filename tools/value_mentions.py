@@ -20,7 +20,6 @@ from .question_words import (
     keys_of,
     kinds_of,
     label_words,
-    lexicon,
     runs_of,
     text_of,
     value_variants,
@@ -34,8 +33,6 @@ NAMING_SHARE = 0.9  # the share of different values from which a column tells th
 PLAIN = frozenset({"document", "title"})  # columns of documents whose labels say nothing of what these are
 _MOST_CATEGORIES = 100
 """A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
-_VALUE_END = re.compile(r"\s(?:on|by|in|since|at|-)\s|[,;(]|\s\d{4}[-/]\d")
-"""What ends the first words of a value, to which the rest adds when or how: "Adopted on 2018-03-21"."""
 _TITLE_PARTS = re.compile(r"(?<=\S)(?::| [-–—])\s++")
 _Index = defaultdict[Keys, dict[str, list[str]]]
 """By stems: the values that may be said so, by the names of their columns."""
@@ -51,8 +48,6 @@ class ValueReader:
         """Take the values that have a word of the question; `heads` is what the table's rows are called."""
         self._words, self._columns, self._heads, self._rows = words, columns, heads, rows
         self._whole, self._parts = _index_values(columns, found, rows)
-        self._keys = {(value.column, value.value): set(keys_of(value.value)) for value in found}
-        self._label_keys = {(key,) for column in columns.values() for key in keys_of(column.title)}
         titles = {column.title.casefold() for column in columns.values()}
         self._spellings = {bare_name(value.value).casefold() for value in found} - titles
 
@@ -65,13 +60,17 @@ class ValueReader:
                     continue
                 found = index[wanted] if index is self._parts else {**self._families(keys), **index[wanted]}
                 values = self._fitting(first, last, found, is_whole=index is self._whole)
-                # "died" may be the kind “Death”, but asks for its date.
-                is_spelt = any(self._keys.get((column, value), set()).issuperset(keys)
-                               for column, fitting in values.items() for value in fitting)
-                names_column = not is_spelt and not self._label_keys.isdisjoint(lexicon().synonyms.get(keys, ()))
-                if values and not names_column and not self._is_label(first, last, values):
+                if values and not self._is_label(first, last, values):
                     yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                     break
+
+    def _rank(self, first: int, last: int) -> str:
+        """Return the rank of words as a whole value: higher if they are written as a value is."""
+        if text_of(self._words[first:last]).casefold() not in self._spellings:
+            return "value"
+        # The topic "Typing" is no form of "type", and 3.10 is no number.
+        word = self._words[first]
+        return "certain" if is_kind_of("measure", word.folded) or "." in word.text else "literal"
 
     def _families(self, keys: Keys) -> dict[str, list[str]]:
         """Return the values without spaces that begin with some words, of lists: "acme.com-offer" is Acme's."""
@@ -88,15 +87,6 @@ class ValueReader:
         return all(self._columns[name].kind == "list" for name in values) and any(
             word != label and is_form_of(word, label) for label in others)
 
-    def _rank(self, first: int, last: int) -> str:
-        """Return the rank of words as a whole value: higher if they are written as a value is."""
-        if text_of(self._words[first:last]).casefold() not in self._spellings:
-            return "value"
-        # The topic "Typing" is no form of "type", and 3.10 is no number.
-        word = self._words[first]
-        is_measure = is_kind_of("measure", word.folded)
-        return "certain" if is_measure or "." in word.text else "literal"
-
     def _says_kind(self, name: str, values: Sequence[str]) -> bool:
         """Return True if nearly all rows have one of some values of a column that the question does not name."""
         is_named = any(word.key in keys_of(self._columns[name].title) for word in self._words)
@@ -106,10 +96,8 @@ class ValueReader:
     def _fitting(self, first: int, last: int, found: Mapping[str, Sequence[str]], *, is_whole: bool,
                  ) -> dict[str, tuple[str, ...]]:
         """Return those of the found values that words may mean, by column."""
-        word, said = self._words[first].text, text_of(self._words[first:last]).casefold()
+        word = self._words[first].text
         keys = tuple(one.key for one in self._words[first:last])
-        exact = {value for fitting in found.values() for value in fitting
-                 if said in self._spellings and bare_name(value).casefold() == said}
         values = dict[str, tuple[str, ...]]()
         for column, fitting in found.items():
             if keys in self._heads and (column in PLAIN or self._says_kind(column, fitting)):
@@ -117,11 +105,8 @@ class ValueReader:
             is_category = self._columns[column].distinct <= _MOST_CATEGORIES
             # "made" is not the film “Made”.
             is_written = last - first > 1 or not word.islower() or not all(map(str.istitle, fitting))
-            if not (is_category or (is_whole and is_written) or (first > 0 and word[0].isupper())):
-                continue
-            # The page "done" is not "done (in part)" as well, but the status is.
-            values[column] = tuple(sorted({value for value in fitting if exact.isdisjoint(fitting) or value in exact
-                                           or (is_category and len(words_of(value)) != last - first)}))
+            if is_category or (is_whole and is_written) or (first > 0 and word[0].isupper()):
+                values[column] = tuple(sorted(set(fitting)))
         if several := {column for column in PLAIN & values.keys() if len(values[column]) > 1}:
             values = {column: fitting for column, fitting in values.items() if column not in several} or values
         if "document" in values:  # "RFC 7" is in lists as "7"
@@ -145,8 +130,6 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
         variants = [*value_variants(text, column.name, is_category=is_category)]
         if value.column in PLAIN:
             variants += _short_titles(text)
-        elif is_category and column.kind == "text":
-            variants.append(keys_of(_VALUE_END.split(text)[0]))
         for variant in dict.fromkeys(variants):
             whole[variant][value.column].append(value.value)
         words = dict.fromkeys((*keys, *(word.key for word in words_of(text))))  # McCall is one word, and two
@@ -162,9 +145,7 @@ def _short_titles(title: str) -> Iterator[Keys]:
         if len(keys) > 1 and keys[-1].isdecimal() and keys[-2].isalpha():
             yield keys[-2:]
             yield keys[-2], keys[-1].lstrip("0") or "0"
-    for part in parts[1:] if len(parts) > 2 else ():  # noqa: PLR2004 - the whole title and two parts of it
-        if len(keys_of(part)) > 1:
-            yield keys_of(part)
+    yield from (keys_of(part) for part in parts[1:] if len(keys_of(part)) > 1)
 
 
 def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:
