@@ -129,10 +129,6 @@ class AskedParts:
         """Return the columns of the table of a kind."""
         return [column for column in self.columns.values() if fits(column, kind)]
 
-    def is_grouped(self, mention: Mention) -> bool:
-        """Return True if a word such as "per" stands before a mention."""
-        return self.preceding(mention, "group", gap=1) is not None
-
     def dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that a question may mean that names none: of when something was made, those."""
         dates = self.columns_of("date")

@@ -1,4 +1,12 @@
-"""Questions in words about tables, read without a model: as a query, if every word of them is accounted for."""
+"""Questions in words about tables, read without a model: as a query, if every word of them is accounted for.
+
+1. `table_mentions.py` finds the words that mention a table's rows, columns and values, numbers, dates and operations.
+   If a word is none of these, the question is not about the table.
+2. `question_conditions.py` and `question_measures.py` read which rows it asks about, `question_query.py` what of them.
+   `asked_parts.py` records which mentions became a part of the query: if one did not, there is none.
+3. The query, and those of other senses of its words, run here: all must have the same rows, or there is no answer.
+4. The answer says in words how the question was understood.
+"""
 
 import re
 from collections import Counter, defaultdict
@@ -136,20 +144,16 @@ def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
     """Run a plan; None if its rows leave open which of them answer. Raises UnclearError if there are none."""
     result = index.sql.run(plan.sql)
-    if any(index.sql.run(other).rows != result.rows for other in dict.fromkeys(plan.others) if other != plan.sql):
+    if any(index.sql.run(other).rows != result.rows for other in {*plan.others} - {plan.sql}):
         return None
     if plan.folded and (folded := index.sql.run(plan.folded)).rows != result.rows:
         result, plan = folded, replace(plan, sql=plan.folded)
     rows = [row for row in result.rows if any(value is not None for value in row)]
     if not rows:
         raise UnclearError(table.name)
-    # The plan asks for one row more than is shown: of two with the same value, neither is the last one for certain.
-    is_cut_in_tie = 0 < plan.shown < len(rows) and rows[plan.shown - 1][-1] == rows[plan.shown][-1]
-    tied = [row for row in rows if row[-1] == rows[0][-1]]
-    is_shared = is_cut_in_tie and plan.shown == 1 and len(tied) <= _MOST_TIED
-    if (plan.must_be_single and len(rows) > 1) or (is_cut_in_tie and not is_shared):
+    shown = _answering_rows(plan, rows)
+    if not shown:
         return None
-    shown = tied if is_shared else rows[:plan.shown] if plan.shown else rows
     columns = {column.name: column.unit for column in table.columns}
     units = [unit or columns.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
     short = _short(shown, units, "%" * plan.percent)
@@ -162,6 +166,18 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
         lacking = ", ".join(f"{count} without {title}" for title, count in counts.items() if count)
         short += f" ({lacking})" if lacking else ""
     return AskedQuery(plan.sql, plan.understood, table.name, result, short)
+
+
+def _answering_rows(plan: Plan, rows: Sequence[tuple[object, ...]]) -> Sequence[tuple[object, ...]]:
+    """Return the rows of a result that answer; none if several rows, or a tie, leave open which."""
+    if plan.must_be_single and len(rows) > 1:
+        return []
+    # The plan asks for one row more than is shown: of two with the same value, neither is the last one for certain.
+    is_cut_in_tie = 0 < plan.shown < len(rows) and rows[plan.shown - 1][-1] == rows[plan.shown][-1]
+    if not is_cut_in_tie:
+        return rows[:plan.shown] if plan.shown else rows
+    tied = [row for row in rows if row[-1] == rows[0][-1]]
+    return tied if plan.shown == 1 and len(tied) <= _MOST_TIED else []
 
 
 def _short(rows: Sequence[Sequence[object]], units: Sequence[str], percent: str) -> str:

@@ -100,8 +100,9 @@ def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage
 
     def line_of(row: FactRow) -> tuple[int, str]:
         """Return what the rows of one line have in common; a value has no entity as its second end."""
-        role = as_value if not row.ends[1] else as_head if row.ends[0] == entity else as_tail
-        return role, row.relation
+        if not row.ends[1]:
+            return as_value, row.relation
+        return as_head if row.ends[0] == entity else as_tail, row.relation
 
     lines = list[tuple[str, Passage, bool]]()
     for (role, relation), group in groupby(sorted(rows, key=lambda row: (*line_of(row), row.head, row.tail)), line_of):

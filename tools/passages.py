@@ -87,12 +87,12 @@ class Excerpts:
             first <= span[0] and span[1] <= last for first, last in shown)) if is_new]
         if not runs:
             return None
-        start, end = runs[0][0][0], runs[-1][-1][1]
+        (start, _), (_, end) = runs[0][0], runs[-1][-1]
         if estimate_tokens(passage.text) > _SHORT and not self._stays_whole(passage):
             weight, _, run = max((self._best_run(passage.text, run) for run in runs), key=lambda found: found[:2])
             if weight < self._least_weight or (not weight and sum(map(len, runs)) < len(sentences)):
                 return None
-            start, end = run[0][0], run[-1][1]
+            (start, _), (_, end) = run[0], run[-1]
         is_same = not passage.text[:start].strip() and not passage.text[end:].strip()
         return passage if is_same else passage.model_copy(update={
             "text": passage.text[start:end], "start": passage.start + start, "is_excerpt": True,
@@ -160,7 +160,9 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
     shown = {key.rsplit(":", 2)[0] for key in (*seen, *(item.key for item in items))}
     least = 0.0 if allowed is not None or not ranking else ranking[0][1] * _OFFERED_WEIGHT
     left = sum(near and key not in shown and weight >= least for key, weight in ranking)
-    note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
+    note = ""
+    if not items:
+        note = "all that is near was shown before" if ranking else "nothing was found"
     # Only the first item may be cut for its length; then its key differs, because that depends on the text's length.
     if items and not items[0].is_excerpt and items[0].key != retriever.passage(items[0].chunk_id, items[0].score).key:
         note = "it goes on: search its document to read all of it"

@@ -79,7 +79,8 @@ def figure_in(column: ColumnInfo, number: Mention) -> str:
     if keys_of(unit) and set(keys_of(unit)) <= set(keys_of(column.title)):
         unit = ""  # "more than 3 years" of years of service
     # A number without a unit is of none that has others: two hours are not "2" in a column of durations.
-    is_bare = not unit_of_column(column) and all(unit not in units for units in lexicon().units.values())
+    is_bare = not unit_of_column(column) and all(
+        unit not in measure["units"] for measure in lexicon().measures.values())
     converted = float(figure) if is_bare else convert(float(figure), unit, unit_of_column(column))
     if converted is None:
         raise UnclearError(number)

@@ -55,7 +55,7 @@ class ConditionReader(MeasureReader):
 
     def _values(self) -> list[Condition]:
         """Read values of columns; of neighbouring ones of a column, any is enough: "draft or final"."""
-        groups: list[tuple[str, list[Mention]]] = []  # the name of a column, and mentions of its values
+        columns, groups = list[str](), list[list[Mention]]()  # the names of columns, and mentions of their values
         for mention in self._parts.unused("value", "quoted"):
             if not mention.columns:
                 continue
@@ -64,11 +64,13 @@ class ConditionReader(MeasureReader):
                 self._parts.use(mention)
                 continue
             self._check_kind(mention)
-            if groups and groups[-1][0] == column and self._is_alternative(groups[-1][1][-1], mention, column):
-                groups[-1][1].append(mention)
+            if columns[-1:] == [column] and self._is_alternative(groups[-1][-1], mention, column):
+                groups[-1].append(mention)
             else:
-                groups.append((column, [mention]))
-        return [self._value_condition(self._parts.columns[column], same) for column, same in groups]
+                columns.append(column)
+                groups.append([mention])
+        return [self._value_condition(self._parts.columns[column], same)
+                for column, same in zip(columns, groups, strict=True)]
 
     def _is_of_labels(self, value: Mention) -> bool:
         """Return True for "podcast episodes" where fields of all are called podcast_file and podcast_duration."""

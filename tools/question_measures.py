@@ -84,7 +84,8 @@ class MeasureReader:
         if negation is not None and all(one.kind in {*SKIPPED, "column", "unit"}
                                         for one in self._parts.between(negation, mentions[0])):
             self._parts.use(negation)
-            sql, text = f"NOT ({sql})", f"not {text}"
+            sql = f"NOT ({sql})"
+            text = text.replace(" is ", " is not ", 1) if " is " in text else f"not {text}"
             otherwise = f"NOT ({otherwise})" if otherwise else ""
             # A document without a field does not have a value of it; of a bird without a sex, nobody knows.
             if values and (column.kind == "list" or self._parts.are_documents):
@@ -230,8 +231,7 @@ class MeasureReader:
         named = [one for one in self._parts.mentions if self._parts.may_be(one, "date")]
         if named:
             nearest = min(named, key=lambda one: min(abs(one.last - first.first), abs(one.first - last.last)))
-            if not self._parts.is_grouped(nearest):  # else rows are grouped by it as well
-                self._parts.use(nearest)
+            self._parts.use(nearest)
             return self._parts.column_of(nearest, "date")
         dates = self._parts.dates()
         if dates:

@@ -100,7 +100,7 @@ class QuestionQuery(QuestionTarget):
         limit = int(number.name) if number is not None else 1  # how many of the first are asked for
         if (longest := self._longest_list(degree)) is not None:
             shown = self._identifiers or self._parts.naming_columns()
-            return self._extreme_rows(size(longest), order, shown, 1, EXTREMES[order][1])
+            return self._extreme_rows(size(longest), order, shown, 1, EXTREMES[order].of_numbers)
         if (group := self._ranked_group(degree)) is None:
             return self._extreme(degree, limit)
         self._parts.take("who")
@@ -109,7 +109,7 @@ class QuestionQuery(QuestionTarget):
         # A few more groups show whether the last one is tied.
         plan = self._computed(value, group, f" HAVING {value.sql} IS NOT NULL AND count({row_of(group.sql)[1]}) > 0 "
                                             f"ORDER BY 2 {order}, 1 LIMIT {max(limit, 5) + 1}")
-        understood = f"{group.words} with the {EXTREMES[order][1]} {value.words}{self._where()}"
+        understood = f"{group.words} with the {EXTREMES[order].of_numbers} {value.words}{self._where()}"
         return replace(plan, understood=understood, shown=limit)
 
     def _group_value(self) -> Expression:
@@ -168,8 +168,8 @@ class QuestionQuery(QuestionTarget):
         """Return a query for the highest or latest value, or for the rows that have it."""
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
         self._parts.check_comparable(column)
-        function, word = EXTREMES[order][0], EXTREMES[order][2 if column.kind == "date" else 1]
-        extreme, words = f"{function}({quoted(column.name)})", f"{word} {column.title}"
+        word = EXTREMES[order].of_dates if column.kind == "date" else EXTREMES[order].of_numbers
+        extreme, words = f"{EXTREMES[order].function}({quoted(column.name)})", f"{word} {column.title}"
         period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
         if column.kind == "date" and period is not None and limit == 1:
             self._parts.use(period)  # "In which year was the first one made?"

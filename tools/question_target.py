@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
@@ -20,10 +21,19 @@ from .question_words import Mention, bare_name, is_kind_of, keys_of, normal_unit
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
 """The function of SQL and the word for each kind of operation."""
-EXTREMES = {"DESC": ("max", "highest", "latest"), "ASC": ("min", "lowest", "earliest")}
-"""By an order, the function for the first value, and the words for it, of numbers and of dates."""
 _WITHOUT_ADDRESS = r"regexp_replace({}, '\s*(<[^<>]*>|\((@|[\w.-]+(@| at ))[^()]*\))$', '')"
 """What `bare_name` does, in SQL."""
+
+
+class Extreme(NamedTuple):
+    """The function of SQL for the first value in an order, and the words for it, of numbers and of dates."""
+
+    function: str
+    of_numbers: str
+    of_dates: str
+
+
+EXTREMES = {"DESC": Extreme("max", "highest", "latest"), "ASC": Extreme("min", "lowest", "earliest")}
 
 
 @dataclass(frozen=True)
@@ -109,13 +119,14 @@ class QuestionTarget:
             ends = (partial.last, partial.name) if order == "DESC" else (partial.name, partial.last)
             may_be, must_be = map(quoted, ends)
             written = f"{quoted(written_column(self._table, partial))} AS {quoted(partial.title)}"
-            best = f"{may_be} {'>=' if order == 'DESC' else '<='} ({self._select(f'{EXTREMES[order][0]}({must_be})')})"
+            sign = ">=" if order == "DESC" else "<="
+            best = f"{may_be} {sign} ({self._select(f'{EXTREMES[order].function}({must_be})')})"
             return Plan(self._select(", ".join([*columns, written]), extra=[best], rest=" ORDER BY ALL"), text,
                         must_be_single=True)
         what = ", ".join([*columns, value.sql if value.sql == quoted(value.words) else
                           f"{value.sql} AS {quoted(value.words)}"])
         if limit == 1:
-            best = f"{value.sql} = ({self._select(f'{EXTREMES[order][0]}({value.sql})')})"
+            best = f"{value.sql} = ({self._select(f'{EXTREMES[order].function}({value.sql})')})"
             return Plan(self._select(what, extra=[best], rest=" ORDER BY ALL"), text)
         sql = self._select(what, extra=[f"{value.sql} IS NOT NULL"],
                            rest=f" ORDER BY {value.sql} {order} LIMIT {limit + 1}")

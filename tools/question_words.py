@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..schemas.naming import normalise
 from ..text.content_words import stem_word
@@ -111,16 +111,14 @@ class Lexicon(NamedTuple):
 
     `phrases` are (kind, measure) by words as written, as a stem may be another word ("died", "die"); `stems` are their
     stems, `synonyms` the stems of a group's members by those of each, `forms` the same as words in full, `labels` the
-    stems of labels of columns that count, or say when or who something is, `lists` words that one rule is about, and
-    `numbers` those that say a number.
+    stems of labels of columns that count, or say when or who something is, `lists` the words that one rule is about.
     """
 
     phrases: Mapping[Keys, tuple[tuple[str, str], ...]]
     stems: frozenset[Keys]
     synonyms: Mapping[Keys, tuple[Keys, ...]]
     forms: Mapping[Keys, tuple[Keys, ...]]
-    measures: Mapping[str, Mapping[str, str]]
-    units: Mapping[str, Mapping[str, float]]
+    measures: Mapping[str, Mapping[str, Any]]
     unit_words: Mapping[str, str]
     labels: Mapping[str, frozenset[Keys]]
     lists: Mapping[str, frozenset[str]]
@@ -150,14 +148,14 @@ def lexicon() -> Lexicon:
                         if _NOUNS.isdisjoint(kind for kind, _ in kinds)),
         synonyms={keys: tuple(group) for keys, group in synonyms.items()},
         forms={keys: tuple(group) for keys, group in forms.items()},
-        measures=listed["measures"], units={name: measure["units"] for name, measure in listed["measures"].items()},
+        measures=listed["measures"],
         unit_words={word.casefold(): unit for unit, said in listed["unit_words"].items() for word in said.split(", ")},
         labels={kind: frozenset(map(keys_of, said.split(", "))) for kind, said in listed["labels"].items()},
         lists={name: frozenset(said.split(", ")) for name, said in listed["lists"].items()},
         numbers=listed["numbers"])
 
 
-def _measures(measures: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
+def _measures(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
     """Yield (kind, measure, phrase) of the words that ask for a measure or compare by it."""
     kinds = (("asked", "measure", ""), ("most", "max", ""), ("least", "min", ""), ("more", "over", " than"),
              ("less", "under", " than"))
@@ -327,7 +325,8 @@ def convert(number: float, unit: str, wanted: str) -> float | None:
     unit, wanted = normal_unit(unit), normal_unit(wanted)
     if not unit or unit == wanted:
         return number
-    for units in lexicon().units.values():
+    for measure in lexicon().measures.values():
+        units: Mapping[str, float] = measure["units"]
         if unit in units and wanted in units:
             return number * units[unit] / units[wanted]
     return None

@@ -94,8 +94,8 @@ def _nearest(name: str, names: Sequence[str]) -> str:
     if equal:
         return equal[0] if len(equal) == 1 else ""
     near = process.extract(name, names, scorer=fuzz.ratio, processor=_folded, limit=2)
-    scores = [score for _, score, _ in near] + [0, 0]
-    return near[0][0] if scores[0] >= _NEAR and scores[0] - scores[1] >= _LEAD else ""
+    (best, score, _), (_, next_score, _) = [*near, ("", 0.0, 0), ("", 0.0, 0)][:2]
+    return best if score >= _NEAR and score - next_score >= _LEAD else ""
 
 
 def _folded(name: str) -> str:

@@ -109,18 +109,23 @@ def _fit(items: Sequence[Passage], tokens: int, kind: str) -> tuple[Passage, ...
 def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_Group], int]:
     """Return the rows by their values, the largest group first, or by a period in the order of time."""
     # The number of rows without a date comes second.
-    values = {text: index.columns.texts[text] for text in np.unique(rows.texts).tolist()}
-    keys = {}
-    for text, value in values.items():
-        date, length = (_date_of(value), _PERIODS[period]) if period else ("", 0)
-        decade = "0s" if period == "decade" else ""
-        keys[text] = value if not period else f"{date[:length]}{decade}" if len(date) >= length else ""
+    keys = {text: _group_key(index.columns.texts[text], period) for text in np.unique(rows.texts).tolist()}
     by_key: dict[str, list[int]] = {}
     for number, text in enumerate(rows.texts.tolist()):
         by_key.setdefault(keys[text], []).append(number)
     undated = len(by_key.pop("", ())) if period else 0
     groups = [(key, rows.select(np.array(numbers, np.intp))) for key, numbers in sorted(by_key.items())]
     return groups if period else sorted(groups, key=_smallness), undated
+
+
+def _group_key(value: str, period: str) -> str:
+    """Return a value, or the period that its date is in; "" for one without such a date."""
+    if not period:
+        return value
+    date, length = _date_of(value), _PERIODS[period]
+    if len(date) < length:
+        return ""
+    return f"{date[:length]}0s" if period == "decade" else date[:length]
 
 
 def _smallness(group: _Group) -> int:

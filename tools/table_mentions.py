@@ -31,17 +31,12 @@ from .value_mentions import NAMING_SHARE, PLAIN, WEAK, Candidate, ValueReader
 RANKS = ("certain", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
           "column_word", "value_word", "column_form", "made", "unit")
 """What words are rather read as, if several readings have equally many of them."""
-_LONGEST_SHORT = 5  # letters of an abbreviation such as KEP
 _MOST_CACHED = 4096  # tables that are prepared for questions: each question is read in all of its knowledge base
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
 """Columns that say where a row was read, which no question asks for by their words."""
 _FEW = 0.05
 """The share of documents below which a field says nothing of others, and its words are rather about something else."""
-_EVENTS = ("ment", "ments", "ion", "ions", "ings")
-"""Endings of nouns for what happens: each row with an appointee is an appointment."""
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
-_WHOLE = frozenset({"how", "why", "whether", "last"})
-"""First words of labels that are said whole: what was edited in 2007 may be "last edited" later."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,6 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     """
     words = words_of(question)
     heads, others = _title_index((*titles, *_naming_labels(table, tuple(titles))))
-    heads |= set(_expansions(words, heads))
     columns = {column.name: column for column in _shown(table)}
     known = [value for value in values if value.column in columns]
     candidates = [*_fixed(question), *_labels(words, table), *_titles(words, heads, others),
@@ -190,8 +184,6 @@ def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]
         for keys in _whole_labels(column, own):
             whole[keys][column.name] = None
         label = words_of(column.title.replace("_", " "))
-        if label and label[0].folded in _WHOLE:
-            continue
         for part in label_words(keys_of(f"{column.title} {column.name}"), 2):
             for said in (part, *lexicon().synonyms.get(part, ())):
                 parts[said][column.name] = None
@@ -231,9 +223,7 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
             continue
         names = dict.fromkeys(name for (label,), columns in forms.items() if is_form_of(word.folded, label)
                               for name in columns)
-        if names and word.folded.endswith(_EVENTS):
-            yield "column_form", Mention(at, at + 1, "head")
-        elif names:
+        if names:
             yield "column_form", Mention(at, at + 1, "column", columns=tuple(names))
 
 
@@ -250,16 +240,6 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
         elif head:
             heads.add(keys_of(_TITLE_END.split(title)[0]))
     return frozenset(heads), frozenset(others)
-
-
-def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys]:
-    """Yield runs of words that an abbreviation of the rows is short for: "enhancement proposals" are KEPs."""
-    short = {head[0] for head in heads if len(head) == 1 and len(head[0]) <= _LONGEST_SHORT}
-    for _, last, keys in (run for run in runs_of(words) if len(run[2]) > 1):
-        initials = "".join(key[0] for key in keys)
-        ends_in_kind = any(is_kind_of(kind, words[last - 1].text) for kind in ("documents", "row_nouns"))
-        if ends_in_kind and any(one.endswith(initials) for one in short):
-            yield keys
 
 
 def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[Keys]) -> Iterator[Candidate]:

@@ -1,6 +1,5 @@
 """The values of a table's columns that words of a question may mean."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -33,7 +32,6 @@ NAMING_SHARE = 0.9  # the share of different values from which a column tells th
 PLAIN = frozenset({"document", "title"})  # columns of documents whose labels say nothing of what these are
 _MOST_CATEGORIES = 100
 """A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
-_TITLE_PARTS = re.compile(r"(?<=\S)(?::| [-–—])\s++")
 _Index = defaultdict[Keys, dict[str, list[str]]]
 """By stems: the values that may be said so, by the names of their columns."""
 Candidate = tuple[str, Mention]
@@ -127,25 +125,12 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
         text = PurePosixPath(value.value).stem if value.column == "document" else value.value
         keys = keys_of(text)
         is_category = column.distinct <= _MOST_CATEGORIES and column.distinct < NAMING_SHARE * rows
-        variants = [*value_variants(text, column.name, is_category=is_category)]
-        if value.column in PLAIN:
-            variants += _short_titles(text)
-        for variant in dict.fromkeys(variants):
+        for variant in dict.fromkeys(value_variants(text, column.name, is_category=is_category)):
             whole[variant][value.column].append(value.value)
         words = dict.fromkeys((*keys, *(word.key for word in words_of(text))))  # McCall is one word, and two
         for part in label_words(tuple(words)) if len(keys) <= MOST_NAME_WORDS and "://" not in text else ():
             parts[part][value.column].append(value.value)
     return whole, parts
-
-
-def _short_titles(title: str) -> Iterator[Keys]:
-    """Yield short names of documents: "RFC 7" and "Label priority" of "MS RFC 007: Label priority"."""
-    parts = [title, *_TITLE_PARTS.split(title)]
-    for keys in map(keys_of, parts):
-        if len(keys) > 1 and keys[-1].isdecimal() and keys[-2].isalpha():
-            yield keys[-2:]
-            yield keys[-2], keys[-1].lstrip("0") or "0"
-    yield from (keys_of(part) for part in parts[1:] if len(keys_of(part)) > 1)
 
 
 def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:

@@ -151,7 +151,9 @@ class _NestedQuestion:
             asked = "who" if noun.lemma_ in _GENERIC_PEOPLE else asked
             return f"{asked} {self._text_between(pronoun.i + 1, end)}"
         # "the town in which X lived", "the town where X lived", "the town that X founded"
-        lead = self._text_between(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
+        lead = "in" if pronoun.tag_ == "WRB" else ""
+        if pronoun.i > start:
+            lead = self._text_between(start, pronoun.i)
         return f"{lead} {asked} {self._question_order(verb, pronoun.i + 1, end)}".strip()
 
     def _question_order(self, verb: "Token", start: int, end: int) -> str:
@@ -164,7 +166,7 @@ class _NestedQuestion:
             return " ".join(filter(None, (helper.text, before, after)))
         if not (subject := self._text_between(start, verb.i)):
             return self._text_between(start, end)
-        support = "did" if verb.tag_ in {"VBD", "VBN"} else "does" if verb.tag_ == "VBZ" else "do"
+        support = {"VBD": "did", "VBN": "did", "VBZ": "does"}.get(verb.tag_, "do")
         return f"{support} {subject} {verb.lemma_} {self._text_between(verb.i + 1, end)}".strip()
 
 

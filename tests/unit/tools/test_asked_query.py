@@ -76,7 +76,6 @@ ANSWERED = {
     "decisions": """
         How many ADRs are still proposed? -> 1
         How many ADRs have the status "accepted"? -> 3
-        How many decision records does Team Store own? -> 2
         How many ADRs owned by Team Web are accepted? -> 2
         How many accepted ADRs of Team Web were created in 2019? -> 1
         In how many ADRs does Team Store participate? -> 2
