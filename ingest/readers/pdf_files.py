@@ -55,34 +55,17 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     Heads and feet that pages repeat stand once. Pages that are pictures, or whose fonts do not say which letters they
     show, are recognised. Without a stored title, it is in the largest letters of the first page.
     """
-    pages: list[DrawnPage] = []
-    room = limits.file_bytes
-    try:
-        with pypdfium2.PdfDocument(data) as file:
-            file.init_forms()
-            stored, attached = file.get_metadata_dict(), file.count_attachments()
-            for page in file:
-                pages.append(read_page(page))
-                page.close()
-                room -= sum(len(word.text) + 1 for word in pages[-1].words)
-                if room < 0:
-                    raise UnreadableError(f"its first {len(pages)} pages have more text than {limits.size()}: split it")
-    except pypdfium2.PdfiumError as error:
-        raise UnreadableError(PASSWORD if "password" in str(error).lower() else
-                              f"a broken PDF file ({error}): print it to a new PDF") from error
-    if not pages:
-        raise UnreadableError("no pages in it: remove it")
+    pages, stored, attached = _read_pages(data, limits)
     layouts = [_lay_out(page) for page in pages]
-    heads = _take_heads(layouts, pages)
+    heads, usual = _take_heads(layouts, pages), _usual_font(pages)
     plain = ["\n".join(map(line_text, flow_lines(page.words))) for page in pages]
-    usual = _usual_font(pages)
     title = " ".join(_TAG.sub("", stored.get("Title", "")).split())
     if (len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
             or is_from_template(title, "\n".join(plain))):  # of another text, or a program wrote it by itself
         title = _largest_text(layouts[0], pages[0].height, usual[1], set(heads))
     recognised, unread = _recognise(data, pages, plain, limits)
-    tables = _write_tables(layouts, title, usual)
-    texts = [recognised.get(number, text) for number, text in enumerate(_write_pages(layouts, tables, usual))]
+    texts = _write_pages(layouts, _write_tables(layouts, title, usual), usual)
+    texts = [recognised.get(number, text) for number, text in enumerate(texts)]
     if not any(text.strip() for text in texts) and not heads and not any(page.notes for page in pages):
         # Not `EMPTY`, by which stored text is deleted: pages show nothing where a file is damaged, too.
         raise UnreadableError(unread or "no text on its pages: print it to a new PDF, or remove it")
@@ -103,6 +86,28 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
                "unreadable sign": sum(page.unknown for page in shown)}
     return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True, unread=unread,
                    omitted=list_counts(omitted))
+
+
+def _read_pages(data: bytes, limits: Limits) -> tuple[list[DrawnPage], dict[str, str], int]:
+    """Return what is on the pages of a file, at least one, the fields that it stores, and how many files it has."""
+    pages: list[DrawnPage] = []
+    room = limits.file_bytes
+    try:
+        with pypdfium2.PdfDocument(data) as file:
+            file.init_forms()
+            for page in file:
+                pages.append(read_page(page))
+                page.close()
+                room -= sum(len(word.text) + 1 for word in pages[-1].words)
+                if room < 0:
+                    raise UnreadableError(f"its first {len(pages)} pages have more text than {limits.size()}: split it")
+            stored, attached = file.get_metadata_dict(), file.count_attachments()
+    except pypdfium2.PdfiumError as error:
+        raise UnreadableError(PASSWORD if "password" in str(error).lower() else
+                              f"a broken PDF file ({error}): print it to a new PDF") from error
+    if not pages:
+        raise UnreadableError("no pages in it: remove it")
+    return pages, stored, attached
 
 
 def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[str, int]:
