@@ -5,33 +5,23 @@ from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from .lexicon import WORDS
+from .patterns import read_patterns
 from .scripts import is_han
 from .sentences import ITEM_MARK, split_sentences
 from .titles import is_placeholder
 
 BETWEEN = " > "  # separates headings, outermost first
-# A longer line is not a heading, because each heading is repeated with every chunk below it.
-_MARKED = re.compile(r"^ {0,3}(?:(?P<level>#{1,6})(?=[ \t])(?P<title>[^\n]{1,200})$|(?P<fence>`{3,}+|~{3,}+))", re.M)
-_CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+\Z")
-_FORMATTED = re.compile(r"(?<![\w*])\*{1,3}(?=[^\s*])(?P<bold>[^*\n]{1,200}?)(?<!\s)\*{1,3}(?![\w*])|"
-                        r"(?<![!\\])\[(?P<link>[^\[\]\n]{1,200})\]\([^()\s]{1,1000}\)")
-"""Emphasis and links, which are no words of a heading."""
-_BOLD = re.compile(r"\*\*(?P<name>[^*\n]{2,80})\*\*:?|\*\*(?P<named>[^*\n]{2,80}):\*\*")
-_NUMBERING = re.compile(r"\A(?:[IVX]{1,4}\.|[A-Z]\.|\d{1,2}(?:\.\d{1,2}){0,3}[.)]?)\s+")
-_MARKS = re.compile(r"[*`#]+")
+_FORMS = {name: re.compile(form) for name, form in read_patterns("headings.toml", item_mark=ITEM_MARK).items()}
+LIST_MARK = _FORMS["list_mark"]
 _GENERAL = WORDS["general headings"]
 """Words of headings that any document may have, and that say nothing about what is below them."""
-_ORDINAL = re.compile(r"\A(?:\d{1,2}(?:\.\d{1,2})*|[ivx]{1,5}|[a-z]|[一二三四五六七八九十]{1,3})(?:[.)、][ ]*+|[ ]++)")
 _REFERENCES = WORDS["headings of references"]
 _BACK_MATTER = _REFERENCES | WORDS["headings of back matter"]
-"""Headings of sections that are no content of their document, without the `_ORDINAL` before them."""
+"""Headings of sections that are no content of their document, without the number before them."""
 _LONGEST = 80  # characters of the headings that are stored with a fact
 _LONGEST_CAPTION = 8  # words of a line directly above a table that is its caption
 _MOST_HEADINGS = 2
 _SHORT_HAN = 6  # the most characters of a Chinese heading that is like one word
-_ITEM = re.compile(rf"[ \t]{{0,12}}(?:{ITEM_MARK})")
-LIST_MARK = re.compile(r"\s*(?:[-*+•·–☐]\s|\d{1,3}[.)]|[（(]?[一二三四五六七八九十]{1,2}[）)、.]|[（(]\d{1,2}[）)])\s*")
-"""The mark of a list's item in Markdown, English or Chinese: "- ", "6. " or "（二）"."""
 _MOST_LINES = 2000  # how many lines back the opening of a list is looked for; a longer list has none
 _LONGEST_OPENING = 300
 
@@ -66,13 +56,13 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
     it, a line in it that looks like a heading is code. The document's title counts as a heading above all others.
     """
     path = [(0, name) for name in (title, *heading.split(BETWEEN)) if name]
-    marks_by_start = {match.start(): match for match in _MARKED.finditer(text)}
+    marks_by_start = {match.start(): match for match in _FORMS["heading"].finditer(text)}
     caption, previous_line, open_fence, start = "", "", "", 0
     for line in text.split("\n"):
         mark = marks_by_start.get(start)
         open_fence = _fence_after(open_fence, mark) if mark else open_fence
         new_heading = None if open_fence or heading or mark is None else _heading_of(mark)
-        bold = None if open_fence else _BOLD.fullmatch(line.strip())
+        bold = None if open_fence else _FORMS["bold_line"].fullmatch(line.strip())
         if new_heading is not None:
             outer = [(level, name) for level, name in path if level < new_heading.level]
             path = [*outer, (new_heading.level, new_heading.title)]
@@ -88,7 +78,7 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
 def headings(text: str) -> Iterator[Heading]:
     """Yield the `#` headings of a text in order, except in fenced code; no title is blank."""
     fence = ""
-    for mark in _MARKED.finditer(text):
+    for mark in _FORMS["heading"].finditer(text):
         fence = _fence_after(fence, mark)
         if not fence and (heading := _heading_of(mark)):
             yield heading
@@ -102,9 +92,9 @@ def _fence_after(fence: str, mark: re.Match[str]) -> str:
 
 
 def _heading_of(mark: re.Match[str]) -> Heading | None:
-    """Return the heading of a line that `_MARKED` matched; None for a code fence or a blank title."""
-    title = _CLOSING_MARKS.sub("", mark["title"] or "").strip()
-    title = _FORMATTED.sub(lambda found: (found["bold"] or found["link"]).strip(), title)
+    """Return the heading of a line that the form "heading" matched; None for a code fence or a blank title."""
+    title = _FORMS["closing_marks"].sub("", mark["title"] or "").strip()
+    title = _FORMS["formatted"].sub(lambda found: (found["bold"] or found["link"]).strip(), title)
     return Heading(len(mark["level"]), title, mark.start(), mark.end()) if title.strip("#") else None
 
 
@@ -122,7 +112,7 @@ def section_of(line: Line, label: str, known: Container[str]) -> str:
         path.pop()
     chosen = list[str]()
     for heading in reversed(path[-_MOST_HEADINGS:]):
-        plain = " ".join(_NUMBERING.sub("", _MARKS.sub("", heading)).split()).rstrip(":：")
+        plain = " ".join(_FORMS["numbering"].sub("", _FORMS["marks"].sub("", heading)).split()).rstrip(":：")
         is_too_long = len(BETWEEN.join([plain, *chosen])) > _LONGEST
         # A semicolon would separate the section from other qualifiers of a fact.
         if not is_telling(heading) or heading in known or re.search("[;；]", plain) or is_too_long:
@@ -136,7 +126,7 @@ def section_of(line: Line, label: str, known: Container[str]) -> str:
 
 def is_telling(heading: str) -> bool:
     """Return True for a specific heading: it has a word that is no number and not general, as "Overview" is."""
-    plain = _NUMBERING.sub("", _MARKS.sub("", heading)).strip()
+    plain = _FORMS["numbering"].sub("", _FORMS["marks"].sub("", heading)).strip()
     return not is_placeholder(plain) and any(
         word not in _GENERAL and not word.isdigit() for word in re.findall(r"[^\W_]+", plain.lower()))
 
@@ -152,7 +142,7 @@ def _is_caption(line: str) -> bool:
 
 def is_item(text: str, at: int) -> bool:
     """Return True if an item of a list begins at character `at`, with only blanks before it on its line."""
-    return _ITEM.match(text, at) is not None and not text[text.rfind("\n", 0, at) + 1:at].strip()
+    return _FORMS["item"].match(text, at) is not None and not text[text.rfind("\n", 0, at) + 1:at].strip()
 
 
 def mark_length(text: str) -> int:
@@ -203,4 +193,4 @@ def is_reference_list(headings: Iterable[str]) -> bool:
 
 def _name_of(heading: str) -> str:
     """Return a heading in lower case, without its number and marks."""
-    return _ORDINAL.sub("", heading.strip().casefold()).strip(" .:：")
+    return _FORMS["ordinal"].sub("", heading.strip().casefold()).strip(" .:：")
