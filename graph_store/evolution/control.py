@@ -42,7 +42,6 @@ class SchemaControl:
         self._history = SchemaHistory(database)
         self.asks = Asks(database)
         self._edits = EditTable(database)
-        self._shown: tuple[int, GraphSchema] | None = None  # what prompts have, and of which version
 
     @property
     def policy(self) -> Policy:
@@ -164,22 +163,17 @@ class SchemaControl:
 
     def schema_for_prompts(self) -> GraphSchema:
         """Return the schema in force, without the weakest elements that grew if it does not fit into prompts."""
-        version = self._history.version()
-        if self._shown is not None and self._shown[0] == version:
-            return self._shown[1]
         base, schema = self._history.base(), self._history.current()
-        decisions = chain.from_iterable(version.decisions for version in self._history.versions())
-        evidence_strength = {(evidence.kind, evidence.name): (evidence.documents, evidence.occurrences)
-                             for decided in decisions if (evidence := decided.evidence)}
-        grown = [(kind, element.name) for kind, element in only_in(schema, base)
-                 if kind != "entity_type"]  # types stay: the others refer to them
-        weakest_first = sorted(grown, key=lambda item: (
-            evidence_strength.get((item[0], label_key(item[1])), (0, 0)), item))
-        for kind, name in weakest_first:
+        # Types stay: the others refer to them.
+        grown = [(kind, element.name) for kind, element in only_in(schema, base) if kind != "entity_type"]
+        decisions = chain.from_iterable(version.decisions for version in self._history.versions()) if grown else ()
+        strength = {(evidence.kind, evidence.name): (evidence.documents, evidence.occurrences)
+                    for decided in decisions if (evidence := decided.evidence)}
+        weakest_first = sorted((strength.get((kind, label_key(name)), (0, 0)), kind, name) for kind, name in grown)
+        for _, kind, name in weakest_first:
             if estimate_tokens(schema_block(schema, "en")) <= LETTERED_TOKENS:
                 break
             schema = remove(schema, kind, name)
-        self._shown = version, schema
         return schema
 
     def grow(self, thresholds: growth.Thresholds) -> bool:
