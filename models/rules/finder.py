@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ _RANK_BONUS = 0.3
 """The bonus for the best passage's rank."""
 _LEAST_GAIN = 0.05
 """The least share of the question's words that a quote must add to the first quote to complement it."""
+_UNITS_COMPARED = 20  # the best units of which one may cover the sentence that asks better than the first ones
 _MOST_QUOTES = 3
 _NUMERALS = word_set("two three four five six seven eight nine ten")
 """They say how many things are asked for ("which two"), which the text above a list need not say."""
@@ -139,13 +140,18 @@ class Finder:
     def quotes(self, found: Sequence[Found], most: int = _MOST_QUOTES) -> list[Found]:
         """Return the units to quote, best first: their quotes differ and do not overlap.
 
-        Of all units `found`, best first, they are the best one of each document that the question names, then the best
-        ones of all; the last one answers the second part of a nested question.
+        Of all units `found`, best first and at least one, they are the best one of each document that the question
+        names, then the best ones of all; the last one answers the second part of a nested question.
         """
         best_by_document = {self.passages[item.unit.passage - 1].document: item for item in reversed(found)}
         of_named = [best_by_document[document] for document in self.named if document in best_by_document]
+        best = found[: most - 1]
+        # Where sentences before the one that asks give context, the best units may answer these alone.
+        asking = max(found[:_UNITS_COMPARED], key=attrgetter("covered"))
+        if asking.covered >= max(item.covered for item in (*of_named, *best)) + _LEAST_GAIN:
+            best = [found[0], asking]
         chosen: dict[str, Found] = {}  # by the words of the quote
-        for item in (*of_named, *found[: most - 1], *_best_complement((*of_named, *found)[0], found), *found):
+        for item in (*of_named, *best, *_best_complement((*of_named, *found)[0], found), *found):
             if len(chosen) == most:
                 break
             if not any(self._overlap(item.unit, other.unit) for other in chosen.values()):
