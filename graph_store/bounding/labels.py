@@ -42,23 +42,15 @@ class Bounds:
             for element in schema.elements(kind):
                 for label in element.all_names():
                     names.setdefault(label_key(label), element.name)
-        self._cache: dict[tuple[ElementKind, str], Known | None] = {}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
         self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)  # so the first one wins
                           for alias in r.inverse_aliases}
 
     def find(self, kind: ElementKind, label: str) -> Known | None:
-        """Return the element that a label refers to, or None if the schema has none.
+        """Return the element that has a label as name or alias, else as inverse alias, else inflected; or None.
 
         An open schema admits every label unchanged, and a blank entity type as `ROOT_TYPE`.
         """
-        key = (kind, label)
-        if key not in self._cache:
-            self._cache[key] = self._find_element(kind, label)
-        return self._cache[key]
-
-    def _find_element(self, kind: ElementKind, label: str) -> Known | None:
-        """Look a label up among names and aliases, then among inverse aliases, then among inflections of all."""
         key = label_key(label)
         if exact_name := self._names[kind].get(key):
             return Known(exact_name)
