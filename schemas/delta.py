@@ -184,10 +184,10 @@ def _read_decision(given: object, candidate: Candidate) -> Decision:
 def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
     """Return the fields of the decision that an edit of a candidate's arguments means: merge, accept or rename."""
     action, known = given.get("edited_action"), _action_arguments(candidate)
-    if not isinstance(action, dict) or action.get("name") != ACTION or not isinstance(action.get("args"), dict) or (
-            action["args"].keys() - known.keys()):
+    edited = action.get("args") if isinstance(action, dict) and action.get("name") == ACTION else None
+    if not isinstance(edited, dict) or edited.keys() - known.keys():
         raise ReviewError(f"the edit of {candidate.name!r} cannot be read: {HOW}")
-    arguments: dict[str, Any] = {**known, **action["args"]}
+    arguments: dict[str, Any] = {**known, **edited}
     if arguments["kind"] != candidate.kind:
         raise ReviewError(f"{candidate.name!r} is {candidate.kind}, which an edit cannot change: reject it instead")
     if into := str(arguments["merge_into"]).strip():

@@ -18,36 +18,26 @@ from .dates import find_dates, parse_date
 from .patterns import alternatives, read_json, read_patterns
 from .scripts import HAN_DIGITS, HAN_MYRIADS, HAN_TENS, han_value, with_ascii_digits
 
-_SPELLINGS: dict[str, str] = read_json("units.json")
-"""The spellings of each unit, separated by ", "."""
+_UNIT_DATA = read_json("units.json")
+_SPELLINGS: dict[str, str] = _UNIT_DATA["spellings"]  # of each unit, separated by ", "
 _UNITS = {normalise(spelling): unit for unit, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
-_SYMBOLS = frozenset(normalise(
-    "W kW MW GW V mV kV A mA mAh Ah Wh kWh MWh Hz kHz MHz GHz KB MB GB TB L l ml dl px dpi mph km/h m/s dB N Nm Pa kPa "
-    "bar psi rpm oz cal kcal J kJ K lm lx m3 cm3").split())
-"""Further units, common in table headers and data sheets."""
-_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9,
-           "trillion": 10**12, "tn": 10**12}
-_MOST_UNIT_WORDS = 3
-"""Longest unit in words: "square kilometres", "members of parliament"; anything longer is a sentence."""
+_SYMBOLS = frozenset(normalise(_UNIT_DATA["symbols"]).split())  # further units, as in table headers and data sheets
+_SCALES: dict[str, int] = _UNIT_DATA["scales"]
+_BASE_UNITS = {unit: (measure, factor) for measure, units in _UNIT_DATA["measures"].items()
+               for unit, factor in units.items()}
+_MOST_UNIT_WORDS = 3  # "members of parliament"; anything longer is a sentence
 _DATA: dict[str, str] = read_patterns(
     "quantities.toml", scale=alternatives(_SCALES), han_first="".join((*HAN_DIGITS, *HAN_TENS)),
     han_digits="".join((*HAN_DIGITS, *HAN_TENS, *HAN_MYRIADS)),
-    currency=alternatives({spelling for spelling, unit in _UNITS.items() if unit.isupper() or unit == "¥"}),
+    currency=alternatives({spelling for spelling, unit in _UNITS.items() if unit.isupper() or unit == "¥"}),  # codes
     metric=alternatives({spelling for unit in ("km", "m", "kg") for spelling in _SPELLINGS[unit].split(", ")
                          if not spelling.isascii()}))
-_PATTERNS = {name: re.compile(form, re.IGNORECASE if name == "european" else 0) for name, form in _DATA.items()}
+_PATTERNS = {name: re.compile(form) for name, form in _DATA.items()}
 _CARDINALS = {word: number for number, word in enumerate(_DATA["below_twenty"].split("|"))} | {
     word: 10 * number for number, word in enumerate(_DATA["tens"].split("|"), 2)}
-_BASE_UNITS = {unit: (measure, factor) for measure, units in {
-    "length": {"km": 1e3, "m": 1.0, "cm": 0.01, "mm": 1e-3, "mi": 1609.344, "ft": 0.3048, "in": 0.0254},
-    "area": {"km2": 1e6, "m2": 1.0, "ha": 1e4, "mi2": 2589988.11},
-    "mass": {"t": 1e3, "kg": 1.0, "g": 1e-3, "mg": 1e-6, "lb": 0.45359237},
-    "time": {"a": 365.25, "mo": 30.44, "wk": 7.0, "d": 1.0, "h": 1 / 24, "min": 1 / 1440},
-    "": dict.fromkeys(("", "inhabitants", "people", "persons", "个", "人"), 1.0),
-}.items() for unit, factor in units.items()}
 _NORMAL_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
 _YEAR_DIGITS = 4
-_LAST_YEAR = 2200  # A larger number of four digits is not read as a year
+_LAST_YEAR = 2200  # a larger number of four digits is not read as a year
 _UNGROUPED = 10_000  # numbers below it have no separators: four digits are often a year
 _EXACT_DECIMALS, _DECIMALS = 6, 4
 """Up to how many decimals are shown as they are, and to how many longer ones are rounded."""
