@@ -28,6 +28,9 @@ _ADDRESS = re.compile(r"(?<=\S)\s*+(?:<[^<>]*+>|\((?:@|[\w.-]++(?:@| at ))[^()]*
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")
 _BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")
 """A name and what is in brackets behind it."""
+_MEASURE_FORMS = (("asked", "measure", ""), ("most", "max", ""), ("least", "min", ""), ("more", "over", " than"),
+                  ("less", "under", " than"))
+"""The words that ask for a measure or compare by it: their list, their kind, and what follows them."""
 _SHORT, _LEAST_STEM = 3, 4
 _LONGEST_PHRASE = 12
 _LONGEST_LABEL_PHRASE = 3
@@ -130,9 +133,13 @@ def lexicon() -> Lexicon:
     """Load the word lists of `asked_words.json`."""
     listed = json.loads(Path(__file__).with_name("asked_words.json").read_text("utf-8"))
     phrases: dict[Keys, dict[tuple[str, str], None]] = {}
-    for kind, name, phrase in (*((kind, "", phrase) for kind, said in listed["kinds"].items()
-                                 for phrase in said.split(", ")), *_measures(listed["measures"])):
-        phrases.setdefault(tuple(word.folded for word in words_of(phrase)), {})[kind, name] = None
+    said = [(kind, "", words, "") for kind, words in listed["kinds"].items()]
+    said += [(kind, name, measure[form], ending) for name, measure in listed["measures"].items()
+             for form, kind, ending in _MEASURE_FORMS]
+    for kind, name, words, ending in said:
+        for phrase in filter(None, words.split(", ")):
+            key = tuple(word.folded for word in words_of(f"{phrase}{ending}"))
+            phrases.setdefault(key, {})[kind, name] = None
     synonyms: dict[Keys, dict[Keys, None]] = {}
     forms: dict[Keys, dict[Keys, None]] = {}
     # A people's adjective means its country: of Ethiopian coffees, the variety need not be "Ethiopian Heirlooms".
@@ -149,19 +156,11 @@ def lexicon() -> Lexicon:
         synonyms={keys: tuple(group) for keys, group in synonyms.items()},
         forms={keys: tuple(group) for keys, group in forms.items()},
         measures=listed["measures"],
-        unit_words={word.casefold(): unit for unit, said in listed["unit_words"].items() for word in said.split(", ")},
+        unit_words={word.casefold(): unit for unit, listed_units in
+                    listed["unit_words"].items() for word in listed_units.split(", ")},
         labels={kind: frozenset(map(keys_of, said.split(", "))) for kind, said in listed["labels"].items()},
         lists={name: frozenset(said.split(", ")) for name, said in listed["lists"].items()},
         numbers=listed["numbers"])
-
-
-def _measures(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
-    """Yield (kind, measure, phrase) of the words that ask for a measure or compare by it."""
-    kinds = (("asked", "measure", ""), ("most", "max", ""), ("least", "min", ""), ("more", "over", " than"),
-             ("less", "under", " than"))
-    for name, measure in measures.items():
-        for form, kind, ending in kinds:
-            yield from ((kind, name, f"{phrase}{ending}") for phrase in filter(None, measure[form].split(", ")))
 
 
 def listed_words(name: str) -> frozenset[str]:
@@ -179,11 +178,6 @@ def is_kind_of(kind: str, words: str) -> bool:
     return any(kind == one for one, _ in kinds_of(words_of(words)))
 
 
-def synonyms_of(keys: Keys) -> tuple[Keys, ...]:
-    """Return the words of the same meaning, as stems, and the words themselves."""
-    return tuple(dict.fromkeys((keys, *lexicon().synonyms.get(keys, ()))))
-
-
 def label_variants(label: str) -> Iterator[Keys]:
     """Yield the ways in which a label may be said, as stems: with synonyms of its words, without brackets."""
     keys = keys_of(_ASIDE.sub(" ", label)) or keys_of(label)
@@ -192,7 +186,8 @@ def label_variants(label: str) -> Iterator[Keys]:
     while at < len(keys):
         length = next((length for length in range(_LONGEST_LABEL_PHRASE, 0, -1)
                        if keys[at:at + length] in lexicon().synonyms and at + length <= len(keys)), 1)
-        choices.append(synonyms_of(keys[at:at + length]))
+        phrase = keys[at:at + length]
+        choices.append(tuple(dict.fromkeys((phrase, *lexicon().synonyms.get(phrase, ())))))
         at += length
     for count, chosen in enumerate(product(*choices)):
         if count == _MOST_VARIANTS:

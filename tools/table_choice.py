@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,8 +50,7 @@ _PLAIN_FIELDS = frozenset({"document", "title", "source"})
 """What every document has; a table of documents with these alone says nothing."""
 
 
-@dataclass(frozen=True)
-class _TableWords:
+class _TableWords(NamedTuple):
     """The stems of a table's title, of its columns' names, of its values, and of short ones that several rows have."""
 
     title: frozenset[str]
@@ -132,7 +131,7 @@ def _names_text(column: ColumnInfo) -> str:
 
 
 def _values_of(column: ColumnInfo) -> Sequence[tuple[str, int]]:
-    """Return the frequent values of a column of texts, each with its number of rows; numbers and dates are no words."""
+    """Return the frequent values of a column of texts with their numbers of rows; numbers and dates are no words."""
     return column.frequent if column.kind in {"text", "list"} else ()
 
 
