@@ -107,15 +107,13 @@ class ConditionReader(MeasureReader):
         named = self._named_beside(mention, [mention]) or self._named_beside(mention, listed)
         if len(names) > 1 and not named and self._is_genitive(mention):
             named = {name for name in names if fits(self._parts.columns[name], "owner")}
-        if len(names) > 1 and not named and self._parts.are_documents:
+        if not named and self._parts.are_documents:
+            # Of a field that few have, the other documents say nothing.
             names = tuple(name for name in names if not rarely_filled(self._parts.table, self._parts.columns[name]))
             if "document" in names:  # the name of a file is one of a title as well
                 names = ("title",) if "title" in names else ("document",)
         fitting = [self._parts.columns[name] for name in named or names]
-        column = only(_alike(fitting)[:1] or fitting, mention)
-        if not named and rarely_filled(self._parts.table, column):
-            raise UnclearError(mention)  # the other documents say nothing of it
-        return column.name
+        return only(_alike(fitting)[:1] or fitting, mention).name
 
     def _is_event(self, value: Mention) -> bool:
         """Return True if a value is said as a deed or by a doer: "rejected by Ada", "did she reject"."""

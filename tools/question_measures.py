@@ -144,7 +144,7 @@ class MeasureReader:
         if measure is not None:
             fitting = columns_of_measure(self._parts.table, measure.name)
             # Of a distance and a running time, the unit tells which is longer than 150 minutes.
-            of_unit = [column for column in fitting if unit and convert(1, unit, unit_of_column(column)) is not None]
+            of_unit = [column for column in fitting if convert(1, unit, unit_of_column(column)) is not None]
             return measure, only(of_unit or fitting, first)
         # In this order: "more than two authors", "a price above 5", "more than 5 cylinders", "authors: at least two".
         named = self._first_named((after, "list"), (before, "number"), (after, "number"), (before, "list"))

@@ -176,7 +176,8 @@ class QuestionQuery(QuestionTarget):
             sql = f"{PERIODS[period.kind].format(extreme)} AS {quoted(period.kind)}"
             return Plan(self._select(sql), f"{period.kind} of the {words}{self._where()}")
         if column.kind == "date":
-            self._parts.use(self._parts.take("when"), self._parts.take("day"))
+            self._parts.take("when")
+            self._parts.take("day")
         elif any(column in columns_of_measure(self._table, mention.name) for mention in self._parts.unused("measure")):
             self._parts.take("measure")
         if self._parts.unused("unit", "count"):  # "and how many grams does it weigh?"
@@ -255,7 +256,7 @@ class QuestionQuery(QuestionTarget):
         self._parts.take("count")
         is_distinct = self._parts.take("distinct") is not None
         group = self._group()
-        if noun is not None and noun.kind == "column" and not noun.is_head and noun in self._parts.unused("column"):
+        if noun is not None and noun in self._columns():
             return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
         if is_distinct or not self._parts.are_counted():
             if (column := self._number_column()) is None:
