@@ -137,7 +137,6 @@ def _name_words(text: str) -> list[str]:
     return joined
 
 
-@lru_cache(100_000)
 def _without_accents(word: str) -> str:
     """Return a word with its Latin and Greek letters in their plain form; marks of other scripts stay."""
     if word.isascii():

@@ -3,12 +3,9 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
-
-from cachetools import cachedmethod
-from cachetools.keys import methodkey
+from typing import NamedTuple
 
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import content_id, label_key
@@ -54,12 +51,6 @@ class Surroundings:
         self._graph = graph
         self._document_of = document_of
         self._schema = schema
-        self._chain = cache(schema.ancestors)
-        self.support = cache(lambda entity: frozenset(graph.entity_support(entity)))  # chunks that mention an entity
-        # Caches of bound methods would refer to the object that has them: both would stay in memory until Python's
-        # garbage collector runs, with the names and pairs of all entities.
-        self._results = defaultdict[str, dict[tuple[Any, ...], Any]](dict)
-        """The results of some methods by their arguments, by the method's name."""
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -84,6 +75,10 @@ class Surroundings:
         return match_names(self.folded_name(first), self.folded_name(second),
                            organisation=self._are_of_type((first, second), _ORGANISATIONS),
                            person=self._are_of_type((first, second), _PERSONS))
+
+    def support(self, entity: str) -> frozenset[str]:
+        """Return the chunks that mention an entity."""
+        return frozenset(self._graph.entity_support(entity))
 
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
         """Return the documents of some chunks."""
@@ -121,33 +116,26 @@ class Surroundings:
         element = self._schema.entity_type(type_name)
         is_last_resort = element is not None and element.last_resort
         says_nothing = is_last_resort or label_key(type_name) in {"", label_key(ROOT_TYPE)}
-        return 0 if says_nothing else len(self._chain(type_name))
+        return 0 if says_nothing else len(self._schema.ancestors(type_name))
 
     def same_type(self, first: str, second: str) -> bool | None:
         """Return True if one thing can have the types of both entities, False if not, None if a type says nothing."""
-        return self._agree(self.type(first), self.type(second))
-
-    @cachedmethod(lambda self: self._results["agree"], methodkey)
-    def _agree(self, one: str, other: str) -> bool | None:
-        if label_key(one) == label_key(other) or one in self._chain(other) or other in self._chain(one):
+        one, other = self.type(first), self.type(second)
+        is_above = one in self._schema.ancestors(other) or other in self._schema.ancestors(one)
+        if is_above or label_key(one) == label_key(other):
             return True
         return None if self._schema.open and not (self._depth(one) and self._depth(other)) else False
 
     def _are_of_type(self, entities: Iterable[str], labels: frozenset[str]) -> bool:
         """Return True if the types of all entities, or types above them, have one of some labels."""
-        return all(self._has_label(self.type(entity), labels) for entity in entities)
+        def has_label(type_name: str) -> bool:
+            element = self._schema.entity_type(type_name)
+            return not labels.isdisjoint(map(label_key, element.all_names() if element else (type_name,)))
 
-    @cachedmethod(lambda self: self._results["has_label"], methodkey)
-    def _has_label(self, type_name: str, labels: frozenset[str]) -> bool:
-        for name in self._chain(type_name):
-            element = self._schema.entity_type(name)
-            if not labels.isdisjoint(map(label_key, element.all_names() if element else (name,))):
-                return True
-        return False
+        return all(any(map(has_label, self._schema.ancestors(self.type(entity)))) for entity in entities)
 
     # Facts.
 
-    @cachedmethod(lambda self: self._results["neighbours"], methodkey)
     def neighbours(self, entity: str) -> frozenset[str]:
         """Return the folded names of an entity's neighbours, and its attributes with their values."""
         attributes = {f"{name} {value}" for name, values in self._graph.values(entity).items() for value in values}
@@ -281,7 +269,6 @@ class Surroundings:
                 and not contradict(self.folded_name(first), self.folded_name(second))
                 and not self.contradict(first, second))
 
-    @cachedmethod(lambda self: self._results["dates"], methodkey)
     def _dates(self, entity: str) -> dict[str, set[str]]:
         """Return the dates of an entity's birth, death and founding, by event, from its values and triples."""
         labelled = [(name, value) for name, values in self._graph.values(entity).items() for value in values]
