@@ -68,13 +68,11 @@ _LINE_AFTER_TEXT = "."  # ends a list at the end of the text
 _ET_AL = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 _NOT_KEYS = WORDS["no keys of fields"]
 _WEEKDAY = re.compile(r"^\w{2,6}day,? |(?<=\d)(?:st|nd|rd|th)\b")
-_NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things
 _LINK = re.compile(r"[\[<(]?https?:")
 _NOTHING = frozenset({"none", "nil", "n/a", "na", "not applicable", "unknown", "nothing", "无", "没有"})
 _MOST_KEY_WORDS = 4
 _MOST_WORDS_OF_ENTRY = 6  # what is longer, in most fields of a block, are notes of a discussion
-_SPEAKER = re.compile(r"[A-Z]{2}")  # initials: "SM: Ray has called"
 _LEAST_LINES, _LEAST_FIELDS, _LONGEST_FIELD = 2, 3, 100
 
 
@@ -229,8 +227,8 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
     for block in read_blocks(lines_under(text, heading, subject)):
         values = {name: block.value(key) for key, name in block.names.items()}
         fields = [Cell(name, value.rstrip(".。;；")) for name, value in values.items() if _is_field(name, value)]
-        # The innermost heading that is a name; a numbered one, or one of general words ("Overview"), names no subject.
-        owner = next((name for name in reversed(block.above) if not _NUMBERED.match(name) and is_telling(name)
+        # The innermost heading that is a name; one of general words ("Overview") names no subject.
+        owner = next((name for name in reversed(block.above) if is_telling(name)
                       and names(title if name == subject else name)), "")
         if not owner and _is_form(fields):
             owner = document
@@ -265,7 +263,7 @@ def _is_field(key: str, value: str) -> bool:
     first_part = _NON_LETTERS.sub("", value.partition(",")[0].casefold())  # "Closed: CLOSE"
     repeats_key = first_part.isalpha() and _NON_LETTERS.sub("", key.casefold()).startswith(first_part)
     says_nothing = value.startswith(("//", "??")) or value.casefold().rstrip(" .") in _NOTHING or repeats_key
-    if is_prose or says_nothing or _SPEAKER.fullmatch(key) or is_unfilled(value, key) or not states_something(value):
+    if is_prose or says_nothing or is_unfilled(value, key) or not states_something(value):
         return False
     return len(key_words) <= _MOST_KEY_WORDS and not set(key_words[:1]) & _NOT_KEYS and not parse_date(
         _WEEKDAY.sub("", key))

@@ -171,11 +171,6 @@ def infer_kind(text: str, span: "Span") -> str:
     return _KINDS.get(_general_nouns().type_of(text, span), "")
 
 
-def is_defined(text: str, span: "Span") -> bool:
-    """Return True if a sentence says what a name is: "Ulmrix is a company"."""
-    return _general_nouns().defined_type(text, span) != ""
-
-
 @lru_cache(4096)
 def infer_type(name: str) -> str:
     """Return the general seed's type for a name's own words ("University of Oslo"), or ""."""

@@ -44,13 +44,6 @@ _NOT_AT_START = _NOT_IN_NAMES | ROLES | WORDS["not at start"]
 
 _TAGGED_KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
 _TITLE = re.compile(r"《([^《》\n]{1,60})》")
-_QUOTED_PRODUCT = re.compile(
-    r"“([^“”\n]{1,12})”(?=[^“”，。的由]{0,6}?(?:系统|平台|软件|芯片|手机|产品|卫星|火箭|飞船))|"
-    r"(?<=系统|平台|软件|芯片|手机|疫苗|新药|游戏|品牌|卫星)“([^“”\n]{1,12})”")
-_QUOTED_BODY = re.compile(r"“([^“”\n]{1,12})”(?=乐队|乐团|公司|集团|俱乐部|的(?:联合)?(?:创始人|创办人|创立者)|"
-                          r"由[^，。“”]{1,12}创[办立建])|"
-                          r"(?<=工作室|俱乐部)“([^“”\n]{1,12})”|(?<=乐队)“([^“”\n]{1,12})”")
-"""Titles in 《》, and products and bodies in “”."""
 _LATIN = re.compile(r"[A-Z][A-Za-z0-9.&'-]*(?: [A-Z][A-Za-z0-9.&'-]*)*(?<![.'-])")
 _BODY_ENDINGS = (
     "公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
@@ -202,13 +195,10 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
     """Return the names in Chinese sentences outside the `masked` parts, in order and without overlaps."""
     found: list[KindedPlace] = []
     for start, end in sentences:
-        quoted = [(*match.span(match.lastindex), kind)
-                  for form, kind in ((_TITLE, "work"), (_QUOTED_PRODUCT, "product"), (_QUOTED_BODY, "organization"))
-                  for match in form.finditer(text, start, end) if match.lastindex]
-        found += quoted
-        quoted_places = [(first, last) for first, last, _ in quoted]
+        titles = [match.span(1) for match in _TITLE.finditer(text, start, end)]
+        found += [(first, last, "work") for first, last in titles]
         found += (place for place in _names_of_words(load_tagger().tag(text, [(start, end)])[0], text)
-                  if is_outside(place, quoted_places))
+                  if is_outside(place, titles))
     return sorted(place for place in found if is_outside(place, masked))
 
 

@@ -71,12 +71,10 @@ _DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
 _COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
 _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
-_IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _REST_OF_NAME = re.compile(r"\)? [A-Z]")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;|\n\n")
 _END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
-_ADDRESS_WITHIN = re.compile(r"(?<=\w) (?=(?:Sir|Mr|Mrs|Miss|Ms|Madame|Monsieur)\b)")  # "the Lodge Sir Percival left"
 _SAID_TO = re.compile(r"(?:^|(?:,| to|[Aa]bout) )(?:Sir|Mr|Mrs|Miss|Ms|Madame|Mademoiselle|Monsieur|Count|Lady)\b")
 _ADDRESS = re.compile(rf"\b{_FORM_OF_ADDRESS}\s{{1,3}}\Z")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
@@ -104,7 +102,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     unknown = [Span(*place, "name") for run in runs.of_several_words() if (place := _trim_name(text, *run, "name"))]
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = sorted((*recognised, *unknown), key=lambda span: (span.start - span.end, span.kind == "name"))
-    certain = [*_defined_title(text, title), *_quoted_titles(text)]
+    certain = list(_quoted_titles(text))
     visible = [[span for span in layer if not any(is_hidden[span.start : span.end])
                 and not EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
                for layer in (certain, pieces)]
@@ -218,14 +216,6 @@ def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
     return terms
 
 
-def _defined_title(text: str, title: str) -> Iterator[Span]:
-    """Yield the places in a text where a sentence defines its title ("Oslo is a city")."""
-    if title:
-        for match in re.finditer(rf"(?<!\w)(?<!\w-){re.escape(title)}(?!\w)", text):
-            if _IS_A.match(text, match.end()):
-                yield Span(*match.span(), "name")
-
-
 def _quoted_titles(text: str) -> Iterator[Span]:
     """Yield titles in quotation marks: all words but "of" and the like have capitals, and no sentence ends in them."""
     for match in _QUOTED.finditer(text):
@@ -255,7 +245,7 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         if name.count(opening) != name.count(closing):  # a name ends before a bracket that has no counterpart
             name = re.split(f"[{re.escape(opening + closing)}]", name, maxsplit=1)[0]
     if kind != "work":
-        name = _ADDRESS_WITHIN.split(_END_OF_FIRST_ITEM.split(name, maxsplit=1)[0], maxsplit=1)[0]
+        name = _END_OF_FIRST_ITEM.split(name, maxsplit=1)[0]
     if _MARKUP.search(name.strip(_EDGES)):
         return None
     # Each cut may uncover something else to cut, so they are repeated until nothing changes.

@@ -72,7 +72,6 @@ def test_short_names_stand_for_what_the_document_is_about(reader: RulesReader) -
 
 
 @pytest.mark.parametrize(("title", "text", "kind"), [
-    ("Vistula", "The Vistula is the longest river in Poland. The Vistula flows into the Baltic Sea.", "Location"),
     ("Radium", "Radium is a metal. Radium was discovered by Marie Curie.", "Substance"),
     ("Polonium", "Polonium is a chemical element. Marie Curie discovered it.", "Substance")])
 def test_a_sentence_that_defines_a_title_gives_its_type(reader: RulesReader, title: str, text: str, kind: str) -> None:
