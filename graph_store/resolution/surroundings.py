@@ -26,6 +26,7 @@ _ORGANISATIONS = frozenset("""organization organisation company corporation inst
     university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
 _SURE_SPELLING = 0.9  # the prior of two spellings of one name; "The Who" and "WHO" have the same key and a lower one
+_SHARED_NAMES = 3  # the number of other names that the documents of two entities must have in common
 _SHARED_WEIGHT = 0.5  # how much of the doubt a common neighbour removes if only these two entities have it
 
 Places = tuple[NameLink, ...]
@@ -214,6 +215,7 @@ class Surroundings:
         They are the same in one of these cases, unless their dates or a fact between them say otherwise:
         - Documents have both, at least half of those with the rarer one: chunks of one text gave it several types.
         - The type of one says nothing, as that of a table's row, and only one other type of the name says something.
+        - One has no facts, and its documents share several names with those of the other: its type is a wrong guess.
         """
         by_key: dict[str, list[str]] = defaultdict(list)
         for entity, key in self.keys.items():
@@ -225,7 +227,7 @@ class Surroundings:
                 if self.type(pair[0]) == self.type(pair[1]) or match is None or match.prior < _SURE_SPELLING:
                     continue
                 is_typed_by_other = len(typed) == 1 and typed[0] in pair
-                are_one_thing = is_typed_by_other or self.share_documents(*pair)
+                are_one_thing = is_typed_by_other or self.share_documents(*pair) or self._is_guess(*pair)
                 if are_one_thing and not self.has_fact_between(*pair) and not self.contradict(*pair):
                     yield pair, (self.mention(pair[0]), self.mention(pair[1]))
 
@@ -248,6 +250,25 @@ class Surroundings:
         """Return True if at least half of the documents with the rarer of two entities have the other one, too."""
         documents, other_documents = (self.documents(self.support(entity)) for entity in (first, second))
         return len(documents & other_documents) * 2 >= min(len(documents), len(other_documents))
+
+    def _is_guess(self, *pair: str) -> bool:
+        """Return True if one of two entities has no facts and a type that is a wrong guess for the other."""
+        main, other = sorted(pair, key=lambda entity: not self.documents_with_facts(entity))
+        is_one_with_facts = self.documents_with_facts(main) and not self.documents_with_facts(other)
+        if not is_one_with_facts or self.depth(other) > self.depth(main):
+            return False
+        # "Paris" beside London and Oslo is the city; "Paris" beside Ada may be a person.
+        names, main_names = (set[str]().union(*map(self._names_in_document.__getitem__, self.documents(
+            self.support(entity)))) for entity in (other, main))
+        return len((names & main_names) - {self.names[main], self.names[other]}) >= _SHARED_NAMES
+
+    @cached_property
+    def _names_in_document(self) -> dict[str, set[str]]:
+        names_in: dict[str, set[str]] = defaultdict(set)
+        for entity, name in self.names.items():
+            for document in self.documents(self.support(entity)):
+                names_in[document].add(name)
+        return names_in
 
     def has_fact_between(self, first: str, second: str) -> bool:
         """Return True if there is a fact between two entities that does not say that they are the same."""

@@ -151,6 +151,11 @@ def test_one_name_in_a_document_is_one_thing_of_the_better_supported_type() -> N
     near = said.model_copy(update={"mentions": (*said.mentions, *guessed["a"].mentions), "facts": (
         said.facts[0].model_copy(update={"tail": "Brink", "tail_type": "Company"}),)})
     assert types(a=guessed["a"], c=near) == ["Company", "Place"]
+    # Of two documents, one says something of it; the other has it among the same names.
+    beside = facts(names=("Brink", "Ulm", "Aalen", "Fulda"), kind="Company")
+    place = facts(("Brink", "lies near", "Ulm"), names=("Aalen", "Fulda"), kind="Place")
+    assert types(a=beside, d=place) == ["Place"]
+    assert types(a=facts(names=("Brink", "Osram"), kind="Company"), d=place) == ["Company", "Place"]
 
 
 @pytest.mark.parametrize(("titled", "name"), [
