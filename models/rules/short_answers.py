@@ -159,8 +159,9 @@ def _joined_places(text: str, places: Sequence[Place]) -> list[Place]:
     """Return places in a text, with those that are one list as one: "Ada Blum and Karl Brandt"."""
     joined = list[Place]()
     for start, end in places:
-        if joined and _LIST_LINK.fullmatch(text, joined[-1][1], start):
-            joined[-1] = joined[-1][0], end
+        first, last = joined[-1] if joined else (0, 0)
+        if joined and _LIST_LINK.fullmatch(text, last, start):
+            joined[-1] = first, end
         else:
             joined.append((start, end))
     return joined

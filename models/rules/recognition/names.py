@@ -204,7 +204,8 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
 
 def is_outside(place: KindedPlace, parts: Sequence[tuple[int, int]]) -> bool:
     """Return True if a place overlaps with none of some parts of the text."""
-    return all(place[1] <= start or place[0] >= end for start, end in parts)
+    first, last, _ = place
+    return all(last <= start or first >= end for start, end in parts)
 
 
 def _names_of_words(words: Sequence[Word], text: str) -> Iterator[KindedPlace]:

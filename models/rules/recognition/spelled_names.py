@@ -108,9 +108,13 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
                for layer in (certain, pieces)]
     spans, kinds_by_words = _correct_kinds(text, without_overlaps(*visible), certain)
     terms = _common_terms(text, spans)
-    names = [span for span in spans if (span in certain and span.kind != "person")
-             or text[span.start : span.end] in title.split()
-             or not (name_of(text, span) in terms or _is_junk(text, doc, span))]
+
+    def is_name(span: Span) -> bool:
+        is_quoted_title = span in certain and span.kind != "person"
+        is_word_of_title = text[span.start : span.end] in title.split()
+        return is_quoted_title or is_word_of_title or not (name_of(text, span) in terms or _is_junk(text, doc, span))
+
+    names = list(filter(is_name, spans))
     articles = (_ARTICLE.match(text, span.start, span.end) if span.kind != "work" else None for span in names)
     names = [replace(span, start=article.end()) if article else span
              for span, article in zip(names, articles, strict=True)]
