@@ -1,7 +1,7 @@
 """The app that serves everything on one port."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -42,9 +42,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(service.running())
-            await stack.enter_async_context(mcp.router.lifespan_context(mcp))
+        async with service.running(), mcp.router.lifespan_context(mcp):
             yield
 
     app = FastAPI(title="Banyan", version="1", lifespan=lifespan, openapi_url="/api/openapi.json", docs_url=None,

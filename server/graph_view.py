@@ -17,6 +17,7 @@ from ..graph_store.index.index_file import LazySequence
 from ..schemas.documents import Chunk
 from ..schemas.naming import has_any_name, has_name, triple_id
 from ..tools.entity_names import link_by_sentences, prose_sentences
+from .responses import NotFoundError
 
 _MOST_CHUNKS_READ = 40  # the most chunks in whose sentences other entities are looked for
 _MOST_SHOWN = 20  # the most entities to return that sentences name together with one entity
@@ -67,10 +68,12 @@ class GraphView:
     def __init__(self, index: GraphIndex) -> None:
         self.index = index
 
-    def node(self, entity: str) -> Node | None:
-        """Return an entity by its id, or None."""
+    def node(self, entity: str) -> Node:
+        """Return an entity by its id; raise NotFoundError if there is none."""
         row = self.index.entity_at(entity)
-        return None if row is None else self.make_node(row)
+        if row is None:
+            raise NotFoundError(f"there is no entity {entity!r}: `GET .../graph/search` finds them")
+        return self.make_node(row)
 
     def find(self, ids: Iterable[str]) -> Sequence[Node]:
         """Return the entities with these ids; ids without an entity are skipped."""
@@ -78,8 +81,7 @@ class GraphView:
 
     def neighbours(self, entity: str) -> Sequence[Node]:
         """Return the entities that share a fact with this one."""
-        row = self.index.entity_at(entity)
-        return self._nodes_by_rank(self.index.columns.adjacent[row]) if row is not None else []
+        return self._nodes_by_rank(self.index.columns.adjacent[self.index.row(entity)])
 
     def matching(self, kind: str = "", relation: str = "", chunks: Set[str] | None = None,
                  members: Collection[str] | None = None, words: str = "") -> Sequence[Node]:
@@ -99,9 +101,9 @@ class GraphView:
             rows = rows[np.isin(rows, condition)]
         return self.make_nodes(rows)
 
-    def path(self, start: str, end: str) -> list[Node]:
+    def path(self, start: Node, end: Node) -> list[Node]:
         """Return the entities on a shortest path along facts in both directions, in order; empty if there is none."""
-        first, last = self._rows_of_ids([start, end]).tolist()
+        first, last = self.index.row(start.id), self.index.row(end.id)
         heads, tails = self.index.triples[:, 0], self.index.triples[:, 2]
         number = len(self.index.ranked)
         links = csr_array((np.ones(len(heads), np.int32), (heads, tails)), shape=(number, number))
@@ -168,19 +170,17 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
     """
     names, read_chunks = view.index.names(entity.id), chunks[:_MOST_CHUNKS_READ]
     linked_by_facts = {entity.id, *(node.id for node in view.neighbours(entity.id))}
-    mentioned = others or view.matching(chunks={chunk.id for chunk in read_chunks})
-    others = [node for node in mentioned if node.id not in linked_by_facts]
-    places_of: list[list[tuple[str, int, int]]] = [[] for _ in others]  # (chunk, start, end) of sentences
+    candidates = others or view.matching(chunks={chunk.id for chunk in read_chunks})
+    found = [(node, list[dict[str, tuple[int, int]]]()) for node in candidates if node.id not in linked_by_facts]
     for chunk in read_chunks:
         for start, end in prose_sentences(chunk):
             sentence = chunk.text[start:end]
             if not has_any_name(sentence, names):
                 continue
-            for other, places in zip(others, places_of, strict=True):
-                if has_name(sentence, other.name):
-                    places.append((chunk.id, start, end))
+            for node, sentences in found:
+                if has_name(sentence, node.name):
+                    sentences.append({chunk.id: (start, end)})
     sources = Sources(read_chunks)
-    named = [(node, places) for node, places in zip(others, places_of, strict=True) if places]
-    return [Together(entity=node, evidence=[Source(**source) for chunk, start, end in places
-                                            for source in sources.locate({chunk: (start, end)})])
-            for node, places in sorted(named, key=lambda found: -len(found[1]))[:_MOST_SHOWN]]
+    named = sorted((pair for pair in found if pair[1]), key=lambda pair: -len(pair[1]))[:_MOST_SHOWN]
+    return [Together(entity=node, evidence=[Source(**one) for place in sentences for one in sources.locate(place)])
+            for node, sentences in named]

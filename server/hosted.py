@@ -25,7 +25,6 @@ from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from . import responses
 from .app import create_app
-from .security.clients import Clients
 from .security.gate import SAFE, Gate, Hosts, Rate, is_for_others
 
 PREFIXES = ("/api/", "/assets/", "/chat/", "/v1/")
@@ -40,32 +39,30 @@ _MARK = {"created_by": "banyan"}
 _MOST_LISTED = 1000
 
 
-def is_for_app(scope: Scope) -> bool:
-    """Return True if a request is for one of the app's paths rather than for LangGraph's own routes."""
-    # `/mcp` has our tools instead of upstream's, which are the graphs with results in Python's notation.
-    return scope["type"] == "http" and (scope["path"] in {"/", "/mcp"} or scope["path"].startswith(PREFIXES))
-
-
 class LangGraphGate(Gate):
     """Middleware that passes requests for the app's paths to it, and puts its gate before LangGraph's own routes.
 
     Pages of the `cors` origins in langgraph.json, such as Studio's, may send changes as our own page may.
     """
 
-    def __init__(self, app: ASGIApp, banyan: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, banyan: FastAPI, hosts: Hosts) -> None:
         self._banyan = banyan
+        service = banyan.state.service
+        settings = service.resources.settings
         http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
         origins = (http.get("cors") or {}).get("allow_origins", ())
         # A build has its documents in the body, so every body may be as large as an upload.
-        super().__init__(app, settings=settings, clients=clients, hosts=hosts, origins=frozenset(origins),
+        super().__init__(app, settings=settings, clients=service.clients, hosts=hosts, origins=frozenset(origins),
                          needs_keys=is_for_others(settings.server_hosts), for_anybody=frozenset({"/", "/ok"}),
                          uploads=".*")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the app, which has a gate of its own, or check it."""
-        if is_for_app(scope):
+        is_http = scope["type"] == "http"
+        # `/mcp` has our tools instead of upstream's, which are the graphs with results in Python's notation.
+        if is_http and (scope["path"] in {"/", "/mcp"} or scope["path"].startswith(PREFIXES)):
             await self._banyan(scope, receive, send)
-        elif scope["type"] == "http" and scope.get("root_path", "").startswith(_IN_PROCESS):
+        elif is_http and scope.get("root_path", "").startswith(_IN_PROCESS):
             await self.app(scope, receive, send)  # requests of the server to itself need no key
         else:
             await super().__call__(scope, receive, send)
@@ -123,16 +120,15 @@ class OfferedAssistants:
                     await client.assistants.delete(offered[dropped])
 
 
-def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> Starlette:
+def mount(app: FastAPI, hosts: Hosts) -> Starlette:
     """Return the app that LangGraph's server mounts: its middleware leads to `app`, whose lifespan it runs."""
     lifespan: Any = lambda _: app.router.lifespan_context(app)  # noqa: E731
-    return Starlette(lifespan=lifespan, middleware=[Middleware(LangGraphGate, app, settings, clients, hosts),
-                                                    Middleware(OfferedAssistants, settings)])
+    return Starlette(lifespan=lifespan, middleware=[
+        Middleware(LangGraphGate, app, hosts), Middleware(OfferedAssistants, app.state.service.resources.settings)])
 
 
 _settings = default_resources().settings
 # The address that LangGraph's server listens on is not known here, so every IP address is accepted as host name. That
 # is safe: a page that attacks by DNS rebinding has a domain name, never an IP address.
 _hosts = Hosts.bound("0.0.0.0", _settings.server_hosts)  # noqa: S104
-_banyan_app = create_app(hosted=True, hosts=_hosts, needs_keys=is_for_others(_settings.server_hosts))
-app = mount(_banyan_app, _settings, _banyan_app.state.service.clients, _hosts)
+app = mount(create_app(hosted=True, hosts=_hosts, needs_keys=is_for_others(_settings.server_hosts)), _hosts)

@@ -68,16 +68,15 @@ def observe_request(scope: Scope) -> Iterator[Callable[[int], float]]:
 @once
 def count_calls() -> None:
     """Start to count this process's model calls; later calls of this function do nothing."""
-    watch(_count_call)
+    def count(fields: Mapping[str, Any]) -> None:
+        step = fields["step"] or "other"
+        _calls.labels(step).inc()
+        if fields["outcome"] not in {"ok", "CancelledError"}:
+            _failures.labels(step).inc()
+        for kind in ("prompt", "completion", "cached"):
+            _tokens.labels(step, kind).inc(fields.get(f"{kind}_tokens", 0))
 
-
-def _count_call(fields: Mapping[str, Any]) -> None:
-    step = fields["step"] or "other"
-    _calls.labels(step).inc()
-    if fields["outcome"] not in {"ok", "CancelledError"}:
-        _failures.labels(step).inc()
-    for kind in ("prompt", "completion", "cached"):
-        _tokens.labels(step, kind).inc(fields.get(f"{kind}_tokens", 0))
+    watch(count)
 
 
 def exposition(states: Sequence[str]) -> bytes:

@@ -3,7 +3,7 @@
 import json
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from types import SimpleNamespace
 from typing import Annotated, Any, Generic, TypeVar, cast
 
@@ -108,12 +108,10 @@ def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None
 
     When the server stops, `stop` is to make the events end by themselves; without it the stream is cut off at once.
     """
-    if stop is None:
-        return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_grace_period=0)
     # The library sets an event when the server stops; an object whose `set` calls `stop` takes the event's place.
-    shutdown_event = cast("anyio.Event", SimpleNamespace(set=stop))
+    shutdown_event = cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None
     return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_event=shutdown_event,
-                               shutdown_grace_period=_FAREWELL)
+                               shutdown_grace_period=_FAREWELL if stop else 0)
 
 
 class RefusedError(BanyanError):
@@ -204,7 +202,7 @@ def _printable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def error_response(status: int, detail: ErrorDetail, headers: dict[str, str] | None = None) -> JSONResponse:
+def error_response(status: int, detail: ErrorDetail, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Return the response with this status that tells a client about an error."""
     return JSONResponse(ErrorBody(error=detail).model_dump(), status, headers)
 
@@ -220,17 +218,17 @@ def log_and_describe(error: Exception, request: Request) -> ErrorDetail:
 
 def _answer_error(request: Request, error: Exception) -> JSONResponse:
     """Answer every error in the same form."""
+    headers = error.headers if isinstance(error, RefusedError | HTTPException) else None
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        problem = _printable(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")[:1000]
-        status, kind, headers = 422, "ValidationError", {}
+        status, kind = 422, "ValidationError"
+        message = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:1000]
     elif isinstance(error, HTTPException):
-        status, problem, headers = error.status_code, _printable(str(error.detail)), dict(error.headers or {})
-        kind = _TYPES.get(status, "RequestError")
+        status, kind, message = error.status_code, _TYPES.get(error.status_code, "RequestError"), str(error.detail)
     else:
-        headers = error.headers if isinstance(error, RefusedError) else {}
         return error_response(status_of(error), log_and_describe(error, request), headers)
-    return error_response(status, ErrorDetail(type=kind, message=problem, request_id=request.state.request_id), headers)
+    detail = ErrorDetail(type=kind, message=_printable(message), request_id=request.state.request_id)
+    return error_response(status, detail, headers)
 
 
 ERROR_HANDLERS: dict[Any, Any] = dict.fromkeys(

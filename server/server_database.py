@@ -22,7 +22,6 @@ from ..graph_store.ledger.tables import TEXT
 
 FILE = "server.sqlite"  # in the home folder; no knowledge base can have this name
 SCHEMA = "banyan"  # in PostgreSQL; the schemas of ledgers have longer names
-SESSION = f"-c search_path={SCHEMA}"
 _TIMEOUT = 30.0  # seconds that a transaction waits for others
 _CONNECTIONS, _MORE_CONNECTIONS = 5, 20  # connections to PostgreSQL that stay open, and as many more during bursts
 _CREATION_LOCK = 0x62616E79616E  # the advisory lock to hold while creating the tables
@@ -72,8 +71,9 @@ class ServerDatabase:
             self._engine = _sqlite_engine(place)
         else:
             # `pool_pre_ping` replaces connections that a restart of PostgreSQL has ended, so no query fails for them.
-            self._engine = engine(place, f"{SESSION} -c lock_timeout={int(_TIMEOUT)}s", pool_pre_ping=True,
-                                  pool_size=_CONNECTIONS, max_overflow=_MORE_CONNECTIONS)
+            session = f"-c search_path={SCHEMA} -c lock_timeout={int(_TIMEOUT)}s"
+            self._engine = engine(place, session, pool_pre_ping=True, pool_size=_CONNECTIONS,
+                                  max_overflow=_MORE_CONNECTIONS)
         with self.transaction() as connection:
             if self.is_shared:  # several servers may start at once, and only one may create tables at a time
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})")

@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "errors.md"
 _ROOTS = {"BanyanError", "UnreadableError", "BadRecordError", "SizeError", "DateError"}
 """Their classes and those that derive from them; the last four follow the name of a file, record or field."""
 _FACES = {"HTTPException": ("HTTPException", "What the server refuses before it reads a request to its end."),
-          "_refusal": ("Auth.exceptions.HTTPException", "What LangGraph's server refuses."),
+          "Refusal": ("Auth.exceptions.HTTPException", "What LangGraph's server refuses."),
           "ToolError": ("ToolError", "What a tool over MCP refuses."),
           "BadParameter": ("BadParameter", "What the command line refuses before it begins.")}
 """What a face raises in its library's own way, with a message of Banyan's, by what the code calls."""

@@ -164,9 +164,7 @@ def graph_overview(
 @router.get("/graph/path")
 def path_between(view: View, start: _EntityId, end: _EntityId) -> Subgraph:
     """Return a shortest path between two entities along facts, with its entities in order; empty if there is none."""
-    for entity in (start, end):
-        _require_node(view, entity)
-    nodes = view.path(start, end)
+    nodes = view.path(view.node(start), view.node(end))
     steps = {frozenset((node.id, next_node.id)) for node, next_node in pairwise(nodes)}
     edges = [edge for edge in view.among(nodes) if frozenset((edge.source, edge.target)) in steps]
     return view.subgraph(nodes, edges, len(nodes))
@@ -184,7 +182,7 @@ def show_fact(view: View, source: _EntityId, target: _EntityId, relation: _Relat
 @router.get("/graph/sentences")
 def show_sentences(view: View, source: _EntityId, target: _EntityId) -> Items[Source]:
     """Show the sentences that name two entities which share no fact."""
-    index, node, other = view.index, _require_node(view, source), _require_node(view, target)
+    index, node, other = view.index, view.node(source), view.node(target)
     shared_chunks = set(index.entity_support(source)) & set(index.entity_support(target))
     together = mentioned_together(view, node, index.store.documents.chunks(sorted(shared_chunks)), [other])
     return Items(items=together[0].evidence if together else [])
@@ -193,7 +191,7 @@ def show_sentences(view: View, source: _EntityId, target: _EntityId) -> Items[So
 @router.get("/graph/neighbourhood")
 def neighbourhood(view: View, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
     """Return an entity, a page of its `total` neighbours, best connected first, and the facts among them."""
-    centre = _require_node(view, entity)
+    centre = view.node(entity)
     matches = view.neighbours(entity)
     shown = [centre, *matches[offset:offset + limit]]
     return view.subgraph(shown, view.among(shown), len(matches), linked=True)
@@ -202,7 +200,7 @@ def neighbourhood(view: View, entity: NodeId, limit: Limit = 50, offset: Offset 
 @router.get("/graph/entity")
 def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
     """Show an entity: its names, attributes, documents, facts with their sources, and what is mentioned with it."""
-    node, index = _require_node(view, entity), view.index
+    node, index = view.node(entity), view.index
     facts = index.triples_of(entity).tolist()
     if at:
         day = read_day(at)
@@ -217,13 +215,6 @@ def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
                for name, values in index.validities(entity).items()},
         facts=facts_of(index.store, index, map(index.edge, facts[:_MOST_FACTS])),
         together=mentioned_together(view, node, chunks))
-
-
-def _require_node(view: GraphView, entity: str) -> Node:
-    node = view.node(entity)
-    if node is None:
-        raise NotFoundError(f"there is no entity {entity!r}: `GET .../graph/search` finds them")
-    return node
 
 
 def _require_community(view: GraphView, community: str) -> TreeCommunity:

@@ -18,8 +18,8 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, delete, insert, li
 from ...agents.construction.state import BuildContext, BuildReport, new_run
 from ...schemas.delta import Candidate
 from ..responses import NotFoundError, StateError, TooManyRequestsError
-from ..server_database import JOBS, ServerDatabase
-from .uploads import remove_files, store_files
+from ..server_database import JOBS, UPLOADS, ServerDatabase
+from .uploads import store_files
 
 _LOG = logging.getLogger("banyan.server")
 KEPT = 200  # ended builds to remember; older ones are deleted
@@ -247,7 +247,7 @@ def _write(connection: Connection, job: Job, process: str = "", *where: ColumnEl
     saved = connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, *where).values(
         seen=seen, **_columns(job, process)))
     if saved.rowcount and job.build.state not in AT_WORK:
-        remove_files(connection, job.build.id)
+        connection.execute(delete(UPLOADS).where(UPLOADS.c.build == job.build.id))
 
 
 def _columns(job: Job, process: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio.to_thread
 from fastapi import UploadFile
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, insert, select
 
 from ...graph_store.layout import check_name
 from ...ingest.metadata import MAX_ID
@@ -69,11 +69,6 @@ def store_files(connection: Connection, job: str, uploads: Sequence[UploadFile],
             if part and not content:  # the end; the first part is stored even if it is empty, for an empty file
                 break
             connection.execute(insert(UPLOADS).values(build=job, file=number, part=part, name=name, content=content))
-
-
-def remove_files(connection: Connection, job: str) -> None:
-    """Delete the files of a job."""
-    connection.execute(delete(UPLOADS).where(UPLOADS.c.build == job))
 
 
 def files_folder(kb: str) -> str:

@@ -20,7 +20,7 @@ from ...schemas.services import is_trustworthy
 from ...text.cleaning import clean_text
 from ..responses import ForbiddenError, UnauthorizedError, UnavailableError
 from ..server_database import ServerDatabase
-from .keys import SCOPES, Bases, Client, Keys
+from .keys import SCOPES, Bases, Client, Keys, SharedKeys
 
 _LOG = logging.getLogger("banyan.server")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -138,8 +138,8 @@ class Clients:
         self._tokens = Tokens(settings) if settings.oidc_issuer else None
 
     async def refresh(self) -> None:
-        """Read new and revoked keys; called before each request."""
-        if self.keys.stale:
+        """Read new and revoked keys from PostgreSQL; called before each request. Those of a file are always new."""
+        if isinstance(self.keys, SharedKeys) and self.keys.stale:
             await anyio.to_thread.run_sync(self.keys.refresh)
 
     def needs_key(self) -> bool:

@@ -5,7 +5,6 @@ import logging
 import re
 import socket
 import uuid
-from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -91,16 +90,15 @@ class Hosts(NamedTuple):
         return parts.hostname in self.names or (self.addresses and _address_of(parts.hostname) is not None)
 
 
-def same_origin(headers: Collection[tuple[bytes, bytes]], host: str) -> bool:
+def same_origin(headers: Headers) -> bool:
     """Return True if a request comes from a page of this server, or from a program, which sends neither header."""
-    sites = {value for name, value in headers if name == b"sec-fetch-site"}
-    origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
     try:
         # None for an origin without a host, such as "null", which browsers send for local files and sandboxes.
-        page_hosts = {urlsplit(origin).netloc.casefold() or None for origin in origins}
+        page_hosts = {urlsplit(origin).netloc.casefold() or None for origin in headers.getlist("origin")}
     except ValueError:
         return False
-    return sites <= {b"same-origin", b"none"} and page_hosts <= {host.casefold()}
+    sites = set(headers.getlist("sec-fetch-site"))
+    return sites <= {"same-origin", "none"} and page_hosts <= {headers["host"].casefold()}
 
 
 class Envelope:
@@ -205,7 +203,7 @@ class Gate:
         if "content-length" in headers and "transfer-encoding" in headers:
             # A proxy that goes by the other one would take a part of the body for another request.
             raise responses.RefusedError("the request has a Content-Length and is chunked: send one of both")
-        if headers.get("origin") not in self.origins and not same_origin(scope["headers"], headers["host"]):
+        if headers.get("origin") not in self.origins and not same_origin(headers):
             raise responses.ForbiddenError("pages of another origin may not make changes here: open the server's own "
                                            "page")
 

@@ -113,14 +113,6 @@ class Keys:
             weakref.finalize(keys, keys.database.close)
         return keys
 
-    @property
-    def stale(self) -> bool:
-        """Whether `refresh` is to be called; never for a file, because `all` reads a changed file itself."""
-        return False
-
-    def refresh(self) -> None:
-        """Read changed keys; does nothing for a file. Keys in a database may have to wait for it."""
-
     def all(self) -> tuple[Key, ...]:
         """Return the keys, none if there is no file; raise KeysError if they cannot be read."""
         try:

@@ -21,6 +21,7 @@ from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...runtime.audit import LOCAL
 from .keys import SCOPES, WORK, Bases
 
+Refusal = Auth.exceptions.HTTPException
 auth = Auth()
 
 # LangGraph's server names the assistant of each graph in this namespace.
@@ -33,7 +34,7 @@ async def authenticate(scope: Scope) -> dict[str, Any]:
     """Return the client that the gate before LangGraph's routes (`hosted.py`) has identified, which refuses others."""
     state = scope.get("state", {})
     if not state.get("client"):
-        raise _refusal(401, "an API key is needed: send it as `X-API-Key` or `Authorization: Bearer KEY`; `banyan key` "
+        raise Refusal(401, "an API key is needed: send it as `X-API-Key` or `Authorization: Bearer KEY`; `banyan key` "
                             "makes one")
     bases = None if state["bases"].names is None else sorted(state["bases"].names)  # None means all
     # Threads belong to an identity. Knowledge bases are a part of it, so a key for which they change can no longer read
@@ -51,7 +52,7 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     """
     wanted = _required_scopes(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
-        raise _refusal(403, f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
+        raise Refusal(403, f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
     bases, owner = ctx.user["bases"], ctx.user.identity  # the bases are None for all
     if bases is not None:
         _check_limited_key(Bases(frozenset(bases)), ctx.resource, ctx.action, value)
@@ -71,10 +72,6 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     return {"owner": owner}
 
 
-def _refusal(status: int, message: str) -> Auth.exceptions.HTTPException:
-    return Auth.exceptions.HTTPException(status_code=status, detail=message)
-
-
 def _command(value: dict[str, Any]) -> dict[str, Any]:
     """Return the parts of the command that a new run gets, such as `resume`; none if it has no command."""
     command = (value.get("kwargs") or {}).get("command") or {}
@@ -86,7 +83,7 @@ async def _check_share(owner: str) -> None:
     most = max(1, int(os.environ.get("N_JOBS_PER_WORKER", _WORKERS)) - 1)
     async with get_client() as client:  # within this process, so it needs no key
         if await client.threads.count(metadata={"owner": owner}, status="busy") >= most:
-            raise _refusal(429, f"{most} runs of this key have not ended: wait until one has")
+            raise Refusal(429, f"{most} runs of this key have not ended: wait until one has")
 
 
 async def _check_waiting(thread: UUID | None, owner: str) -> None:
@@ -99,7 +96,7 @@ async def _check_waiting(thread: UUID | None, owner: str) -> None:
             except NotFoundError:
                 return
     if state["metadata"].get("owner") == owner and not state.get("interrupts"):
-        raise _refusal(409, "the thread waits for no decision, and nothing was changed: begin a run with an input")
+        raise Refusal(409, "the thread waits for no decision, and nothing was changed: begin a run with an input")
 
 
 def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
@@ -107,15 +104,15 @@ def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str
     if action != "create_run":
         reads_assistants = resource == "assistants" and action in {"read", "search"}
         if not _is_thread_itself(resource, action, value) and not reads_assistants:
-            raise _refusal(403, "the key covers some knowledge bases only, and this concerns all: ask for another key")
+            raise Refusal(403, "the key covers some knowledge bases only, and this concerns all: ask for another key")
         return
     if _command(value).keys() - {"resume"}:
-        raise _refusal(403, "the key covers some knowledge bases only: it may resume a run, and give no other command")
+        raise Refusal(403, "the key covers some knowledge bases only: it may resume a run, and give no other command")
     kwargs = value.get("kwargs") or {}
     for given in (kwargs.get("input"), kwargs.get("context")):
         name = given.get("knowledge_base") if isinstance(given, dict) else None
         if name and not bases.covers(str(name)):
-            raise _refusal(404, str(UnknownKnowledgeBaseError(
+            raise Refusal(404, str(UnknownKnowledgeBaseError(
                 str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
 
 

@@ -9,8 +9,7 @@ import pytest
 from .. import rest, serving
 
 pytestmark = pytest.mark.integration
-KB, BORN, CHESS = rest.KB, rest.BORN, rest.DEFEATS
-sent, followed, built = rest.sent, rest.followed, rest.built
+KB, BORN = rest.KB, rest.BORN
 ENGLISH = serving.command_line.EXAMPLES / "en"
 
 
@@ -24,9 +23,9 @@ def server(tmp_path_factory):
 @pytest.fixture(scope="module")
 def english(client):
     documents = {path.name: path.read_text("utf-8") for path in sorted(ENGLISH.glob("*.md"))}
-    started = client.post(f"{KB}/english/builds", files=sent(documents))
+    started = client.post(f"{KB}/english/builds", files=rest.sent(documents))
     assert started.status_code == 202, started.text
-    return started.json(), followed(client, started.json()["id"])
+    return started.json(), rest.followed(client, started.json()["id"])
 
 
 def test_it_is_ready_and_says_what_it_works_with(client):

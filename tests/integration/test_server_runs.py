@@ -26,50 +26,44 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def slow(home, llm):
+def server(home, llm):
     with serving.served(home[0], BANYAN_LLM_BASE_URL=llm.base_url, BANYAN_LLM_MODEL="scripted",
                         BANYAN_LLM_RETRIES="0", BANYAN_LLM_TIMEOUT="600") as server:
         yield server
 
 
-@pytest.fixture(scope="module")
-def to_slow(slow):
-    with httpx.Client(base_url=slow.url, timeout=60) as client:
-        yield client
-
-
-def test_a_build_that_waits_outlives_the_server(to_slow, home, slow):
+def test_a_build_that_waits_outlives_the_server(client, home):
     waiting = home[1]
-    assert to_slow.get(f"/api/builds/{waiting['id']}").json() == waiting
+    assert client.get(f"/api/builds/{waiting['id']}").json() == waiting
     decided = {"decisions": [{"kind": "attribute", "name": "defeat", "verdict": "accept"}], "who": "Ann"}
-    assert to_slow.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 200
-    assert followed(to_slow, waiting["id"])[-1]["state"] == "done"
+    assert client.post(f"/api/builds/{waiting['id']}/decisions", json=decided).status_code == 200
+    assert followed(client, waiting["id"])[-1]["state"] == "done"
 
 
-def test_it_ends_cleanly_while_it_streams_and_builds(to_slow, llm, slow, home):
+def test_it_ends_cleanly_while_it_streams_and_builds(client, llm, server, home):
     """And what was cut off is taken up by the next server."""
     before, llm.seconds = llm.stats.requests, 600.0
-    build = rest.started(to_slow, "third", CHESS)
+    build = rest.started(client, "third", CHESS)
     wait_for(lambda: llm.stats.requests > before)
     events = []
 
     def follow():
-        with to_slow.stream("POST", f"{KB}/chess/ask/stream", json={"question": "Who is Ada?"}) as stream:
+        with client.stream("POST", f"{KB}/chess/ask/stream", json={"question": "Who is Ada?"}) as stream:
             events.extend(sse.events(stream.iter_lines()))
 
     follower = threading.Thread(target=follow)
     follower.start()
     wait_for(lambda: events)
     began = time.monotonic()
-    assert serving.stop(slow) == 0
+    assert serving.stop(server) == 0
     assert time.monotonic() - began < 300, "the endpoint would have taken 600 s"
     follower.join(60)
     assert (events[0].name, events[-1].name) == ("step", "error"), "the stream's end is told"
-    assert "Traceback" not in slow.said
+    assert "Traceback" not in server.said
     llm.seconds = 0.0
-    with serving.served(home[0]) as server, httpx.Client(base_url=server.url, timeout=60) as client:
-        assert client.get(f"/api/builds/{build}").json()["state"] == "cancelled"
-        assert built(client, "third", {})["report"]["documents"] == 2
+    with serving.served(home[0]) as later, httpx.Client(base_url=later.url, timeout=60) as after:
+        assert after.get(f"/api/builds/{build}").json()["state"] == "cancelled"
+        assert built(after, "third", {})["report"]["documents"] == 2
 
 
 def test_beyond_this_machine_it_starts_with_keys_alone(tmp_path):

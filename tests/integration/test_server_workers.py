@@ -27,13 +27,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def keys(folder):
-    return Keys(folder / "home" / KEYS_FILE)
-
-
-@pytest.fixture(scope="module")
-def key(keys):
-    return keys.make("all", SCOPES)
+def key(folder):
+    return Keys(folder / "home" / KEYS_FILE).make("all", SCOPES)
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +63,11 @@ def both(server, key, endpoint):
     return to
 
 
-def children(process):
-    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()]
-
-
 def workers(server):
     """The processes that answer, in the order in which they began."""
-    return [child for child in children(server.process.pid)
-            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    supervisor = server.process.pid
+    children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text("ascii").split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 @contextmanager
@@ -102,20 +94,13 @@ def has_connection(process, port):
     return False
 
 
-def running(both, endpoint, kb):
-    with both(0) as first:
-        return chess_brain.running(first, endpoint, kb, seconds=600)
-
-
 def test_a_process_that_is_killed_is_replaced_and_loses_no_conversation(server, both, endpoint, shared):
     asked = WHO | {"thread": "killed"}
     with both(0) as first:
         assert first.post(f"{KB}/{shared}/ask", json=asked).json()["turn"] == 1
-    build = running(both, endpoint, "broken")
+        build = chess_brain.running(first, endpoint, "broken", seconds=600)
     before = endpoint.stats.requests
-    killed, other = workers(server)
-
-    answers = []
+    (killed, other), answers = workers(server), []
 
     def ask():
         with both(0) as first:

@@ -194,7 +194,7 @@ def test_filters_facts_among_entities_and_ways_are_those_of_the_graph(drawn):
     either.add_nodes_from(node.id for node in nodes)
     for start in nodes[:4]:
         for end in nodes[:4] + nodes[-2:]:
-            way = view.path(start.id, end.id)
+            way = view.path(start, end)
             if not nx.has_path(either, start.id, end.id):
                 assert way == []
                 continue

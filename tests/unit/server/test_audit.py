@@ -4,9 +4,7 @@ import json
 import os
 
 import pytest
-from banyan.agents.resources import Resources
 from banyan.cli import main as cli
-from banyan.config import Settings
 from banyan.runtime import audit
 from banyan.server.app import create_app
 from banyan.server.security.keys import SCOPES, Keys
@@ -22,12 +20,9 @@ def told(home):
     return [(entry.who, entry.action, entry.knowledge_base, entry.what) for entry in audit.entries(home)]
 
 
-@pytest.fixture
-def resources(tmp_path, hashed_embedder):
-    for name in ("people", "others"):
-        small_base.people(tmp_path, name, hashed_embedder)
-    with Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
-        yield resources
+@pytest.fixture(autouse=True)
+def others(tmp_path, hashed_embedder):
+    small_base.people(tmp_path, "others", hashed_embedder)
 
 
 def test_every_change_through_the_server_is_its_clients(resources, tmp_path):

@@ -1,6 +1,5 @@
 """`/metrics`: what it counts, who may see it, and that no client makes it grow."""
 
-
 from prometheus_client.parser import text_string_to_metric_families
 
 from ... import app_routes

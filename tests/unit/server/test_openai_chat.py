@@ -3,38 +3,32 @@
 import openai
 import pytest
 from banyan.models.reasoner import ReasonerError
-from banyan.server.app import create_app
 
-from ... import asking, in_process
+from ... import asking
 
 resources = asking.served
 QUESTION = "Where was Ada Byron born?"
 
 
 @pytest.fixture
-def app(resources):
-    with in_process.client(create_app(resources), raise_server_exceptions=False) as app:
-        yield app
+def api(client):
+    return openai.OpenAI(base_url="http://127.0.0.1/v1", api_key="none", http_client=client, max_retries=0)
 
 
-def client(app, key="none"):
-    return openai.OpenAI(base_url="http://127.0.0.1/v1", api_key=key, http_client=app, max_retries=0)
-
-
-def ask(app, *messages, **fields):
-    return client(app).chat.completions.create(model="people", messages=[
+def ask(api, *messages, **fields):
+    return api.chat.completions.create(model="people", messages=[
         {"role": role, "content": text} for role, text in messages or [("user", QUESTION)]], **fields)
 
 
-def test_knowledge_bases_are_models(app):
-    assert [model.id for model in client(app).models.list()] == ["people"]
-    assert client(app).models.retrieve("people").owned_by == "banyan"
+def test_knowledge_bases_are_models(api):
+    assert [model.id for model in api.models.list()] == ["people"]
+    assert api.models.retrieve("people").owned_by == "banyan"
     with pytest.raises(openai.NotFoundError, match="nobody"):
-        client(app).models.retrieve("nobody")
+        api.models.retrieve("nobody")
 
 
-def test_an_answer_has_its_citations(app):
-    completion = ask(app, temperature=0.3, max_tokens=50)
+def test_an_answer_has_its_citations(api):
+    completion = ask(api, temperature=0.3, max_tokens=50)
     (choice,) = completion.choices
     text, (first, *_) = choice.message.content, choice.message.annotations
     assert choice.finish_reason == "stop"
@@ -46,10 +40,10 @@ def test_an_answer_has_its_citations(app):
     assert completion.usage.total_tokens > 0
 
 
-def test_a_stream_is_the_same_answer_in_pieces(app):
-    ask(app)  # the first answer says that no model is configured
-    whole = ask(app).choices[0].message
-    chunks = list(ask(app, stream=True, stream_options={"include_usage": True}))
+def test_a_stream_is_the_same_answer_in_pieces(api):
+    ask(api)  # the first answer says that no model is configured
+    whole = ask(api).choices[0].message
+    chunks = list(ask(api, stream=True, stream_options={"include_usage": True}))
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks[:-1]) == whole.content
     assert chunks[-2].choices[0].finish_reason == "stop"
     assert chunks[-2].choices[0].delta.annotations == [note.model_dump() for note in whole.annotations]
@@ -61,25 +55,25 @@ def test_a_stream_is_the_same_answer_in_pieces(app):
 @pytest.mark.parametrize(("messages", "why"), [
     ([("user", QUESTION), ("assistant", "In London.")], "end the conversation with the question"),
     ([("user", "  ")], "is empty"), ([("user", "x" * 20_000)], "is not allowed")])
-def test_what_is_no_question_is_refused(app, messages, why):
+def test_what_is_no_question_is_refused(api, messages, why):
     with pytest.raises(openai.UnprocessableEntityError, match=why):
-        ask(app, *messages)
+        ask(api, *messages)
 
 
-def test_a_failure_is_told_before_and_within_a_stream(app, resources):
+def test_a_failure_is_told_before_and_within_a_stream(api, resources):
     def fail(*_):
         raise ReasonerError("the endpoint said 500: try again")
 
     resources.fake.reply = fail
     with pytest.raises(openai.InternalServerError, match="the endpoint said 500: try again"):
-        ask(app)
+        ask(api)
     with pytest.raises(openai.APIError, match="the endpoint said 500: try again"):
-        list(ask(app, stream=True))
+        list(ask(api, stream=True))
 
 
-def test_a_picture_is_named_in_the_question_and_left_out_before_it(app):
+def test_a_picture_is_named_in_the_question_and_left_out_before_it(api):
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     shown = [{"type": "text", "text": "What is this?"}, picture]
-    assert ask(app, ("user", shown), ("assistant", "A harbour."), ("user", QUESTION)).choices[0].message.content
+    assert ask(api, ("user", shown), ("assistant", "A harbour."), ("user", QUESTION)).choices[0].message.content
     with pytest.raises(openai.UnprocessableEntityError, match="type 'image_url', and only text is read: ask in words"):
-        ask(app, ("user", shown))
+        ask(api, ("user", shown))

@@ -3,15 +3,13 @@
 import threading
 
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.graph_store.integrity.backup import restore
 from banyan.graph_store.layout import Layout
 from banyan.runtime.safe_files import own_folder
 from banyan.server.app import create_app
 from banyan.server.routes import base_routes
 
-from ... import in_process, small_base
+from ... import in_process
 from ...newest import newest
 
 PEOPLE = "/api/knowledge-bases/people"
@@ -29,7 +27,7 @@ def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_em
     file.write_bytes(answer.content)
     restore(file, Layout.of(other, "again"), hashed_embedder)
     assert left(tmp_path) == [], "nothing of its text is left"
-    with Resources(Settings(home=other, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
+    with in_process.opened(other, hashed_embedder) as resources:
         assert newest(resources, "again").kb.documents.count_documents() > 0
 
 
@@ -62,7 +60,6 @@ def test_a_second_backup_is_refused_at_once_and_others_are_answered(client, monk
 
 @pytest.mark.sqlite
 def test_what_killed_processes_left_goes_when_a_server_starts(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
     grave = tmp_path / ".dropped-0123" / "old"
     grave.mkdir(parents=True)
     (grave / "ledger.sqlite").write_text("all that the documents said")
@@ -70,8 +67,12 @@ def test_what_killed_processes_left_goes_when_a_server_starts(tmp_path, hashed_e
     (killed / "new").mkdir(parents=True)
     (killed / "new" / "ledger.sqlite").write_text("all that the documents say")
     (killed / ".lock").touch()
-    with own_folder(tmp_path, ".at-work", ".restore") as at_work, \
-            Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources, \
-            in_process.client(create_app(resources)):
+    upload = tmp_path / ".uploads" / "read" / "killed" / "a.md"
+    upload.parent.mkdir(parents=True)
+    upload.touch()
+    with (own_folder(tmp_path, ".at-work", ".restore") as at_work,
+          in_process.opened(tmp_path, hashed_embedder, "people") as resources,
+          in_process.client(create_app(resources))):
         stay = [path.name for path in tmp_path.iterdir() if not path.name.startswith(("server", "audit", ".uploads"))]
         assert sorted(stay) == sorted([at_work.name, "people"])
+        assert not upload.exists()

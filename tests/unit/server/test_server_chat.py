@@ -6,7 +6,6 @@ import pytest
 from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
 from banyan.server.hosted import mount
-from banyan.server.security.clients import Clients
 from banyan.server.security.gate import Hosts
 from banyan.server.security.keys import Keys
 from starlette.websockets import WebSocketDisconnect
@@ -50,16 +49,10 @@ def test_what_goes_wrong_is_told_in_every_way(client, resources, error, status, 
         assert events == ["event: error", f"data: {json.dumps({'status_code': status, 'message': message})}"]
 
 
-def hosted(resources):
-    """The app as LangGraph's server mounts it; Studio's page may reach it."""
-    settings = resources.settings
-    return mount(create_app(resources, hosted=True), settings, Clients(settings), Hosts.bound("0.0.0.0"))
-
-
 def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
     monkeypatch.setenv("LANGGRAPH_HTTP", json.dumps({"cors": {"allow_origins": ["https://studio.example"]}}))
     studio, asks_as_json = {"Origin": "https://studio.example"}, {"Content-Type": "application/json"}
-    with in_process.client(hosted(resources)) as client:
+    with in_process.client(mount(create_app(resources, hosted=True), Hosts.bound("0.0.0.0"))) as client:
         for headers, status in [
                 (asks_as_json, 404), (asks_as_json | studio, 404), ({"Content-Type": "text/plain"}, 404), ({}, 404),
                 ({"Content-Type": "text/plain"} | studio, 415), ({"Sec-Fetch-Site": "same-origin"}, 415),

@@ -4,13 +4,13 @@ import asyncio
 
 import anyio
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.runtime.audit import LOCAL
 from banyan.server.responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.questions import Event, QuestionRequest, Questions
 from banyan.server.server_database import ServerDatabase
+
+from ... import in_process
 
 pytestmark = pytest.mark.anyio
 
@@ -22,44 +22,34 @@ def anyio_backend():
 
 class Scripted(Questions):
     def answers(self, events):
-        """Answer by the events of an asynchronous generator; each has a number or word."""
-        self._answer = lambda *_: events()
+        """Answer by the events of an asynchronous generator, of which each is a number or word."""
+        async def answer(*_):
+            async for said in events():
+                yield Event("step", {"said": said})
+
+        self._answer = answer
         return self.answering(LOCAL, "kb", QuestionRequest(question="Where?"))
 
 
 @pytest.fixture
-def questions_of(tmp_path):
+def questions_of(tmp_path, hashed_embedder):
     def make(**settings):
-        resources = Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None, **settings))
-        database = ServerDatabase.of(resources.settings)
-        return Scripted(resources, Conversations(database))
+        with in_process.opened(tmp_path, hashed_embedder, **settings) as resources:
+            return Scripted(resources, Conversations(ServerDatabase.of(resources.settings)))
 
     return make
 
 
-@pytest.fixture
-def questions(questions_of):
-    return questions_of(asks_at_once=1)
-
-
-def step(said) -> Event:
-    return Event("step", {"said": said})
-
-
-async def read(answering) -> list:
-    return [event.data["said"] async for event in answering]
-
-
-async def test_events_come_in_order_and_then_the_error_and_wait_for_no_slow_reader(questions):
+async def test_events_come_in_order_and_then_the_error_and_wait_for_no_slow_reader(questions_of):
     ended, seen = asyncio.Event(), []
 
     async def events():
         for number in range(100):
-            yield step(number)
+            yield number
         ended.set()
         raise ValueError("the end")
 
-    async with questions.answers(events) as answering:
+    async with questions_of(asks_at_once=1).answers(events) as answering:
         async with asyncio.timeout(60):
             await ended.wait()
         with pytest.raises(ValueError, match="the end"):
@@ -72,17 +62,16 @@ async def test_a_question_ends_at_its_deadline_waiting_included(questions_of):
     questions, cancelled = questions_of(asks_at_once=1, ask_seconds=1), asyncio.Event()
 
     async def events():
-        yield step("begun")
+        yield "begun"
         try:
             await anyio.sleep_forever()
         finally:
             cancelled.set()
 
     async with questions.answers(events) as first, questions.answers(events) as waiting:
-        with pytest.raises(DeadlineError, match="within 1 s"):
-            await read(waiting)
-        with pytest.raises(DeadlineError):
-            await read(first)
+        for answering in (waiting, first):
+            with pytest.raises(DeadlineError, match="within 1 s"):
+                [_ async for _ in answering]
     assert cancelled.is_set()
 
 

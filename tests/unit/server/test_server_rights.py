@@ -9,14 +9,12 @@ import re
 from typing import NamedTuple
 
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.server.app import create_app
 from banyan.server.runs.conversations import Thread
 from banyan.server.runs.jobs import new_job
 from banyan.server.security.keys import SCOPES, Keys
 
-from ... import app_routes, in_process, rest, small_base
+from ... import app_routes, in_process, rest
 
 SECRET = "people"
 """The knowledge base that is none of the key's business, and `GONE` one that is not there."""
@@ -45,22 +43,14 @@ class There(NamedTuple):
 
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory, hashed_embedder):
-    home = tmp_path_factory.mktemp("home")
-    for name in (SECRET, MINE):
-        small_base.people(home, name, hashed_embedder)
-    settings = Settings(home=home, llm_base_url=None, requests_per_minute=100_000, _env_file=None)
-    with Resources(settings, hashed_embedder) as resources:
+    with in_process.opened(tmp_path_factory.mktemp("home"), hashed_embedder, SECRET, MINE,
+                           requests_per_minute=100_000) as resources:
         yield resources
 
 
 @pytest.fixture(scope="module")
-def app(resources):
-    return create_app(resources)
-
-
-@pytest.fixture(scope="module")
-def client(app):
-    with in_process.client(app, raise_server_exceptions=False) as client:
+def client(resources):
+    with in_process.client(create_app(resources), raise_server_exceptions=False) as client:
         yield client
 
 
@@ -77,8 +67,8 @@ def keys(resources):
 
 
 @pytest.fixture(scope="module")
-def there(app, client):
-    service = app.state.service
+def there(client):
+    service = client.app.state.service
     service.conversations.add(Thread("ann", SECRET, "t1"), "Where was Ada Byron born?", ANSWER)
     link = service.conversations.share(Thread("ann", SECRET, "t1"), shared=True)
     service.builds.jobs.add(new_job(SECRET).having(id="20260101-secret", state="done"))
@@ -105,8 +95,8 @@ def body(route, kb):
     return None if route.method == "GET" else {}
 
 
-def table(app, without=frozenset()):
-    routes = [route for route in app_routes.routes_of(app) if route.path not in FOR_ANYBODY | without]
+def table(client, without=frozenset()):
+    routes = [route for route in app_routes.routes_of(client.app) if route.path not in FOR_ANYBODY | without]
     assert len(routes) > 60
     return routes
 
@@ -119,16 +109,16 @@ def neutral(response, what):
     return response.status_code, re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}", "", text)
 
 
-def test_every_route_refuses_who_has_no_key_or_a_revoked_one(app, client, keys, there):
-    for route in table(app):
+def test_every_route_refuses_who_has_no_key_or_a_revoked_one(client, keys, there):
+    for route in table(client):
         for key in ("", keys["revoked"], "banyan_guessed", "a.b.c"):
             assert sent(client, route, there, key).status_code == 401, f"{route}: {key}"
     for path in FOR_ANYBODY - {"/assets"}:
         assert client.get(path, follow_redirects=False).status_code in {200, 307, 503}
 
 
-def test_every_route_needs_a_scope_and_those_that_change_something_more_than_read(app, client, keys, there):
-    for route in table(app, FOR_ANY_KEY):
+def test_every_route_needs_a_scope_and_those_that_change_something_more_than_read(client, keys, there):
+    for route in table(client, FOR_ANY_KEY):
         refused = sent(client, route, there, keys["nothing"])
         assert (refused.status_code, "lacks the scope" in refused.text) == (403, True), route
         needs = {scope for scope in SCOPES
@@ -138,8 +128,8 @@ def test_every_route_needs_a_scope_and_those_that_change_something_more_than_rea
             assert needs & {"ask", "write", "review"}, route
 
 
-def test_a_key_of_other_knowledge_bases_is_told_the_same_as_if_there_were_none(app, client, keys, there):
-    for route in table(app, FOR_ANY_KEY):
+def test_a_key_of_other_knowledge_bases_is_told_the_same_as_if_there_were_none(client, keys, there):
+    for route in table(client, FOR_ANY_KEY):
         told, gone = (sent(client, route, what, keys["other"]) for what in (there, NOT_THERE))
         assert neutral(told, there) == neutral(gone, NOT_THERE), route
         assert "Ulm" not in told.text, route

@@ -1,23 +1,11 @@
 """Tables and SQL over REST, wrong requests; and the facts behind citations."""
 
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.schemas.naming import entity_id
-from banyan.server.app import create_app
 
-from ... import in_process, small_base
+from ... import small_base
 
 BASE = "/api/knowledge-bases/people"
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory, hashed_embedder):
-    home = tmp_path_factory.mktemp("home")
-    small_base.people(home, "people", hashed_embedder)
-    with (Resources(Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as resources,
-          in_process.client(create_app(resources)) as client):
-        yield client
 
 
 def test_a_result_has_the_records_that_it_rests_on(client):
