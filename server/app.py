@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -51,7 +52,9 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     for router in _ROUTERS:
         app.include_router(router)
     count_calls()
-    _add_langserve(app, service)
+    if find_spec("langserve"):  # an extra of its own, for its licence
+        from .routes.langserve_chat import add_chat_routes  # noqa: PLC0415
+        add_chat_routes(app, service)
     app.router.routes.extend(mcp.routes)
 
     @app.get("/", include_in_schema=False)
@@ -89,14 +92,3 @@ def _mcp_app(service: Service) -> Starlette:
         if isinstance(route, Route):
             route.app = service.shares.limit_calls(route.app)
     return app
-
-
-def _add_langserve(app: FastAPI, service: Service) -> None:
-    """Serve LangServe's chat, if its package is installed."""
-    try:
-        from .routes.langserve_chat import add_chat_routes  # noqa: PLC0415  (an extra of its own, for its licence)
-    except ModuleNotFoundError as error:
-        if error.name != "langserve":
-            raise
-    else:
-        add_chat_routes(app, service)

@@ -79,7 +79,8 @@ class Service:
     def _clean_up(self) -> None:
         sweep_files(self.resources.settings.home, self.builds.building())
         sweep(self.resources.settings)
-        self.conversations.sweep(knowledge_bases(self.resources.settings))
+        existing = set(knowledge_bases(self.resources.settings))
+        self.conversations.forget_bases(lambda name: name not in existing)
 
     async def _check_for_new_data(self) -> None:
         """Keep open knowledge bases up to date with what builds and other servers write, until cancelled."""

@@ -193,7 +193,7 @@ def drop_knowledge_base(kb: KbName, service: Serving) -> None:
     """Delete a knowledge base and everything stored in it, including conversations about it."""
     _check_idle(kb, service)
     service.resources.drop(kb)
-    service.conversations.forget_base(kb)
+    service.conversations.forget_bases(lambda name: name == kb)
 
 
 def _check_idle(kb: str, service: Service) -> None:
@@ -264,8 +264,7 @@ def show_document(
     document = reading.kb.documents.get(document_id)
     length = len(document.text)
     first = min(start, length)
-    last = length if end is None else max(end, first)
-    last = min(last, first + _MOST_TEXT, length)
+    last = min(length if end is None else max(end, first), first + _MOST_TEXT, length)
     return ShownDocument(id=document.id, title=document.title, text=document.text[first:last], start=first, end=last,
                          characters=length, pages=list(document.pages),
                          drawn=reading.kb.printed.find(document_id) is not None)

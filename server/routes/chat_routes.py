@@ -258,11 +258,7 @@ def show_thread(thread: OwnThread, service: Serving) -> StoredConversation:
 @router.patch("/threads/{thread}")
 def change_thread(thread: OwnThread, change: Change, service: Serving) -> ConversationItem:
     """Rename a conversation, share it through a link, or stop sharing it."""
-    if change.title is not None:
-        service.conversations.change(thread, title=change.title.strip() or change.title)  # of spaces, it stays so
-    if change.shared is not None:
-        service.conversations.share(thread, shared=change.shared)
-    return service.conversations.entry(thread)
+    return service.conversations.change(thread, title=change.title, shared=change.shared)
 
 
 @router.put("/threads/{thread}/turns/{number}/rating")

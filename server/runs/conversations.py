@@ -6,7 +6,7 @@ one knowledge base and one client, and has a name; the same name of another clie
 
 import json
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -167,16 +167,17 @@ class Conversations:
                                              "where": answer.pop("where", {}), "answer": answer}))
         return turns
 
-    def change(self, thread: Thread, **values: str | None) -> ConversationItem:
-        """Change columns of a conversation's row, such as its title; raise NotFoundError if there is none."""
-        with self._db.transaction() as connection:
-            connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
+    def change(self, thread: Thread, *, title: str | None = None, shared: bool | None = None) -> ConversationItem:
+        """Rename a conversation, or share it through a secret link or no longer; None means no change of that."""
+        values: dict[str, str | None] = {}
+        if title is not None:
+            values["title"] = title.strip() or title  # a title of spaces stays as it is
+        if shared is not None:
+            values["link"] = (self.entry(thread).link or secrets.token_urlsafe(16)) if shared else None
+        if values:
+            with self._db.transaction() as connection:
+                connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(values))
         return self.entry(thread)
-
-    def share(self, thread: Thread, *, shared: bool) -> str | None:
-        """Share a conversation through a secret link, or stop sharing it; return the link."""
-        link = (self.entry(thread).link or secrets.token_urlsafe(16)) if shared else None
-        return self.change(thread, link=link).link
 
     def rate(self, thread: Thread, number: int, rating: int) -> None:
         """Store a person's rating of an answer; raise NotFoundError if there is no such turn."""
@@ -187,7 +188,7 @@ class Conversations:
 
     def rename_base(self, old: str, new: str) -> None:
         """Move the conversations about a knowledge base to its new name, in place of an earlier one's."""
-        self.forget_base(new)
+        self.forget_bases(lambda name: name == new)
         with self._db.transaction() as connection:
             for names in connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars().all():
                 bases = split_names(names)
@@ -212,19 +213,11 @@ class Conversations:
         """Delete the conversations of a client, so that a later key of the same name does not get them."""
         self._delete(CONVERSATIONS.c.client == client)
 
-    def forget_base(self, kb: str) -> None:
-        """Delete the conversations about a deleted knowledge base, alone or with others, and their links."""
-        self._delete_about(lambda bases: kb in bases)
-
-    def sweep(self, existing: Collection[str]) -> None:
-        """Delete the conversations about knowledge bases that no longer exist."""
-        self._delete_about(lambda bases: not set(bases).issubset(existing))
-
-    def _delete_about(self, is_gone: Callable[[list[str]], bool]) -> None:
-        """Delete the conversations of whose knowledge bases, by their names, the condition holds."""
+    def forget_bases(self, is_gone: Callable[[str], bool]) -> None:
+        """Delete the conversations about knowledge bases whose names fulfil a condition, alone or with others."""
         with self._db.reading() as connection:
             asked = connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars().all()
-        self._delete(CONVERSATIONS.c.kb.in_([names for names in asked if is_gone(split_names(names))]))
+        self._delete(CONVERSATIONS.c.kb.in_([names for names in asked if any(map(is_gone, split_names(names)))]))
 
     def _delete(self, condition: ColumnElement[bool]) -> None:
         with self._db.transaction() as connection:
@@ -249,4 +242,4 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
         if new:
             Conversations(database).rename_base(old, new)
         else:
-            Conversations(database).forget_base(old)
+            Conversations(database).forget_bases(lambda name: name == old)

@@ -150,7 +150,8 @@ class Clients:
         """Return the client of a key or token, or None; raise TokenError, IssuerError or KeysError if it cannot."""
         key = self.keys.find(secret)
         if key is not None:
-            return Client(key.name, frozenset(key.scopes), key.bases, key.requests_per_minute)
+            bases = Bases(None if key.knowledge_bases is None else frozenset(key.knowledge_bases))
+            return Client(key.name, frozenset(key.scopes), bases, key.requests_per_minute)
         # A token has three parts, separated by dots. A client that sends anything else means a key, and would not
         # understand an error about tokens.
         if self._tokens is None or secret.count(".") != 2:  # noqa: PLR2004

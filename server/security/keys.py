@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from sqlalchemy import text
 
 from ...config import Settings
@@ -80,16 +80,8 @@ class Key(BaseModel):
     """None means the default limit of the settings."""
     created_at: str
 
-    @property
-    def bases(self) -> Bases:
-        """The knowledge bases that the key covers."""
-        return Bases(None if self.knowledge_bases is None else frozenset(self.knowledge_bases))
 
-
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    keys: tuple[dict[str, Any], ...] = ()
+_FILE = TypeAdapter(dict[Literal["keys"], list[dict[str, Any]]])  # a file of keys
 
 
 class Keys:
@@ -127,7 +119,7 @@ class Keys:
     def _stored(self) -> list[dict[str, Any]]:
         """Return the records of the file; raise KeysError if it cannot be read."""
         try:
-            return list(_File.model_validate_json(self._path.read_bytes()).keys)
+            return _FILE.validate_json(self._path.read_bytes()).get("keys", [])
         except FileNotFoundError:
             return []
         except (OSError, ValidationError) as error:
@@ -147,13 +139,9 @@ class Keys:
 
     def make(self, name: str, scopes: Sequence[Scope], knowledge_bases: Sequence[str] = (),
              requests_per_minute: int | None = None) -> str:
-        """Create a key, replacing one of the same name; return its secret, to be shown once.
+        """Create a client's key, replacing one of the same name; return its secret, to be shown once.
 
-        Args:
-            name: the client's name.
-            scopes: the scopes to allow.
-            knowledge_bases: the knowledge bases to cover, whether or not they exist; empty means all.
-            requests_per_minute: None means the default limit of the settings.
+        It covers the knowledge bases, whether or not they exist; none given means all.
 
         Raises:
             KeysError: the name is not allowed, or the file cannot be read.

@@ -48,10 +48,10 @@ def test_conversations(database):
         kept.add(thread, "Where was  Zofia born?", ANSWER)
     assert [message.text for message in kept.messages(ONE)] == ["Where was  Zofia born?", "Radom [1]"] * 2
     assert [turn.number for turn in kept.turns(ONE.key)] == [1, 2]
-    link = kept.share(ONE, shared=True)
-    assert kept.share(ONE, shared=True) == link
+    link = kept.change(ONE, shared=True).link
+    assert kept.change(ONE, shared=True).link == link
     assert (kept.by_link(link).title, len(kept.by_link(link).turns)) == ("Where was Zofia born?", 2)
-    assert kept.share(ONE, shared=False) is None
+    assert kept.change(ONE, shared=False).link is None
     with pytest.raises(NotFoundError, match="not shared any more"):
         kept.by_link(link)
     kept.rate(ONE, 2, -1)
@@ -64,7 +64,7 @@ def test_conversations(database):
     assert len(kept.turns(moved.key)) == KEPT_TURNS
     kept.delete(moved)
     assert kept.turns(moved.key) == kept.all("", "new") == []
-    kept.forget_base("new")
+    kept.forget_bases(lambda name: name == "new")
     assert kept.all("bob", "new") == []
 
 
@@ -134,7 +134,7 @@ def test_jobs_of_a_process_that_is_gone_are_taken_up(database):
 def test_deleted_conversations_leave_no_text(tmp_path):
     with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
         kept = Conversations(database)
-        for delete in (lambda: kept.delete(ONE), lambda: kept.forget_base(ONE.knowledge_base), lambda: kept.sweep([])):
+        for delete in (lambda: kept.delete(ONE), lambda: kept.forget_bases(lambda name: name == "kb")):
             kept.add(ONE, "Secret words?", ANSWER)
             assert any(b"Secret words" in file.read_bytes() for file in tmp_path.iterdir())
             delete()

@@ -29,14 +29,14 @@ def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(
     settings = Settings(home=tmp_path, _env_file=None)
     for thread in (ONE, Thread("", "other", "one"), Thread("", "gone", "one")):
         kept.add(thread, f"{thread.knowledge_base}?", ANSWER)
-    link = kept.share(ONE, shared=True)
+    link = kept.change(ONE, shared=True).link
     move_conversations(settings, "kb", "gone")
     assert said(kept, Thread("", "gone", "one"))[0] == "kb?", "those of the one that had the name before are gone"
     assert kept.by_link(link).kb == "gone"
     move_conversations(settings, "gone")
     with pytest.raises(NotFoundError):
         kept.by_link(link)
-    kept.sweep({"kb"})
+    kept.forget_bases(lambda name: name != "kb")
     assert kept.all("", "other") == []
 
 

@@ -70,7 +70,7 @@ def keys(resources):
 def there(client):
     service = client.app.state.service
     service.conversations.add(Thread("ann", SECRET, "t1"), "Where was Ada Byron born?", ANSWER)
-    link = service.conversations.share(Thread("ann", SECRET, "t1"), shared=True)
+    link = service.conversations.change(Thread("ann", SECRET, "t1"), shared=True).link
     service.builds.jobs.add(new_job(SECRET).having(id="20260101-secret", state="done"))
     return There(SECRET, "20260101-secret", link)
 
