@@ -56,11 +56,12 @@ class CommunityTable:
         return next(iter(self._find("c.id = :id", id=community)), None)
 
     def levels(self) -> int:
-        """Return the number of levels."""
+        """Return the number of levels; 0 without communities."""
         return self._db.count("SELECT max(level) + 1 FROM communities")
 
     def page(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[TreeCommunity], int]:
         """Return a page of a level's communities or of the parts of `parent`, largest first, and how many there are."""
+        # The parts of a community are all on the level below it.
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
         page = self._find(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before",
                           value=value, most=limit, before=offset)
@@ -73,12 +74,12 @@ class CommunityTable:
     def replace(self, communities: Sequence[TreeCommunity]) -> None:
         """Replace the communities of all levels, writing only those that differ."""
         with self._db.transaction():
-            known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
+            stored = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
             current = {(c.id, c.level, c.parent, c.cohesion, json.dumps(c.keywords), json.dumps(c.members))
                        for c in communities}
             self._db.execute(f"DELETE FROM communities WHERE {among('id')}",  # noqa: S608
-                             among=[community for community, *_ in known - current])
-            self._db.insert(COMMUNITIES, sorted(current - known))
+                             among=[community for community, *_ in stored - current])
+            self._db.insert(COMMUNITIES, sorted(current - stored))
 
     def find_undescribed(self) -> list[TreeCommunity]:
         """Return the communities of all levels without a summary."""
@@ -97,7 +98,10 @@ class CommunityTable:
                                     for community, text in summaries], replace=True)
 
     def find_shared(self) -> dict[str, list[str]]:
-        """Return, of summaries that share a call, the ids (`text_id`) of all texts that the call showed the model."""
+        """Return by community the ids (`text_id`) of all texts that a call showed which described several of them.
+
+        A summary that was made alone is left out: when its community's texts change, so does the id it is stored by.
+        """
         return {row.id: json.loads(row.shown) for row in self._db.rows(
             "SELECT id, shown FROM summaries WHERE shown <> '[]'")}
 

@@ -41,7 +41,7 @@ class Database:
         self._ledger = SqliteLedger(place, create) if isinstance(place, Path) else PostgresqlLedger(place, create)
         with ExitStack() as undo:
             undo.callback(self._ledger.close)
-            if not self._ledger.format():
+            if not self._ledger.format():  # 0: there is no ledger yet
                 with self.transaction(), self._explain_errors():
                     if not self._ledger.format():  # no other process has created it in the meantime
                         self._ledger.create(FORMAT)
@@ -120,6 +120,7 @@ class Database:
             raise self._ledger.explain_error(error) from None
 
     def _run_command(self, sql: str) -> None:
+        """Run a statement about transactions, as it is: without parameters."""
         with self._explain_errors():
             self._ledger.connection.exec_driver_sql(sql)
 
@@ -129,11 +130,11 @@ class Database:
             return self._ledger.connection.execute(text(sql), _as_parameters(values)).fetchall()
 
     def scalar(self, sql: str, **values: object) -> object:
-        """Return the first column of the first row of a query, or None."""
+        """Return the first column of the first row of a query, or None if it has no row."""
         return next((row[0] for row in self.rows(sql, **values)), None)
 
     def count(self, sql: str, **values: object) -> int:
-        """Return a query's single number."""
+        """Return a query's single number; 0 if it is NULL, as the maximum of no rows is."""
         return int(str(self.scalar(sql, **values) or 0))
 
     def texts(self, sql: str, **values: object) -> list[str]:
@@ -179,7 +180,7 @@ class Database:
         return "".join(self.texts("SELECT value FROM meta WHERE key = :key", key=key))
 
     def set_meta(self, key: str, value: str) -> None:
-        """Store a setting of the knowledge base."""
+        """Store a setting of the knowledge base; an equal one is not written again."""
         self.execute("INSERT INTO meta VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
                      "WHERE meta.value <> excluded.value", key=key, value=value)
 
@@ -189,7 +190,7 @@ class Database:
         # A table comes after those that it refers to; `meta` is last, as triggers count in it what is inserted.
         tables = [*(table for table in METADATA.sorted_tables if table is not META), META]
         with self.transaction(), source._lock, source._explain_errors():  # noqa: SLF001
-            for table in reversed(tables):
+            for table in reversed(tables):  # rows that refer to others go first
                 self.execute(f"DELETE FROM {table.name}")  # noqa: S608
             for table in tables:
                 result = source._ledger.connection.execute(select(table), execution_options={"stream_results": True})  # noqa: SLF001

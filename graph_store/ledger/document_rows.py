@@ -68,7 +68,7 @@ class Documents:
 
     def __init__(self, database: Database) -> None:
         self._db, self.revisions = database, Revisions(database)
-        # What identifies the content that was read last, and that: chunks of a document are often read singly.
+        # The content that was read last, behind a key of its state: chunks of a document are often read one by one.
         self._last_content: tuple[object, _Content | None] = None, None
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
@@ -77,30 +77,31 @@ class Documents:
         Chunks whose ids are stored keep their extraction. If chunks in the graph disappear and others have to be read
         first, the new content waits as a revision (see `Revisions`), and the old one stays in use.
         """
-        new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
+        new_places = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
             before = self._db.rows(f"SELECT {CONTENTS} FROM documents WHERE id = :id", id=document.id)  # noqa: S608
             rows = self._db.rows("SELECT id, ordinal, start, status FROM chunks WHERE document = :document "
                                  "AND revision = 0", document=document.id)
-            old = {row.id: (row.ordinal, row.start) for row in rows}
-            if before and tuple(before[0]) == contents_of(document) and old == new:
+            old_places = {row.id: (row.ordinal, row.start) for row in rows}
+            if before and tuple(before[0]) == contents_of(document) and old_places == new_places:
                 return self.revisions.drop(document.id)  # if new content waits, it is outdated
             # Replacing the content now would remove facts before those of the new chunks are extracted.
-            has_new_chunks = bool(new.keys() - old.keys())
-            if has_new_chunks and any(row.status == "done" and row.id not in new for row in rows):
+            has_new_chunks = bool(new_places.keys() - old_places.keys())
+            loses_facts = any(row.status == "done" and row.id not in new_places for row in rows)
+            if has_new_chunks and loses_facts:
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
             row = (document.id, *contents_of(document), now())
             self._db.execute(replacement(DOCUMENTS, *CONTENTS.split(", ")),
                              **dict(zip(DOCUMENTS.columns.keys(), row, strict=True)))
-            self._db.execute(f"DELETE FROM chunks WHERE {among('id')}", among=old.keys() - new.keys())  # noqa: S608
+            self._db.execute(f"DELETE FROM chunks WHERE {among('id')}", among=old_places.keys() - new_places.keys())  # noqa: S608
             self._db.execute_many(PLACE, places_of(document.id, chunks, revision=0))
         return True
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
-        """Return those of some chunks that are there, and whose content does not wait as a revision."""
-        known = set(self._db.texts(f"SELECT id FROM chunks WHERE revision = 0 AND {among('id')}", among=chunk_ids))  # noqa: S608
-        return [chunk for chunk in chunk_ids if chunk in known]
+        """Return those of some chunks, in the given order, that are stored and belong to no revision that waits."""
+        stored = set(self._db.texts(f"SELECT id FROM chunks WHERE revision = 0 AND {among('id')}", among=chunk_ids))  # noqa: S608
+        return [chunk for chunk in chunk_ids if chunk in stored]
 
     def delete(self, *document_ids: str, missing_ok: bool = False) -> None:
         """Remove documents and their chunks, all or none; foreign keys remove the rows that belong to a chunk.
@@ -113,6 +114,7 @@ class Documents:
         with self._db.transaction():
             known = set(self._db.texts(f"SELECT id FROM documents WHERE {among('id')}", among=document_ids))  # noqa: S608
             deleting = self._db.get_meta(_DELETING).split("\n")
+            # A repeated command names documents that the killed one has removed already: these are not missing.
             missing = [one for one in document_ids if one not in known and one not in deleting]
             if missing and not missing_ok:
                 raise UnknownDocumentError(f"there is no document {missing[0]!r}; see `banyan documents`")
@@ -121,11 +123,11 @@ class Documents:
             self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, *sorted(known)])))
             forget_documents(self._db, known)
             # Mark the extractions whose call also read one of them, so that `build --reread` makes them again.
-            shared = ("FROM extractions WHERE call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "  # noqa: S608
-                      f"WHERE {among('c.document')} AND call <> '')")
+            of_shared_calls = ("FROM extractions WHERE call IN (SELECT call FROM extractions e "  # noqa: S608
+                               f"JOIN chunks c ON c.id = e.chunk WHERE {among('c.document')} AND call <> '')")
             self._db.execute_many("UPDATE extractions SET reasoner = :new WHERE chunk = :chunk", [
                 {"chunk": row.chunk, "new": read_beside_deleted(row.reasoner)}
-                for row in self._db.rows(f"SELECT chunk, reasoner {shared}", among=known)])
+                for row in self._db.rows(f"SELECT chunk, reasoner {of_shared_calls}", among=known)])
             self._db.execute(f"DELETE FROM documents WHERE {among('id')}", among=known)  # noqa: S608
 
     def is_deleting(self) -> bool:
@@ -133,7 +135,10 @@ class Documents:
         return bool(self._db.get_meta(_DELETING))
 
     def finish_deletion(self) -> None:
-        """Note that nothing derived has deleted text any more; delete the descriptions of former communities."""
+        """Note that the deletion has ended: nothing derived has the deleted text any more.
+
+        The descriptions of communities that no longer exist are deleted, too, as they may repeat that text.
+        """
         if self.is_deleting():
             with self._db.transaction():
                 self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities)")
@@ -158,7 +163,7 @@ class Documents:
         """
         for document_id in self._db.texts("SELECT id FROM documents WHERE tables <> '[]' AND tables LIKE :like "
                                           "ORDER BY id", like=like):
-            stored = self._column(document_id, "tables") or "[]"
+            stored = self._column(document_id, "tables") or "[]"  # "": another process has deleted the document
             yield from ((document_id, table) for table in read_tables(document_id, stored))
 
     def _column(self, document_id: str, column: str) -> str:
@@ -171,18 +176,20 @@ class Documents:
 
     def page(self, document_id: str, character: int) -> int | None:
         """Return the page on which a character of a document is, from 1, or None if the document has no pages."""
-        starts = json.loads(self._column(document_id, "pages") or "[]")
-        return bisect_right(starts, character) or None
+        page_starts = json.loads(self._column(document_id, "pages") or "[]")
+        pages_begun = bisect_right(page_starts, character)  # as many as the page's number
+        return pages_begun or None
 
     def meant_dates(self, document_id: str, start: int, end: int) -> tuple[str, ...]:
         """Return the relative dates of a part of a document with what they mean: "yesterday [2024-03-04]"."""
         if (content := self._content(document_id)) is None:
             return ()
-        first = max(content.text.rfind("\n", 0, start) + 1, start - _AROUND)  # not before the line of the part
+        line_start = content.text.rfind("\n", 0, start) + 1
+        first = max(line_start, start - _AROUND)  # an earlier line may have been said on another day
         around = content.text[first:end + _AROUND]
-        dates = relative_dates(around, content.dates.at(first))
-        return tuple(with_meant_dates(around, [date], date.start, date.end) for date in dates
-                     if start <= first + date.start and first + date.end <= end)
+        dates = [date for date in relative_dates(around, content.dates.at(first))
+                 if start <= first + date.start and first + date.end <= end]
+        return tuple(with_meant_dates(around, [date], date.start, date.end) for date in dates)
 
     def source(self, document_id: str) -> str:
         """Return where a document was read from; "" if there is no such document."""
@@ -204,6 +211,7 @@ class Documents:
     def entries(self, ids: Sequence[str] | None = None) -> list[DocumentEntry]:
         """Return all documents, or some, by id, without their texts."""
         chosen, named = ("", {}) if ids is None else (f"WHERE {among('d.id')} ", {"among": ids})
+        # A pending chunk may still have its failure, in which attempts are counted; it is being tried again.
         rows = self._db.rows(
             "SELECT d.id, d.title, d.source, length(d.text) AS characters, "  # noqa: S608
             "count(c.id) FILTER (WHERE c.revision = 0) AS chunks, "
@@ -255,12 +263,13 @@ class Documents:
             yield from map(tuple, self._db.rows(f"SELECT id, text FROM documents WHERE {among('id')}", among=some))  # noqa: S608
 
     def _content(self, document_id: str, *, is_new: bool = False) -> _Content | None:
-        """Return the content of a document: that in service, or the new one that waits; None if it is gone."""
+        """Return a document's content in service, or with `is_new` the one that waits; None without such a document."""
+        # Any process may have changed the content (`position`), or an open transaction of this one (`changes`).
         key = document_id, is_new, ledger_state(self._db).position, self._db.changes
         if self._last_content[0] != key:
-            # New content that waits no more was put in service meanwhile.
             waiting = "SELECT title, text, metadata FROM revisions WHERE document = :id"
             rows = self._db.rows(waiting, id=document_id) if is_new else ()
+            # New content that waits no more was put in service meanwhile.
             rows = rows or self._db.rows("SELECT title, text, metadata FROM documents WHERE id = :id", id=document_id)
             self._last_content = key, None
             for title, text, metadata in rows:
@@ -275,7 +284,7 @@ class Documents:
 
     def count_status(self, *status: Status) -> int:
         """Return the number of chunks of some statuses, including those of new content that waits."""
-        open_only = "" if "done" in status else f"{_TO_DO} AND "
+        open_only = "" if "done" in status else f"{_TO_DO} AND "  # changes no count, and makes the index usable
         return self._db.count(f"SELECT count(*) FROM chunks WHERE {open_only}{among('status')}", among=status)  # noqa: S608
 
     def to_reread(self, fingerprints: Sequence[str]) -> dict[str, str]:
@@ -295,7 +304,10 @@ class Documents:
         return self._db.count("SELECT count(*) FROM documents")
 
     def sample(self, most: int) -> list[Chunk]:
-        """Return up to `most` chunks: the first ones of documents, then the second ones; as if random, as ids are."""
+        """Return up to `most` chunks: the first ones of documents, then the second ones, and so on.
+
+        Of chunks at the same position, those with the lowest ids come first; ids are hashes, so this is at random.
+        """
         return self.chunks(self._db.texts("SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
 
     def done(self) -> list[str]:
@@ -324,7 +336,7 @@ class Documents:
         Args:
             limit: the most chunks; None means all. Extracted chunks of a revision are not among them: they are written
                 when it is put in service.
-            after: chunks in work, which are left out.
+            after: chunks that the build is working on, which are left out.
             reread: fingerprints of readers whose chunks in the graph are read again, unless that failed before.
         """
         # One query for each status: the database then merges what the index `chunks_to_do` has in order.
@@ -335,11 +347,14 @@ class Documents:
         due = self._db.texts(f"{' UNION ALL '.join(queries)} ORDER BY document, ordinal LIMIT :most",
                              **({"among": reread} if reread else {}),
                              most=_ALL if limit is None else limit + len(after))
-        in_work = set(after)
+        in_work = set(after)  # all of them may be among the first that are due
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
-        """Make failed chunks pending again, all or some; return how many. Those in the graph may be read again."""
+        """Make failed chunks pending again, all or some; return how many.
+
+        A chunk in the graph whose new reading failed only loses its failure, so that `build --reread` reads it again.
+        """
         only, values = ("", {}) if chunks is None else (f"AND {among('id')}", {"among": chunks})
         with self._db.transaction():
             self._db.execute("DELETE FROM failures WHERE chunk IN "  # noqa: S608
@@ -356,7 +371,7 @@ class Documents:
             "WHERE c.status IN ('failed', 'done') ORDER BY c.document, c.ordinal")]
 
 
-_ALL = 2**31 - 1
+_ALL = 2**31 - 1  # a limit above any number of rows, which is still an integer of both databases
 _IN_ORDER = "ORDER BY document, ordinal"
 _TO_DO = "status <> 'done'"  # the condition of the index `chunks_to_do`, which serves only queries that repeat it
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608

@@ -14,7 +14,7 @@ from .notes import ledger_state, note_state
 from .tables import EDITS, ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
 
 RULES = 5  # increase this when the rules find other aliases for the same facts, so ledgers are resolved again
-_BY = " by "  # separates the rest of a state from the model's fingerprint
+_BY = " by "  # in a state, before the fingerprint of the model
 _EDIT: TypeAdapter[Edit] = TypeAdapter(Edit)
 
 
@@ -65,10 +65,11 @@ class AliasTable:
 
     def state(self, position: int, reasoner: str) -> str:
         """Return a text that identifies everything on which the aliases depend; `reasoner` is a model's fingerprint."""
-        latest = self._db.count("SELECT max(seq) FROM entity_decisions")
+        last_decision = self._db.count("SELECT max(seq) FROM entity_decisions")
         verdicts = self._db.count("SELECT count(*) FROM entity_verdicts")
         schema = self._db.count("SELECT max(version) FROM schema_versions")
-        return f"rules-{RULES} {position} {schema} {latest} {verdicts} {'on' if self.active else 'off'}{_BY}{reasoner}"
+        active = "on" if self.active else "off"
+        return f"rules-{RULES} {position} {schema} {last_decision} {verdicts} {active}{_BY}{reasoner}"
 
     def verdicts(self) -> dict[Pair, PairVerdict]:
         """Return models' verdicts on whether two entities are the same, by pair."""
@@ -76,7 +77,7 @@ class AliasTable:
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
     def verdict_statements(self) -> dict[Pair, tuple[str, ...]]:
-        """Return for each pair the ids of the entities and statements that the prompt may have shown."""
+        """Return for each pair with a verdict the ids of the entities and statements that the prompt may have shown."""
         return {(row.first, row.second): tuple(json.loads(row.statements))
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
@@ -97,7 +98,7 @@ class AliasTable:
             "SELECT verdict, first, second, who, why, decided_at FROM entity_decisions ORDER BY seq")]
 
     def decide(self, decision: EntityDecision) -> None:
-        """Record a person's decision, unless it equals the last one, which happens when a killed run is resumed."""
+        """Record a person's decision, unless it equals the last one: a run that was killed records it again."""
         row = (decision.verdict, *pair_of(decision.first, decision.second), attributed(decision.who), decision.why)
         last = self._db.rows("SELECT verdict, first, second, who, why FROM entity_decisions ORDER BY seq DESC LIMIT 1")
         if last and tuple(last[0]) == row:
@@ -126,7 +127,10 @@ class EditTable:
         return [decision.edit for decision in self.all() if not decision.undone_at]
 
     def record(self, edit: Edit, who: str, why: str) -> int:
-        """Record an edit and return its number; a resumed run that repeats the last edit in force gets its number."""
+        """Record an edit and return its number; one that equals the last edit in force is not recorded again.
+
+        A run that was killed and is resumed repeats its edit.
+        """
         row = (_EDIT.dump_json(edit).decode(), attributed(who), why)
         with self._db.transaction():
             number = self._db.count("SELECT max(number) FROM edits")

@@ -27,7 +27,7 @@ _PAGE = 10_000  # rows of a table that are read at once
 Rows = Sequence[tuple[Any, ...]]
 _ADMITTED = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
 _TABLES = (*_ADMITTED, REJECTIONS, REPAIRS)
-_BESIDE_DELETED = "beside"  # in place of the digest of instructions
+_BESIDE_DELETED = "beside"  # in place of the digest of instructions: the call also read a deleted document
 RULES = "rules"
 IMPORTED = "recorded"  # the fingerprint of imported triples
 
@@ -47,7 +47,7 @@ def chunk_rows(database: Database, table: Table, chunk_ids: Sequence[str]) -> di
 
 
 def replace_rows(database: Database, table: Table, chunk_ids: Sequence[str], rows: Rows) -> None:
-    """Replace a table's rows of those of some chunks that differ. Call this in a transaction."""
+    """Replace a table's rows of some chunks; what is equal is not written again. Call this in a transaction."""
     before, after = chunk_rows(database, table, chunk_ids), _by_chunk(rows)
     changed = [chunk for chunk in chunk_ids if before.get(chunk) != after.get(chunk)]
     if changed:
@@ -133,11 +133,11 @@ class Extractions:
         return AdmittedRows(*(self._read_in_pages(table, chunk_ids) for table in _ADMITTED))
 
     def _read_in_pages(self, table: Table, chunk_ids: Sequence[str] | None) -> Iterator[Any]:
-        """Yield a table's rows, sorted, which are read in pages, so that nothing is locked between them."""
-        chosen, values = ("", {}) if chunk_ids is None else (f"{among('chunk')} AND", {"among": chunk_ids})
-        sql = (f"SELECT * FROM {table.name} WHERE {chosen} (chunk, ordinal) > (:chunk, :ordinal) "  # noqa: S608
+        """Yield a table's rows, sorted; they are read in pages, so that nothing is locked between two of these."""
+        of_chunks, values = ("", {}) if chunk_ids is None else (f"{among('chunk')} AND", {"among": chunk_ids})
+        sql = (f"SELECT * FROM {table.name} WHERE {of_chunks} (chunk, ordinal) > (:chunk, :ordinal) "  # noqa: S608
                "ORDER BY chunk, ordinal LIMIT :most")
-        last: tuple[str, int] = ("", -1)
+        last: tuple[str, int] = ("", -1)  # before every row
         while page := self._db.rows(sql, chunk=last[0], ordinal=last[1], most=_PAGE, **values):
             yield from page
             last = page[-1].chunk, page[-1].ordinal
@@ -149,10 +149,10 @@ class Extractions:
             "UNION SELECT 'attribute', attribute FROM attribute_values")))
 
     def types_of(self, names: Sequence[str]) -> dict[str, str]:
-        """Return the type by which most chunks call each of some names that they mention."""
+        """Return for each of some names the type that most mentions of it have; names without mentions are left out."""
         rows = self._db.rows("SELECT name, type FROM mentions WHERE "  # noqa: S608
                              f"{among('name')} GROUP BY name, type ORDER BY count(*), type", among=names)
-        return {row.name: row.type for row in rows}
+        return {row.name: row.type for row in rows}  # the most frequent one is last, and replaces the others
 
     def state(self) -> GraphState:
         """Return the last change of rows from which anything is derived, and of aliases or edits."""
@@ -181,14 +181,17 @@ def rows_by_table(chunk: Chunk, bounded: BoundedExtraction) -> dict[Table, Rows]
 def reader_of(fingerprint: str) -> str:
     """Return the reader of an extraction by its fingerprint: `RULES`, `IMPORTED`, or the name of a model."""
     kind, _, models = fingerprint.partition(":")
+    if not models:  # the rules or an import, possibly with more behind a hyphen
+        return kind.partition("-")[0]
     # "+" separates the model that extracts from the one that resolves entities, which reads no chunk.
-    return models.partition("+")[0] if models else kind.partition("-")[0]
+    return models.partition("+")[0]
 
 
 def add_instructions(fingerprint: str, instructions: str) -> str:
     """Return a model's fingerprint with a digest of its instructions; the rules follow none."""
     kind, colon, models = fingerprint.partition(":")
-    if not colon or not instructions:
+    is_model = bool(colon)
+    if not is_model or not instructions:
         return fingerprint
     return f"{kind}-{hashlib.sha256(instructions.encode()).hexdigest()[:12]}:{models}"
 
@@ -198,14 +201,19 @@ def read_beside_deleted(fingerprint: str) -> str:
 
     It counts as made with other instructions, so that `build --reread` makes it again.
     """
-    kind, colon, models = fingerprint.partition(":")  # without a colon: the rules, or an import
-    return f"{kind.partition('-')[0]}-{_BESIDE_DELETED}:{models}" if colon else fingerprint
+    kind, colon, models = fingerprint.partition(":")
+    if not colon:  # the rules or an import, which read each chunk alone
+        return fingerprint
+    return f"{kind.partition('-')[0]}-{_BESIDE_DELETED}:{models}"
 
 
 def is_same_reading(first: str, second: str) -> bool:
     """Return True if two fingerprints are of the same reader with the same instructions for extraction."""
-    digests = [fingerprint.partition(":")[0].partition("-")[2] for fingerprint in (first, second)]
-    return reader_of(first) == reader_of(second) and digests[0] == digests[1]
+    def digest_of_instructions(fingerprint: str) -> str:
+        return fingerprint.partition(":")[0].partition("-")[2]
+
+    return (reader_of(first) == reader_of(second)
+            and digest_of_instructions(first) == digest_of_instructions(second))
 
 
 def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:

@@ -6,7 +6,6 @@ The counters of the state tell one state of a knowledge base from the next.
 import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import chain
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -18,7 +17,7 @@ from .database import Database
 from .tables import POSITION, RESOLUTION
 
 _STATE = "state"
-_LARGEST = 2**53
+_LARGEST = 2**53  # up to which JSON readers in floating point, such as browsers, read a number exactly
 
 
 class Version(NamedTuple):
@@ -116,7 +115,7 @@ def published_state(database: Database) -> tuple[int, int]:
 Purpose = Literal["answers", "extraction"]
 _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
 MOST_INSTRUCTIONS = 4000  # characters: instructions go into each prompt for their purpose, and are paid for
-_MORE = re.compile(r"([\d,]{1,12}) more")
+_MORE = re.compile(r"([\d,]{1,12}) more")  # in place of a file, in the line that ends a shortened list
 BUILD, UNREAD_FILES, BATCHES, OPEN_BATCHES = "build", "unread_files", "batches", "open_batches"
 """The key under which builds store notes, and the names of these.
 
@@ -127,14 +126,22 @@ being written and extracted, or were when it ended early; and the batches of cal
 
 def count_unread_files(database: Database, list_documents: Callable[[], Iterable[str]]) -> int:
     """Return how many files the latest build could not read at all; `list_documents` returns the documents' ids."""
+    # Each line is "FILE: reason"; a file that was left out on purpose does not count as unread.
     lines = [line for line in database.notes(BUILD).get(UNREAD_FILES, []) if f": {LEFT_OUT}" not in line]
-    read = set[str]()  # the files of documents, also of those that are records of a file: FILE#3, FILE/own-id
-    for document in list_documents() if lines else ():
+    if not lines:
+        return 0
+    read_files = set[str]()
+    for document in list_documents():
+        # A record of a file is called FILE#3 or FILE/own-id: some of the file was read.
         file = PurePosixPath(document.partition("#")[0])
-        read |= {str(file), str(file.parent)}
-    places = [line.partition(": ")[0] for line in lines]
-    unlisted = [more[1].replace(",", "") for place in places if (more := _MORE.fullmatch(place))]
-    return sum(place not in read for place in places) - len(unlisted) + sum(map(int, unlisted))
+        read_files |= {str(file), str(file.parent)}
+    unread = 0
+    for place in (line.partition(": ")[0] for line in lines):
+        if more := _MORE.fullmatch(place):  # this line sums up the files with one reason that are not listed
+            unread += int(more[1].replace(",", ""))
+        else:
+            unread += place not in read_files
+    return unread
 
 
 class InstructionsError(BanyanError):
@@ -168,8 +175,9 @@ Calls = list[list[str]]  # the calls of a batch of a build, each as the ids of t
 
 
 def keep_chunks(calls: Calls, chunks: Collection[str]) -> Calls:
-    """Return calls with only some of their chunks, without those that have none of these."""
-    return list(filter(None, ([chunk for chunk in call if chunk in chunks] for call in calls)))
+    """Return calls with only those of their chunks that are in `chunks`; calls that would be empty are left out."""
+    smaller_calls = ([chunk for chunk in call if chunk in chunks] for call in calls)
+    return [call for call in smaller_calls if call]
 
 
 def split_call(database: Database, chunks: Sequence[str]) -> None:
@@ -177,6 +185,11 @@ def split_call(database: Database, chunks: Sequence[str]) -> None:
     with database.transaction():  # other calls may fail at the same time
         batches: list[Calls] = []
         for calls in database.notes(BUILD).get(BATCHES, []):
-            parts = ([[chunk] for chunk in call] if call == list(chunks) else [call] for call in calls)
-            batches.append(list(chain.from_iterable(parts)))
+            new_calls: Calls = []
+            for call in calls:
+                if call == list(chunks):
+                    new_calls += [[chunk] for chunk in call]
+                else:
+                    new_calls.append(call)
+            batches.append(new_calls)
         database.note(BUILD, **{BATCHES: batches})

@@ -43,7 +43,11 @@ class LedgerSchema:
 
     @property
     def name(self) -> str:
-        """The name of the schema; a KnowledgeBaseNameError if the knowledge base's name is too long for it."""
+        """The name of the schema.
+
+        Raises:
+            KnowledgeBaseNameError: the knowledge base's name is too long for it.
+        """
         name = _PREFIX + self.kb
         if len(name.encode()) > _MOST_BYTES:
             raise KnowledgeBaseNameError(f"{self.kb!r} cannot name a knowledge base in PostgreSQL: shorten it to at "
@@ -60,7 +64,11 @@ class LedgerSchema:
             raise Timeout(self.name)
 
     def about(self, connection: Connection) -> tuple[int, str]:
-        """Return the ledger's format and id, or 0 and "" if there is no schema; a DatabaseError if it is no ledger."""
+        """Return the ledger's format and id, as the schema's comment says; 0 and "" if there is no schema.
+
+        Raises:
+            DatabaseError: there is a schema of that name, which Banyan did not create.
+        """
         comments = dict(map(tuple, connection.exec_driver_sql(_SCHEMAS, (self.name,)).fetchall()))
         if self.name not in comments:
             return 0, ""
@@ -126,19 +134,23 @@ def unreachable(error: Exception, url: SecretStr) -> DatabaseError:
 
 
 def explain_error(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
-    """Build the error for a failed statement, or for a connection that was lost."""
-    return DatabaseError(
-        "the connection to the PostgreSQL server that holds the ledger was lost: what was committed is stored. When "
-        "the server answers again, do the same again" if lost else
-        "the PostgreSQL server that holds the ledger could not do what it was asked for: nothing of that transaction "
-        "is stored. Fix the cause and do the same again", _masked_cause(error, url))
+    """Build the error for a failed statement, or with `lost` for a connection that was lost."""
+    if lost:
+        what_to_do = ("the connection to the PostgreSQL server that holds the ledger was lost: what was committed is "
+                      "stored. When the server answers again, do the same again")
+    else:
+        what_to_do = ("the PostgreSQL server that holds the ledger could not do what it was asked for: nothing of that "
+                      "transaction is stored. Fix the cause and do the same again")
+    return DatabaseError(what_to_do, _masked_cause(error, url))
 
 
 def _masked_cause(error: Exception, url: SecretStr) -> str:
     """Return the server's address and message, with the password masked in case the server repeats it."""
     address = make_url(url.get_secret_value())
     message = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
-    message = message.replace(str(address.password or "***"), "***")
+    if address.password:
+        message = message.replace(str(address.password), "***")
+    # An address without a host is that of a server on this machine, which is reached by a socket.
     return f"{address.host or 'local'}:{address.port or 5432}/{address.database}: {message}"
 
 
@@ -166,12 +178,13 @@ class PostgresqlLedger:
             try:
                 self.connection.exec_driver_sql(f"SET search_path TO \"{place.name}\"; SET lock_timeout TO '{_WAIT}'")
                 _, self.identity = place.about(self.connection)
-                self._table = self._table_id()
+                self._table = self._table_id()  # by which `gone` recognises that the ledger was replaced
             except SQLAlchemyError as error:
                 raise self.explain_error(error) from None
             undo.pop_all()  # keep it open
 
     def _table_id(self) -> object:
+        """Return the server's id of the table `meta`, which a ledger created anew does not share; None without one."""
         return self.connection.exec_driver_sql("SELECT to_regclass(%s)::oid", (f'"{self.place.name}".meta',)).scalar()
 
     @property

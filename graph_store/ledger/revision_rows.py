@@ -20,7 +20,8 @@ PLACE = ('INSERT INTO chunks (id, document, ordinal, start, "end", heading, revi
           "VALUES (:id, :document, :ordinal, :start, :end, :heading, :revision) ON CONFLICT (id) "
           'DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, "end" = excluded."end" '
           "WHERE chunks.revision = excluded.revision")
-"""Inserts chunks and updates the positions of existing ones. A revision does not move chunks in service."""
+"""Inserts chunks and updates the positions of existing ones. A revision does not move chunks in service, because its
+text is not yet the one that their positions are looked up in."""
 _TABLES = TypeAdapter(tuple[SourceTable, ...])
 
 
@@ -31,15 +32,15 @@ class Revisions:
         self._db = database
 
     def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
-        """Store new content of a document, in place of other content that waits; return True if anything changed."""
+        """Store new content of a document, in place of other content that waits; return False if the same waits."""
         positions = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
-        row = (*contents_of(document), positions)
+        revision = (*contents_of(document), positions)
         with self._db.transaction():
-            rows = self._db.rows(f"SELECT {CONTENTS}, chunks FROM revisions WHERE document = :document",  # noqa: S608
+            waiting = self._db.rows(f"SELECT {CONTENTS}, chunks FROM revisions WHERE document = :document",  # noqa: S608
                                  document=document.id)
-            if rows and tuple(rows[0]) == row:
+            if waiting and tuple(waiting[0]) == revision:
                 return False
-            self._db.insert(REVISIONS, [(document.id, *row)], replace=True)
+            self._db.insert(REVISIONS, [(document.id, *revision)], replace=True)
             self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 1 AND NOT {among('id')}",  # noqa: S608
                              document=document.id, among=[c.id for c in chunks])
             self._db.execute_many(PLACE, places_of(document.id, chunks, revision=1))
@@ -68,15 +69,15 @@ class Revisions:
                                                        document=document_id)))
             self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 0 AND NOT {among('id')}",  # noqa: S608
                              document=document_id, among=[chunk for chunk, *_ in positions])
-            new = self._db.texts("SELECT id FROM chunks WHERE document = :document AND revision = 1 ORDER BY ordinal",
-                                 document=document_id)
+            new_chunk_ids = self._db.texts("SELECT id FROM chunks WHERE document = :document AND revision = 1 "
+                                           "ORDER BY ordinal", document=document_id)
             self._db.execute(f"UPDATE documents SET ({CONTENTS}) = (SELECT {CONTENTS} FROM revisions "  # noqa: S608
                              "WHERE document = :document) WHERE id = :document", document=document_id)
             self._db.execute_many(
                 'UPDATE chunks SET revision = 0, ordinal = :ordinal, start = :start, "end" = :end WHERE id = :id',
                 [dict(zip(("id", "ordinal", "start", "end"), position, strict=True)) for position in positions])
             self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id)
-        return new
+        return new_chunk_ids
 
 
 def document_of(row: Record) -> Document:

@@ -75,12 +75,13 @@ class SchemaHistory:
         for text in self._db.texts(f"SELECT {column} FROM schema_versions WHERE version = :version", version=version):  # noqa: S608
             with readable(f"version {version} of the schema"):
                 return _parse_schema(text)
-        raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}"
-                         if self.version() else "the knowledge base has no schema yet, because its first build has "
-                         "not ended: run the same `banyan build` again, which says why if it stops")
+        if not self.version():
+            raise StoreError("the knowledge base has no schema yet, because its first build has not ended: run the "
+                             "same `banyan build` again, which says why if it stops")
+        raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
 
     def rewrite(self, versions: Sequence[tuple[SchemaVersion, GraphSchema]]) -> None:
-        """Replace schema, decisions and base of some versions, given as pairs; numbers, persons and dates stay."""
+        """Replace schema, decisions and base of some versions, each given with its base; the rest of a row stays."""
         self._db.execute_many(
             "UPDATE schema_versions SET schema = :schema, base = :base, decisions = :decisions "
             "WHERE version = :version",
@@ -145,7 +146,7 @@ class Asks:
             replace_rows(self._db, SCHEMA_REQUESTS, [chunk.id for chunk, _ in extractions], rows)
 
     def counts(self) -> list[AskCount]:
-        """Return how often each document asks the schema for a label between the same types (see `AskCount`)."""
+        """Return the asks of all chunks, counted by label, types and document."""
         return [AskCount(*row) for row in self._db.rows(
             "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence), "
             "count(DISTINCT CASE WHEN declared = 1 THEN item END) FROM schema_requests "
@@ -166,19 +167,21 @@ class Asks:
         return len(self._read_comparisons()) - len(self._read_comparisons(present))
 
     def drop_outdated(self, present: Set[Label]) -> None:
-        """Drop the verdicts of these comparisons, as a deleted label may have influenced the model."""
+        """Drop the comparisons that `count_outdated` counts: a deleted label may have influenced their verdicts."""
         self._store_comparisons(self._read_comparisons(present))
 
     def _read_comparisons(self, present: Set[Label] | None = None) -> list[dict[str, list[Any]]]:
-        """Return the comparisons of all labels, or those that showed only `present` ones."""
-        return [comparison for comparison in json.loads(self._db.get_meta(_VERDICTS) or "[]")
-                if present is None or present >= set(map(tuple, comparison["shown"]))]
+        """Return all comparisons, or those that showed the model no other labels than `present`."""
+        comparisons = json.loads(self._db.get_meta(_VERDICTS) or "[]")
+        if present is None:
+            return list(comparisons)
+        return [comparison for comparison in comparisons if present >= set(map(tuple, comparison["shown"]))]
 
     def _store_comparisons(self, comparisons: list[dict[str, list[Any]]]) -> None:
         self._db.set_meta(_VERDICTS, json.dumps(comparisons, ensure_ascii=False))
 
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
-        """Return up to `most` occurrences of labels of a kind, with their text, spread over documents."""
+        """Return up to `most` occurrences of labels of a kind, with their text: one of each document, then a second."""
         rows = self._db.rows(
             'WITH chosen AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '  # noqa: S608
             "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
@@ -191,7 +194,7 @@ class Asks:
 
 
 def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
-    """Return a chunk's asks as rows of the table, without those whose label cannot name an element of a schema."""
+    """Return a chunk's asks as rows of the table; those whose label cannot name an element of a schema are left out."""
     def can_name_element(ask: Ask) -> bool:
         # The header of a table's column may be longer than other labels.
         is_header = ask.declared and len(ask.label) <= MAX_ELEMENT_NAME and ask.label.isprintable()

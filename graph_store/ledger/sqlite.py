@@ -44,9 +44,11 @@ class SqliteLedger:
         try:
             self._file = self._connect("rw")
         except sqlite3.OperationalError as error:
+            # With `create` the caller means to write, which reading alone would not serve.
             if create or error.sqlite_errorcode & PRIMARY_CODE not in _NOT_WRITABLE:
                 raise
             self._is_read_only = True  # its disk is read-only, or too full for SQLite's write-ahead log
+            # An immutable file is read without creating a log; but what a log has already would not be seen.
             self._file = self._connect("ro" if self._has_log() else "ro&immutable=1")
         except sqlite3.DatabaseError as error:
             raise LedgerDamagedError(f"the ledger {self.name} is damaged ({error})") from error
@@ -55,6 +57,7 @@ class SqliteLedger:
         self._identity = _file_identity(path)
 
     def _has_log(self) -> bool:
+        """Return True if the write-ahead log has anything that is not in the file yet."""
         log = self._path.with_name(f"{self._path.name}-wal")
         return log.exists() and log.stat().st_size > 0  # an attempt on a full disk leaves an empty one
 
@@ -83,7 +86,7 @@ class SqliteLedger:
 
     @property
     def gone(self) -> bool:
-        """True if the file was deleted or replaced, or opened for reading alone and another process writes to it."""
+        """True if the file was deleted or replaced, or is open for reading alone and another process writes to it."""
         return _file_identity(self._path) != self._identity or (self._is_read_only and self._has_log())
 
     @property
@@ -135,6 +138,7 @@ def make_private(path: Path) -> None:
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:
+    """Return the device and number of a file, which a new file of the name does not share; None if it is missing."""
     with suppress(FileNotFoundError):
         found = path.stat()
         return found.st_dev, found.st_ino

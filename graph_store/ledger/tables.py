@@ -18,18 +18,25 @@ _COLUMN = re.compile(r"(\w+)(\*?)(?:>(\w+))?(?::(\w+))?")
 
 
 def _table(name: str, columns: str, *others: sa.schema.SchemaItem, rowid: bool = True) -> Table:
-    """Return a table of columns that always have a value, such as "chunk*>chunks reason times:int"."""
-    made = [Column(column, _TYPES[kind], *([sa.ForeignKey(f"{owner}.id", ondelete="CASCADE")] if owner else []),
-                   primary_key=bool(key), nullable=False, autoincrement=False)
-            for word in columns.split() for column, key, owner, kind in _COLUMN.findall(word)]
-    return Table(name, METADATA, *made, *others, sqlite_with_rowid=rowid)
+    """Return a table of columns that always have a value, such as "chunk*>chunks reason times:int" (see `_COLUMN`).
+
+    Without `rowid`, SQLite stores the rows in the order of their keys, which suits small rows that are read by key.
+    """
+    table_columns: list[Column[Any]] = []
+    for column, key, owner, kind in _COLUMN.findall(columns):
+        references = [sa.ForeignKey(f"{owner}.id", ondelete="CASCADE")] if owner else []
+        table_columns.append(Column(column, _TYPES[kind], *references, primary_key=bool(key), nullable=False,
+                                    autoincrement=False))
+    return Table(name, METADATA, *table_columns, *others, sqlite_with_rowid=rowid)
 
 
 def _default(name: str, kind: Any, value: str, *others: sa.schema.SchemaItem) -> Column[Any]:
+    """Return a column that has a value, an SQL expression, in rows that are inserted without one."""
     return Column(name, kind, *others, nullable=False, server_default=text(value))
 
 
 def _partial_index(name: str, condition: str, *columns: str) -> Index:
+    """Return an index of the rows that meet an SQL condition."""
     return Index(name, *columns, sqlite_where=text(condition), postgresql_where=text(condition))
 
 
@@ -112,6 +119,7 @@ def create_tables(connection: Connection) -> None:
                   f"BEGIN UPDATE meta SET value = value + 1 WHERE key = '{key}'; END")  # noqa: S608
         connection.exec_driver_sql(
             f"CREATE TRIGGER counting_{number} AFTER {event} ON {table} FOR EACH ROW {when} {action}")
+    # The triggers only update these rows.
     connection.execute(META.insert(), [{"key": POSITION, "value": "0"}, {"key": RESOLUTION, "value": "0"}])
 
 
@@ -126,8 +134,8 @@ def insertion(table: Table) -> str:
 @lru_cache
 def replacement(table: Table, *columns: str) -> str:
     """Return the statement that inserts a row, or updates the row with the same key in some columns or in all."""
-    changed = columns or [column.name for column in table.columns if not column.primary_key]
-    assignments = (f'"{name}" = excluded."{name}"' for name in changed)
+    updated = columns or [column.name for column in table.columns if not column.primary_key]
+    assignments = (f'"{name}" = excluded."{name}"' for name in updated)
     return (f"{insertion(table)} ON CONFLICT ({quote_names(table.primary_key.columns.keys())}) DO UPDATE SET "
             f"{', '.join(assignments)}")
 

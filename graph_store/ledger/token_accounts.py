@@ -49,7 +49,7 @@ class Calls:
     """The stored responses of LLM calls, and accounts of them by build, document ("" if deleted), step and model."""
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
-        """Take the budget of calls for which `charge_calls` names none."""
+        """Take the accounts of a ledger; `budget` limits the calls for which `charge_calls` names no budget."""
         self._db = database
         self._budget = budget
 
@@ -99,6 +99,7 @@ class Calls:
                    wasted: bool = False) -> None:
         """Add calls and tokens to the accounts of the current build, divided among its documents by their weights."""
         documents = charge().documents or {"": 1}
+        # An empty document pays, too: some call was made for it.
         ends = list(accumulate((max(1, weight) for weight in documents.values()), initial=0))
         for document, (start, end) in zip(documents, pairwise(ends), strict=True):
             # Shares in whole numbers, whose sum is the amount. Cached and other prompt tokens are divided separately,
@@ -107,8 +108,8 @@ class Calls:
                 round(amount * end / ends[-1]) - round(amount * start / ends[-1])
                 for amount in (calls, cached, prompt - cached, completion))
             own_prompt = own_cached + own_uncached
-            in_vain = (own_calls, own_prompt + own_completion) if wasted else (0, 0)
-            amounts = (own_calls, own_prompt, own_completion, own_cached, *in_vain)
+            own_wasted = (own_calls, own_prompt + own_completion) if wasted else (0, 0)
+            amounts = (own_calls, own_prompt, own_completion, own_cached, *own_wasted)
             if any(amounts):
                 self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model,
                                  **dict(zip(_AMOUNTS, amounts, strict=True)))
@@ -151,12 +152,14 @@ class Calls:
 def forget_documents(database: Database, documents: Set[str]) -> None:
     """Empty the stored responses that may have text of some documents, and move their accounts to the empty id.
 
-    These are responses to calls that read one of them, and to calls without stored documents, such as answers.
+    A response may have it if its call read one of the documents, or is stored without documents, as answers are.
     """
     for key, response, names in database.rows("SELECT key, response, documents FROM calls"):
         read_documents = json.loads(names)
         others = [document for document in read_documents if document not in documents]
-        if others != read_documents or (response and not read_documents):
+        has_read_one = others != read_documents
+        may_have_read_one = response and not read_documents
+        if has_read_one or may_have_read_one:
             database.execute("UPDATE calls SET response = '', documents = :others WHERE key = :key", key=key,
                              others=json.dumps(others, ensure_ascii=False))
     accounts = database.rows(f"SELECT * FROM tokens WHERE {among('document')}", among=documents)  # noqa: S608
@@ -165,11 +168,13 @@ def forget_documents(database: Database, documents: Set[str]) -> None:
 
 
 def total(parts: Sequence[Spent]) -> Spent:
-    """Return the sum of several parts; its cost is None if the cost of any part is unknown."""
-    costs = [part.cost for part in parts if part.cost is not None]
-    return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None,
-                 **{amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
+    """Return the sum of several parts, under the name "all"; its cost is None if the cost of any part is unknown."""
+    known_costs = [part.cost for part in parts if part.cost is not None]
+    cost = sum(known_costs) if len(known_costs) == len(parts) else None
+    return Spent(name="all", cost=cost, **{
+        amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
 
 
 def _clamp_cached(cached_tokens: int, prompt_tokens: int) -> int:
+    """Return the number of cached tokens that an endpoint reports, limited to what a prompt can have."""
     return max(0, min(cached_tokens, prompt_tokens))
