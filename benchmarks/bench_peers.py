@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+sys.path.insert(0, str(HERE))
+sys.path.append(str(HERE.parent))
 
 import llm_peer_graphrag  # noqa: E402
 import llm_peer_lightrag  # noqa: E402
-import llm_server  # noqa: E402
 import recorded_brain  # noqa: E402
+
+from tests import llm_server  # noqa: E402
 
 Json = dict[str, Any]
 

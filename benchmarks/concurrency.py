@@ -40,8 +40,9 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import WriterBusyError
 from crash_child import Fault, run_command, start
 from crash_world import ALL, FIRST, KB, OPERATIONS, SETTINGS, UPDATED, document, write_documents
-from hashed_embedding import HashedEmbedder
 from store_state import store_state
+
+from tests.hashed_embedding import HashedEmbedder
 
 _WRITTEN = ("built", "updated", "deleted")
 _PAUSE = 0.5  # seconds after writing, so that each writer has its turn

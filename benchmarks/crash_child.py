@@ -20,15 +20,16 @@ import banyan.agents.resources
 from banyan.cli import main as cli
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.vectors.vector_store import VectorStore
-from crash_world import TESTS
-from hashed_embedding import HashedEmbedder
+from crash_world import ROOT
 from sqlalchemy import Engine, event
-from warm_start import import_all
+
+from tests.hashed_embedding import HashedEmbedder
+from tests.warm_start import import_all
 
 __all__ = ["Child", "Fault", "run_command", "start"]
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "COMMIT", "CREATE", "ALTER")
-assert TESTS.is_dir()  # importing it has put the tests on the path
+assert ROOT.is_dir()  # importing it has put the tests on the path
 import_all()  # before any fork
 gc.collect()
 gc.freeze()

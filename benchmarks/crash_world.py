@@ -19,11 +19,10 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 
-TESTS = Path(__file__).resolve().parent.parent / "tests"
-sys.path.insert(0, str(TESTS))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))
 
-import llm_server  # noqa: E402  (in the tests' folder)
-import scripted  # noqa: E402
+from tests import llm_server, scripted  # noqa: E402
 
 KB = "kb"
 BACKUP = "kb.zip"

@@ -26,9 +26,10 @@ for _name in [name for name in os.environ if name.startswith("BANYAN_")]:
 
 from crash_child import Child, Fault, run_command, start  # noqa: E402
 from crash_world import KB, SETTINGS, write_documents  # noqa: E402
-from hashed_embedding import HashedEmbedder  # noqa: E402
 from kill import counting_server  # noqa: E402
 from store_state import differences, store_state  # noqa: E402
+
+from tests.hashed_embedding import HashedEmbedder  # noqa: E402
 
 _WITHIN = 360.0  # longer than the deadline of a call to Chroma
 _ROOM = 200_000

@@ -41,10 +41,11 @@ from banyan.config import Settings  # noqa: E402
 from banyan.graph_store.ledger.postgresql import LedgerSchema, connect  # noqa: E402
 from crash_child import Child, Fault, run_command, start  # noqa: E402
 from crash_world import BACK_UP, FIRST, KB, OPERATIONS, SETTINGS, CountingServer, write_documents  # noqa: E402
-from hashed_embedding import HashedEmbedder  # noqa: E402
 from pydantic import SecretStr  # noqa: E402
 from sqlalchemy import make_url  # noqa: E402
 from store_state import differences, store_state  # noqa: E402
+
+from tests.hashed_embedding import HashedEmbedder  # noqa: E402
 
 _DELAY = 0.02  # seconds that the endpoint takes: some calls are in flight at any time
 

@@ -31,7 +31,7 @@ from llm_world import KB, RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console
 from rich.table import Table
 
-from hashed_embedding import HashedEmbedder  # isort: skip  (in the tests' folder, which llm_world adds)
+from tests.hashed_embedding import HashedEmbedder  # isort: skip  (llm_world says where)
 
 # From peers.md, measured on one machine with a stub LLM that answers at once.
 MEASURED_BEFORE = (("LightRAG 1.5.7", "4,652-4,801", "-", "2.0-2.1"), ("Microsoft GraphRAG 3.3", "6,531", "-", "3.6"),

@@ -31,7 +31,7 @@ from llm_world import RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console
 from rich.table import Table
 
-from hashed_embedding import HashedEmbedder  # isort: skip  (in the tests' folder, which llm_world adds)
+from tests.hashed_embedding import HashedEmbedder  # isort: skip  (llm_world says where)
 
 HELD_OUT = 400
 AT_ONCE = 16

@@ -25,7 +25,7 @@ from banyan.config import Settings
 from banyan.text.scripts import estimate_tokens
 from llm_world import KB, ROOT, llm_server
 
-from llm_brain import reply, step  # isort: skip  (in the tests' folder, which llm_world adds)
+from tests.llm_brain import reply, step  # isort: skip  (llm_world says where)
 
 QUESTIONS = {
     "en": {"two-hop": ("On which river lies the city where Marie Curie was born?",

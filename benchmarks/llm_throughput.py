@@ -115,7 +115,7 @@ def _best(runs: Sequence[Run]) -> Run:
 def _embedder(name: str) -> Embedder:
     if name == "real":
         return load_embedder(Settings(_env_file=None))
-    from hashed_embedding import HashedEmbedder  # noqa: PLC0415  (in the tests' folder, which llm_world adds)
+    from tests.hashed_embedding import HashedEmbedder  # noqa: PLC0415  (llm_world says where)
 
     return HashedEmbedder()
 

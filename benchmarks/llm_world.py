@@ -18,9 +18,10 @@ RECORDED = DATA / "openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json
 QUESTIONS = DATA / "musique_train.json"
 KB = "benchmark"
 
-sys.path.insert(0, str(ROOT / "tests"))
-import llm_server  # noqa: E402  (in the tests' folder)
+sys.path.append(str(ROOT))
 from recorded_brain import recorded_brain  # noqa: E402
+
+from tests import llm_server  # noqa: E402
 
 
 def write_passages(path: Path, count: int) -> Path:

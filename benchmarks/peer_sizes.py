@@ -25,11 +25,13 @@ from rich.console import Console
 from rich.table import Table
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+sys.path.insert(0, str(HERE))
+sys.path.append(str(HERE.parent))
 
-import llm_server  # noqa: E402
 from bench_peers import dataset, script  # noqa: E402
 from peer_endpoint import PeerEndpoint  # noqa: E402
+
+from tests import llm_server  # noqa: E402
 
 LONGEST = 600
 """Seconds that a build may take."""

@@ -40,7 +40,7 @@ Ask = Callable[[str], Awaitable[object]]
 
 def scripted(_: Path) -> Any:
     """Return the script of the tests' endpoint, which answers every step by simple rules."""
-    import llm_server  # noqa: PLC0415  (beside the tests; llm_world says where)
+    from tests import llm_server  # noqa: PLC0415  (llm_world says where)
 
     return llm_server.scripted_brain()
 

@@ -174,7 +174,7 @@ def model(seconds: float | None, clients: int) -> Iterator[dict[str, str]]:
     if seconds is None:
         yield {}
         return
-    with subprocess.Popen([sys.executable, str(PROJECT / "tests" / "llm_server.py"), "--seconds", str(seconds)],
+    with subprocess.Popen([sys.executable, "-m", "tests.llm_server", "--seconds", str(seconds)], cwd=PROJECT,
                           stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

@@ -29,23 +29,18 @@ As LangGraph compiled them. Dashed: taken when it is needed. `python -m tests.gr
 
 def picture(drawn: Any, title: str) -> str:
     network = nx.DiGraph()
-    network.add_nodes_from(drawn.nodes)
-    network.add_edges_from((edge.source, edge.target, {"if": edge.conditional}) for edge in drawn.edges)
-    far = nx.single_source_shortest_path_length(network, "__start__")
+    network.add_nodes_from(sorted(drawn.nodes))
+    network.add_edges_from(sorted((edge.source, edge.target, {"if": edge.conditional}) for edge in drawn.edges))
+    # Within a loop, the edges that are taken when they are needed lead back.
     loops = {node: loop for loop in nx.strongly_connected_components(network) for node in loop}
-    back = {(node, after) for node, after in network.edges
-            if after == node or (far[after] < far[node] and after in loops[node])}
-    forward = nx.DiGraph([edge for edge in network.edges if edge not in back])
-    while not nx.is_directed_acyclic_graph(forward):
-        again = min(edge for edge in nx.find_cycle(forward) if network.edges[edge]["if"])
-        back.add(again)
-        forward.remove_edge(*again)
-    layers = [sorted(layer, key=lambda node: (far[node], node)) for layer in _layers(forward)]
+    forward = nx.DiGraph((node, after) for node, after, is_conditional in network.edges(data="if")
+                         if after not in loops[node] or not is_conditional)
+    layers = [sorted(layer) for layer in nx.topological_generations(forward)]
     width = max(map(len, layers)) * _WIDTH + 80
     places = {node: (width / 2 + (index - (len(layer) - 1) / 2) * _WIDTH, 30 + number * _GAP)
               for number, layer in enumerate(layers) for index, node in enumerate(layer)}
     height = 60 + (len(layers) - 1) * _GAP
-    lines = [_edge(places, edge, conditional=network.edges[edge]["if"], back=edge in back)
+    lines = [_edge(places, edge, conditional=network.edges[edge]["if"], back=edge not in forward.edges)
              for edge in sorted(network.edges)]
     head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
             f'aria-label="{escape(title)}">')
@@ -54,36 +49,22 @@ def picture(drawn: Any, title: str) -> str:
                       "</svg>", ""])
 
 
-def _layers(forward: nx.DiGraph) -> list[list[str]]:
-    depth: dict[str, int] = {}
-    for node in nx.topological_sort(forward):
-        depth[node] = max((depth[before] + 1 for before in forward.predecessors(node)), default=0)
-    depth["__end__"] = max(depth.values()) + (list(depth.values()).count(depth["__end__"]) > 1)
-    return [[node for node in depth if depth[node] == number] for number in range(max(depth.values()) + 1)]
-
-
 def _edge(places: dict[str, tuple[float, float]], edge: tuple[str, str], *, conditional: bool, back: bool) -> str:
     (x1, y1), (x2, y2) = places[edge[0]], places[edge[1]]
     if edge[0] == edge[1]:
         y1, y2 = y1 + _HEIGHT / 4, y1 - _HEIGHT / 4
     beside = [x for x, y in places.values() if min(y1, y2) <= y <= max(y1, y2)]
     half, kind = _HEIGHT / 2, "if" if conditional else "then"
-    if back or (y2 - y1 > _GAP and x1 > places["__start__"][0]):  # from the right side, around, into the right side
-        start, end = x1 + _BOX / 2, x2 + _BOX / 2
-        out = _control(start, max(beside) + _BOX / 2 + _BESIDE, end)
-        way = f"M{start:g} {y1:g}C{out:g} {y1:g} {out:g} {y2:g} {end:g} {y2:g}"
-    elif y2 - y1 > _GAP:  # past a layer: around it on the left
-        start, end = x1 - _BOX / 2, x2 - _BOX / 2
-        out = _control(start, min(beside) - _BOX / 2 - _BESIDE, end)
+    if back or y2 - y1 > _GAP:  # past a layer: around it on the right if it leads back, else on the left
+        side = 1 if back or x1 > places["__start__"][0] else -1
+        start, end = x1 + side * _BOX / 2, x2 + side * _BOX / 2
+        outermost = max(beside, key=lambda x: side * x) + side * (_BOX / 2 + _BESIDE)
+        # Where both control points of a cubic curve lie so that half of its way is there.
+        out = (8 * outermost - start - end) / 6
         way = f"M{start:g} {y1:g}C{out:g} {y1:g} {out:g} {y2:g} {end:g} {y2:g}"
     else:
         way = f"M{x1:g} {y1 + half:g}L{x2:g} {y2 - half:g}"
     return f'<path d="{way}" class="{kind}"/>'
-
-
-def _control(start: float, middle: float, end: float) -> float:
-    """Where both control points of a cubic curve lie so that half of its way is at `middle`."""
-    return (8 * middle - start - end) / 6
 
 
 def _node(name: str, x: float, y: float) -> str:

@@ -1,13 +1,12 @@
 """An OpenAI-compatible chat server on loopback, for tests: protocol and faults are real, answers scripted.
 
 In a test: `with LlmServer() as server: ... server.base_url ... server.stats`. For other processes:
-`python tests/llm_server.py [--seconds S]` prints its base URL.
+`python -m tests.llm_server [--seconds S]` prints its base URL.
 """
 
 import argparse
 import asyncio
 import hashlib
-import importlib.util
 import json
 import sys
 import threading
@@ -15,14 +14,16 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal, Self
 
 import uvicorn
 from banyan.text.scripts import estimate_tokens
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from . import llm_brain as brain
+from . import llm_wire as wire
+from .llm_batches import Batches
 
 Kind = Literal["status", "truncated", "fenced", "types", "empty", "reset", "stall", "filtered", "packed", "endless"]
 
@@ -68,18 +69,6 @@ class Odds:
         return draw < self.probability
 
 
-def _beside(name: str) -> ModuleType:
-    full_name = f"tests.{name}"
-    if full_name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full_name, Path(__file__).with_name(f"{name}.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[full_name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full_name])
-    return sys.modules[full_name]
-
-
-brain, wire = _beside("llm_brain"), _beside("llm_wire")
 Turn = wire.Turn
 Script = Callable[[dict[str, Any]], str | Fault | Turn]
 
@@ -122,7 +111,7 @@ class LlmServer:
         self.seconds = seconds
         self.rate = rate
         self.streams = streams
-        self.batches = _beside("llm_batches").Batches(self._answer_batched) if batches else None
+        self.batches = Batches(self._answer_batched) if batches else None
         self.may_end = threading.Event()
         """Streams wait for it before their end."""
         self.may_end.set()

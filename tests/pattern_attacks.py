@@ -5,7 +5,8 @@ repetition a text repeats what it takes, after what stands before it, and ends w
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from re import _compiler as compiler
 from re import _constants as codes
 from re import _parser as parser
 from typing import Any
@@ -15,6 +16,7 @@ _PROBES = " \ta0A中,.-(（[<#|'\"/:;=&*_的年\nzZ9é，。、»s"
 _LONG = 20
 """Repetitions of less are a constant factor."""
 _REPETITIONS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
+_SINGLE = (codes.IN, codes.ANY, codes.NOT_LITERAL, codes.LITERAL)
 _NOTHING = "\x01"
 """What nearly nothing takes."""
 _ENDS = (_NOTHING, "")
@@ -44,23 +46,25 @@ def text_of(way: tuple[str, str, str], length: int) -> str:
     return begin + pump * max(1, (length - len(begin)) // len(pump)) + end
 
 
+def _inner(code: Any, given: Any) -> Sequence[Any]:
+    """The expressions within an item of an expression: of an alternative several."""
+    if code in _REPETITIONS:
+        return [given[2]]
+    if code is codes.SUBPATTERN:
+        return [given[-1]]
+    if code is codes.ATOMIC_GROUP:
+        return [given]
+    return given[1] if code is codes.BRANCH else []
+
+
 def _repetitions(tree: Any, before: str, flags: int) -> Iterator[tuple[str, Any]]:
     """Each long repetition in an expression, after a text that leads to it."""
     for code, given in tree:
-        if code in _REPETITIONS:
-            _, most, body = given
-            if most >= _LONG:
-                yield before, body
-            yield from _repetitions(body, before, flags)
-        elif code is codes.SUBPATTERN:
-            yield from _repetitions(given[-1], before, flags)
-        elif code is codes.ATOMIC_GROUP:
-            yield from _repetitions(given, before, flags)
-        elif code is codes.BRANCH:
-            for branch in given[1]:
-                yield from _repetitions(branch, before, flags)
-        elif code in (codes.ASSERT, codes.ASSERT_NOT):
-            yield from _repetitions(given[1], before, flags)
+        if code in _REPETITIONS and given[1] >= _LONG:
+            yield before, given[2]
+        looked_at = [given[1]] if code in (codes.ASSERT, codes.ASSERT_NOT) else _inner(code, given)
+        for inner in looked_at:
+            yield from _repetitions(inner, before, flags)
         before += _sample([(code, given)], 0, flags)
 
 
@@ -72,37 +76,14 @@ def _letters(body: Any, flags: int) -> list[str]:
     return _of_class(items[0], flags)[:6] if len(items) == 1 and items[0][0] in _SINGLE else []
 
 
-_SINGLE = (codes.IN, codes.ANY, codes.NOT_LITERAL, codes.LITERAL)
-
-
 def _of_class(item: tuple[Any, Any], flags: int) -> list[str]:
+    """Letters that an item of an expression takes: those that are written in it first, then some of each kind."""
     code, given = item
-    if code is codes.LITERAL:
-        return [chr(given)]
-    if code is codes.ANY:
-        return [letter for letter in _PROBES if letter != "\n"]
-    if code is codes.NOT_LITERAL:
-        return [letter for letter in _PROBES if ord(letter) != given]
-    negated = given[0][0] is codes.NEGATE
-    taken = [letter for letter in _PROBES if negated != any(_takes(one, letter, flags) for one in given)]
-    own = [chr(value if kind is codes.LITERAL else value[0]) for kind, value in given
+    written = [(code, given)] if code is codes.LITERAL else given if code is codes.IN else []
+    own = [chr(value if kind is codes.LITERAL else value[0]) for kind, value in written
            if kind in (codes.LITERAL, codes.RANGE)]
-    return list(dict.fromkeys((taken if negated else own[:4] + taken) or ["\x02"]))
-
-
-def _takes(one: tuple[Any, Any], letter: str, flags: int) -> bool:
-    kind, value = one
-    if kind is codes.LITERAL:
-        return ord(letter) == value
-    if kind is codes.RANGE:
-        return value[0] <= ord(letter) <= value[1]
-    if kind is codes.CATEGORY:
-        return bool(re.match(_CATEGORIES[value], letter, flags & re.ASCII))
-    return False
-
-
-_CATEGORIES = {codes.CATEGORY_DIGIT: r"\d", codes.CATEGORY_NOT_DIGIT: r"\D", codes.CATEGORY_SPACE: r"\s",
-               codes.CATEGORY_NOT_SPACE: r"\S", codes.CATEGORY_WORD: r"\w", codes.CATEGORY_NOT_WORD: r"\W"}
+    single = compiler.compile(parser.SubPattern(parser.State(), [item]), flags & ~re.DEBUG)
+    return list(dict.fromkeys(letter for letter in (*own[:4], *_PROBES) if single.fullmatch(letter))) or ["\x02"]
 
 
 def _sample(tree: Any, variant: int, flags: int) -> str:
@@ -112,12 +93,7 @@ def _sample(tree: Any, variant: int, flags: int) -> str:
         if code in _SINGLE:
             letters = _of_class((code, given), flags)
             parts.append(letters[variant % len(letters)])
-        elif code in _REPETITIONS:
-            parts.append(_sample(given[2], variant, flags) * max(given[0], min(variant, given[1])))
-        elif code is codes.SUBPATTERN:
-            parts.append(_sample(given[-1], variant, flags))
-        elif code is codes.ATOMIC_GROUP:
-            parts.append(_sample(given, variant, flags))
-        elif code is codes.BRANCH:
-            parts.append(_sample(given[1][variant % len(given[1])], variant, flags))
+        elif inner := _inner(code, given):
+            times = max(given[0], min(variant, given[1])) if code in _REPETITIONS else 1
+            parts.append(_sample(inner[variant % len(inner)], variant, flags) * times)
     return "".join(parts)

@@ -14,7 +14,6 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,9 @@ from banyan.schemas.extraction import (
 )
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
+
+from .command_line import Result
+from .copying import copied
 
 SCHEMA: dict[str, Any] = {
     "name": "scripted",
@@ -160,8 +162,6 @@ class Workshop:
 
     def copy_built(self, texts: dict[str, str] | None = None) -> list[str]:
         """Copy a knowledge base that each process builds once with such settings: that of TEXTS, or of other texts."""
-        from .copying import copied  # noqa: PLC0415  (benchmarks import this file without its package)
-
         texts = TEXTS if texts is None else texts
         built = _built(self.embedder, tuple(texts.items()), tuple(sorted(self.changes.items())))
         copied(Layout.by(built.settings, "kb"), Layout.by(self.settings, "kb"))
@@ -199,19 +199,6 @@ WAITING = {
 """What two documents say that the schema has no words for."""
 
 
-@dataclass
-class Result:
-    code: int
-    out: str
-    err: str
-
-    def refused(self, *words: str) -> "Result":
-        """The command failed, and each of the words is in what it said."""
-        assert self.code == 1, self
-        assert [one for one in words if one not in self.err] == [], self.err
-        return self
-
-
 class Shell(Workshop):
     """The command line in this process, with the tests' embedder and reasoner."""
 
@@ -238,18 +225,14 @@ class Shell(Workshop):
         return Result(int(ended.value.code or 0), printed.out, printed.err.replace("\n", " "))
 
     def data(self, *arguments: object) -> Any:
-        result = self(*arguments, "--kb", "kb", "--json")
-        assert result.code == 0, result.err
-        return json.loads(result.out)
+        return self(*arguments, "--kb", "kb", "--json").json
 
     def run_build(self, *paths: object) -> Result:
         given = paths or [self.documents]
         return self("build", *given, "--kb", "kb", "--json", "--schema", self.schema)
 
     def report(self) -> Any:
-        result = self.run_build()
-        assert result.code == 0, result.err
-        return json.loads(result.out)
+        return self.run_build().json
 
     def sound(self) -> bool:
         result = self("verify", "--kb", "kb")

@@ -30,7 +30,7 @@ UNREADABLE = {
     "empty.txt": (b"", "no text in it: add text or remove it"),
     "blank.md": (b" \n\t\n", "no text in it: add text or remove it"),
     "program.txt": (bytes(range(256)) * 40, "convert"),
-    "table.xyz": (b"some text", ".xyz is not a known format: convert it to one of"),
+    "picture.xyz": (bytes(range(256)), ".xyz is not a known format: convert it to one of"),
     "broken.pdf": (b"%PDF-1.4 nothing more", "PDF"),
 }
 

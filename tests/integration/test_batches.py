@@ -12,13 +12,12 @@ import pytest
 from banyan.agents.construction.inputs import NoModelError
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.estimate import estimate_build
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.models.llm import batches
 from banyan.models.llm.limits import process_endpoints
 
 from .. import command_line, llm_server
 from ..hashed_embedding import HashedEmbedder
+from ..model_home import ModelHome
 from ..newest import contents, newest
 from ..waiting import WITHIN
 
@@ -39,20 +38,16 @@ def server(monkeypatch) -> Iterator[Any]:
 
 @pytest.fixture
 def home(tmp_path, server) -> "Home":
-    return Home(tmp_path, server.base_url)
+    return Home(tmp_path, server)
 
 
-class Home:
-    """A home folder with builds of few documents, each as a process of its own would run it."""
+class Home(ModelHome):
+    """Builds of few documents at known prices, ordinary ones and by batch."""
 
-    def __init__(self, folder: Path, base_url: str) -> None:
+    def __init__(self, folder: Path, server: Any) -> None:
         prices = folder / "prices.json"
         prices.write_text(json.dumps({"scripted": {"prompt": 2.0, "completion": 8.0}}))
-        self.settings = Settings(_env_file=None, home=folder, llm_base_url=base_url, llm_model="scripted",
-                                 llm_retries=0, extract_tokens=300, prices=prices)
-
-    def resources(self) -> Any:
-        return Resources(self.settings, HashedEmbedder())
+        super().__init__(folder, HashedEmbedder(), server, extract_tokens=300, prices=prices)
 
     def add(self, name: str = "kb", *, documents: Any = FEW, batch: bool = False, **budget: Any) -> dict[str, Any]:
         process_endpoints.cache_clear()  # what another process has learnt of the endpoint
@@ -175,12 +170,12 @@ def test_a_budget_that_is_too_small_submits_nothing(home, server, budget):
 
 def test_an_endpoint_without_batches_and_no_model_are_named(tmp_path):
     with llm_server.LlmServer() as server:
-        home = Home(tmp_path, server.base_url)
+        home = Home(tmp_path, server)
         assert "has no batches: run without --batch" in home.add(batch=True)["stopped"]
         assert server.stats.requests == 0
         assert home.add()["stopped"] == ""
-    for settings in ({}, {"llm_model": "anthropic:model"}):
-        home.settings = Settings(_env_file=None, home=tmp_path, **settings)
+    for model in ("", "anthropic:model"):
+        home.base_url, home.model = None, model
         with pytest.raises(NoModelError, match="only a model at an OpenAI-compatible endpoint"):
             home.add("other", batch=True)
     assert not (tmp_path / "other").exists()

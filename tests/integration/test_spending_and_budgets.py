@@ -1,6 +1,7 @@
-"""Budgets, accounts and estimates over the scripted endpoint: what is stopped, resumed, and foretold."""
+"""What a model costs, over the scripted endpoint: accounts, budgets and estimates, in processes and in commands."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
+ENGLISH = command_line.EXAMPLES / "en"
 server = model_home.server
 PRICE = {"prompt": 2.0, "cached": 0.5, "completion": 8.0}
 
@@ -66,15 +68,19 @@ def test_a_budget_reached_by_extraction_pays_no_summary(tmp_path, hashed_embedde
     assert [one.name for one in spent.status().spent_by_step] == ["extract", "infer"]
 
 
+def commands(folder: Path, server: Any, **settings: str) -> Any:
+    return command_line.CommandLine(folder, tuple({
+        "BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
+        warm_start.HASHED: "1", **settings}.items()))
+
+
 def test_commands_stop_at_a_cost_and_foretell_it(tmp_path, server, prices):
-    settings = {"BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
-                warm_start.HASHED: "1"}
-    unpriced = command_line.CommandLine(tmp_path, tuple(settings.items()))
+    unpriced = commands(tmp_path, server)
     unpriced("build", *FEW, "--kb", "kb", "--max-cost", "1").refused("BANYAN_PRICES")
     assert not (tmp_path / "home" / "kb").exists()
     assert server.stats.requests == 0
 
-    banyan = command_line.CommandLine(tmp_path, tuple({**settings, "BANYAN_PRICES": str(prices)}.items()))
+    banyan = commands(tmp_path, server, BANYAN_PRICES=str(prices))
     foretold = banyan("build", *FEW, "--kb", "kb", "--dry-run", "--json").json
     assert foretold["cost"] == pytest.approx(
         (foretold["prompt_tokens"] * PRICE["prompt"] + foretold["completion_tokens"] * PRICE["completion"]) / 1e6)
@@ -84,3 +90,44 @@ def test_commands_stop_at_a_cost_and_foretell_it(tmp_path, server, prices):
     shown = banyan("status", "--kb", "kb").out
     assert "step infer" in shown, "the schema comes first"
     assert "Spent" in shown
+
+
+@pytest.fixture(scope="module")
+def english(tmp_path_factory, llm):
+    """The commands, the report of a build by them, and what the endpoint counted."""
+    banyan = commands(tmp_path_factory.mktemp("english"), llm)
+    report = banyan("build", ENGLISH, "--kb", "english", "--json").json
+    return banyan, report, replace(llm.stats, steps=llm.stats.steps.copy())
+
+
+def test_a_build_pays_what_the_endpoint_counted(english):
+    _, report, stats = english
+    assert (report["documents"], report["chunks_failed"], report["stopped"]) == (16, 0, "")
+    assert min(report["entities"], report["triples"], report["communities"]) > 0
+    assert report["tokens"] == {"prompt": stats.prompt_tokens, "completion": stats.completion_tokens,
+                                "calls": stats.answers}
+    assert min(report["tokens"].values()) > 0
+    assert 1 < stats.steps["extraction"] < report["chunks"] / 2, "several chunks share a call"
+
+
+def test_a_dry_run_asks_nothing_and_makes_nothing(english, llm):
+    banyan, report, stats = english
+    before = llm.stats.requests
+    estimate = banyan("build", ENGLISH, "--kb", "unbuilt", "--dry-run", "--json").json
+    assert llm.stats.requests == before
+    assert not (banyan.folder / "home" / "unbuilt").exists()
+    assert (estimate["documents"], estimate["chunks"]) == (report["documents"], report["chunks"])
+    assert estimate["extraction"]["calls"] == stats.steps["extraction"]
+    # What the scripted model answers is shorter than what models do.
+    assert 0.75 * stats.prompt_tokens < estimate["prompt_tokens"] < 1.25 * stats.prompt_tokens
+    assert estimate["completion_tokens"] > 0
+    assert estimate["cost"] is None
+
+
+def test_a_first_build_whose_endpoint_is_away_says_so_and_asks_for_the_same_command(tmp_path, llm):
+    away = commands(tmp_path, llm, BANYAN_LLM_BASE_URL="http://127.0.0.1:9/v1")
+    stopped = away("build", *FEW, "--kb", "few").refused("it cannot be reached")
+    assert "nothing: all is read" not in stopped.out
+    assert away("verify", "--kb", "few").code == 0
+    away("ask", "Where was Marie Curie born?", "--kb", "few").refused("run the same `banyan build` again")
+    assert commands(tmp_path, llm)("build", *FEW, "--kb", "few", "--json").json["chunks_failed"] == 0

@@ -8,7 +8,7 @@ from banyan.cli.commands.evaluation import eval_qa
 from banyan.evaluation.agent_answers import evaluate
 from banyan.evaluation.recall import DatasetQuestion, GoldPassage
 from banyan.schemas.inquiry import Judgement
-from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
+from banyan.schemas.retrieval import DraftAnswer
 
 from ... import asking
 
@@ -16,12 +16,7 @@ opened, resources = asking.opened, asking.resources
 
 
 def quoting(document, words, confidence, short=""):
-    def reply(inquiry):
-        items = list(inquiry.items())
-        number = next(n for n, item in enumerate(items, 1) if item.document == document and item.kind == "passage")
-        claims = [Claim(text=words, quotes=[Quote(item=number, words=words)])]
-        return Judgement(draft=DraftAnswer(answerable=True, confidence=confidence, short=short, claims=claims))
-    return reply
+    return asking.quoting((document, words), confidence=confidence, short=short)
 
 
 ULM = DatasetQuestion(id="a", question="Where was Ada Byron born?", gold=(GoldPassage(id="ada"),), answers=("Ulm",))
@@ -41,7 +36,7 @@ def test_a_right_answer_scores_in_full(resources):
     assert (report.questions, report.unanswerable, report.answered) == (1, 0, 1)
     assert set(report.answers.values()) == set(report.citations.values()) == {100}
     record = report.records[0]
-    assert (record.answer, record.cited, record.confidence) == (BORN, ("ada",), 0.8)
+    assert (record.answer, record.cited, record.confidence) == (f"Claim on ada: {BORN}", ("ada",), 0.8)
 
 
 def test_citations_are_scored_by_document(resources):

@@ -152,26 +152,20 @@ def test_everything_derived_follows_a_change_and_readers_see_it_when_it_has_ende
         assert verify(kb) == []
 
 
-@pytest.mark.parametrize(("change", "place"), [
-    ("retype", "agents.resources.derive"), ("deletion", "graph_store.resolution.resolver.Surroundings")])
 def test_an_edit_that_was_killed_before_its_end_is_taken_up_by_the_next_run(
-        shop: Workshop, tmp_path: Path, change: str, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = Workshop(tmp_path / "other", shop.embedder)
     other.copy_built()
     with other.resources() as resources:
-        CHANGES[change](resources)
-
-    kills: list[str] = []
+        CHANGES["retype"](resources)
 
     def killed(*_: object) -> None:
-        kills.append(place)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, shop.resources() as resources:
-        patch.setattr(f"banyan.{place}", killed)
+        patch.setattr("banyan.agents.resources.derive", killed)
         with pytest.raises(KeyboardInterrupt):
-            CHANGES[change](resources)
-    assert kills == [place]  # a database whose statement was interrupted is asked nothing more
+            CHANGES["retype"](resources)
     with shop.resources() as resources:
         resources.update_tree("kb")
     with KnowledgeBase.open(shop.settings.home, "kb", shop.embedder) as kb:

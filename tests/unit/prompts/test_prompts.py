@@ -21,7 +21,6 @@ from banyan.prompts.rendering import (
 from banyan.prompts.schema_text import inquiry_values, passage_text, schema_block
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
-from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.inquiry import Block, Inquiry, Round
 from banyan.schemas.lookups import TOOLS
 from banyan.schemas.retrieval import Passage
@@ -34,12 +33,6 @@ LANGUAGES = get_args(Language)
 EXTRACTION_LIMIT = 600
 EXAMPLE_LIMIT = 200
 AGENT_LIMIT = 850
-
-
-def fixed_tokens(schema: GraphSchema, language: Language) -> int:
-    prompt = render("extract", language, schema=schema_block(schema, language), text="", example="",
-                    instructions="")
-    return sum(estimate_tokens(message) for message in prompt)
 
 
 def test_every_language_has_every_step_with_the_same_places_and_shape():
@@ -58,9 +51,14 @@ def test_every_language_has_every_step_with_the_same_places_and_shape():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_fixed_extraction_prompt_keeps_its_limit(language):
-    assert fixed_tokens(load_schema("encyclopedia"), language) < EXTRACTION_LIMIT
+def test_the_fixed_parts_of_prompts_keep_their_limits(language):
+    schema = schema_block(load_schema("encyclopedia"), language)
+    extract = render("extract", language, schema=schema, text="", example="", instructions="")
+    agent = render("agent", language, **inquiry_values(Inquiry(question="", tools=TOOLS, mode="open"), language),
+                   instructions="")
+    assert extract.tokens < EXTRACTION_LIMIT
     assert estimate_tokens(example("extract", language)) < EXAMPLE_LIMIT
+    assert agent.tokens < AGENT_LIMIT
 
 
 @pytest.mark.parametrize("closing", ["</data>", "</DATA >", "< / data>", "＜/data＞", "<data>", "<\n/data>",
@@ -140,10 +138,3 @@ def test_metadata_in_a_passage_does_not_repeat_its_title():
                    text="| Document: Grid support (rfc-9.txt) | Title: Grid support | Status: Adopted |\nIt has grids.")
     assert passage_text(item) == "| Status: Adopted |\nIt has grids."
     assert passage_text(item.model_copy(update={"title": ""})) == item.text
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_fixed_part_of_the_agents_prompt_keeps_its_limit(language):
-    inquiry = Inquiry(question="", tools=TOOLS, mode="open")
-    prompt = render("agent", language, **inquiry_values(inquiry, language), instructions="")
-    assert prompt.tokens < AGENT_LIMIT
