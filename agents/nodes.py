@@ -71,7 +71,9 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
         state = dict(state)
         for name in adapters.keys() & state.keys():
             state[name] = adapters[name].validate_python(state[name])
-        arguments = (state, get_runtime().context or context_class()) if context_class else (state,)
+        arguments = [state]
+        if context_class:
+            arguments.append(get_runtime().context or context_class())
         # The first step has not checked the knowledge base's name yet, so it may be any value.
         attributes = {"banyan.node": step.__name__, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]}
         try:
@@ -80,7 +82,7 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise
         except BaseException:
-            await asyncio.shield(asyncio.to_thread(abandon, state))
+            await asyncio.shield(asyncio.to_thread(abandon, state))  # even if the run is cancelled once more
             raise
 
     return _Node(step.__name__, node)
@@ -94,13 +96,13 @@ def _model_fields(state: type) -> dict[str, TypeAdapter[Any]]:
 
 
 def _has_model(type_: Any) -> bool:
-    """Return True if a type is or contains a model; LangGraph stores messages itself."""
+    """Return True if a type is or contains a model, other than a message, which LangGraph stores itself."""
     is_model = isinstance(type_, type) and issubclass(type_, BaseModel) and not issubclass(type_, BaseMessage)
     return is_model or any(map(_has_model, get_args(type_)))
 
 
 def _to_plain_data(value: Any) -> Any:
-    """Return a step's result with plain data in the place of models."""
+    """Return a step's result with plain data in the place of models, also within commands; messages stay."""
     match value:
         case Command():
             return replace(value, update=_to_plain_data(value.update), goto=_to_plain_data(value.goto))
@@ -120,7 +122,7 @@ class ContextError(BanyanError):
 
 
 def check_context(context: object) -> None:
-    """Check that all values of a context have the types that its class declares."""
+    """Raise ContextError unless all values of a context have the types that its class declares."""
     try:
         # The context is validated as JSON, in which a tuple is a list. `strict` rejects "false" as a bool.
         TypeAdapter[Any](type(context)).validate_json(to_json(vars(context), fallback=repr), strict=True)
@@ -131,6 +133,7 @@ def check_context(context: object) -> None:
 
 
 def _configurable(name: str) -> str:
+    """Return a value of the current run's configuration as text; "" if it has none of this name."""
     return str(get_config().get("configurable", {}).get(name) or "")
 
 
@@ -148,10 +151,11 @@ def served_client() -> str:
     return _configurable(_USER).partition(":")[0]
 
 
-def is_seen(name: object) -> bool:
+def is_seen_by_client(name: object) -> bool:
     """Return True if the client that started this run may see all of some knowledge bases, as "a,b" names them."""
     _, colon, allowed = _configurable(_USER).partition(":")
-    return not colon or set(str(name).split(",")) <= set(allowed.split(","))
+    is_limited = bool(colon)  # without a colon the key, or a run without one, may see every knowledge base
+    return not is_limited or set(str(name).split(",")) <= set(allowed.split(","))
 
 
 def resumed_run() -> str:
@@ -163,10 +167,10 @@ def resumed_run() -> str:
 
 
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
-    """Check that a run that was started through a server may read the files that its input names."""
+    """Raise IngestError if a run through a server may not read a file of its input: those below `folders` it may."""
     allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
-    names_of_schemas = {"", AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()}
-    for file in files if schema in names_of_schemas else [*files, schema]:
+    is_schema_a_file = schema not in {"", AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()}
+    for file in [*files, schema] if is_schema_a_file else files:
         path = Path(file).resolve()
         if not any(path.is_relative_to(folder) for folder in allowed):
             raise IngestError(
@@ -180,7 +184,10 @@ class ModelChoiceError(BanyanError):
 
 
 def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: bool) -> None:
-    """Check that the steps of a question, in a checked context, may use the models that it chooses."""
+    """Raise ModelChoiceError if a question may not use a model that it chooses: a server offers only some.
+
+    `models` has been checked by `check_context`, so its keys are steps.
+    """
     if not all(models.values()):
         raise ModelChoiceError('`models` names a model for each step, as in {"answer": "gpt-4o"}: fix the context')
     if models and not settings.uses_llm:

@@ -20,7 +20,7 @@ from ..agents.resources import Resources, default_resources
 from ..agents.retrieval.cited_message import sources_text
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
-from ..agents.retrieval.wording import read_conversation, respelt
+from ..agents.retrieval.wording import read_conversation, respell
 from ..config import Settings
 from ..graph_store.joined_documents import joined_id
 from ..graph_store.layout import check_names
@@ -179,7 +179,7 @@ def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext
     _, question = read_conversation({"question": query})
     with resources.snapshots_of(kb, context.scope) as snapshots:
         retrievers = snapshots.retrievers
-        question, _ = respelt(question, *(retriever.index for retriever in retrievers.values()))
+        question, _ = respell(question, *(retriever.index for retriever in retrievers.values()))
         return [(chunk.id, RetrievedPassage(
             document=joined_id(base, chunk.document_id), title=chunk.title, start=chunk.start,
             end=chunk.start + len(chunk.text), text=chunk.text, score=score))

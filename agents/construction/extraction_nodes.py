@@ -34,7 +34,7 @@ _ROWS_AT_ONCE = 10_000  # chunks of numbered rows in a transaction, each of whic
 
 
 class _Reading(NamedTuple):
-    """A chunk, what the rules extracted from its rows, and the request for its other text; None if there is nothing."""
+    """A chunk, what the rules extracted from its table rows, and the request for its other text, or None."""
 
     chunk: Chunk
     rows: Extraction
@@ -114,38 +114,42 @@ class ExtractionNodes(BuildNodes):
             if not is_back_matter(chunk.heading):  # the names in a list of references are those of other works
                 document = document_name(chunk.document_id, chunk.title, metadata)
                 rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, rules_schema, document)
-            # A model is not asked about headings and navigation.
+            # A model is not asked about headings and navigation; the rules read them at no cost.
             is_asked = has_statement(prose) if uses_llm else bool(prose.strip())
             request = extraction_request(chunk, prose, metadata, instructions) if is_asked else None
             readings.append(_Reading(chunk, rows, request))
         return _Work(state, readings, schema, budget, reasoner, fingerprint)
 
     async def _fetch_batches(self, state: ChunksInput, works: Sequence[_Work]) -> list[_Work]:
-        """Have the endpoint answer calls in batches, and return the calls with the reasoner that has the replies."""
+        """Have the endpoint answer calls in batches, and return the calls with the reasoner that has the replies.
+
+        Without the option `batch` none is submitted: only those of an earlier build are fetched, or else cancelled.
+        """
         reasoner = await in_thread(self._resources.batched_reasoner, state["knowledge_base"])
         calls = [([reading.request for reading in work.readings if reading.request], work.schema) for work in works]
 
         def permit(submitted: Sequence[tuple[Sequence[ExtractionRequest], GraphSchema]], prompt_tokens: int) -> None:
+            """Raise BudgetExceeded if the run's budget, which all works share, does not suffice for these calls."""
             if works[0].budget:
                 works[0].budget.check_ahead(self._resources.settings.model_of("extract") + BATCHED, prompt_tokens,
                                             estimate_completion([requests for requests, _ in submitted]))
 
+        async def note_open(batches: Any) -> None:
+            await self._in_step(state, lambda kb: kb.database.note(BUILD, **{OPEN_BATCHES: batches}))
+
         show_progress("batch", 0, len(calls))
-        noted = await self._in_step(state, lambda kb: kb.database.notes(BUILD).get(OPEN_BATCHES, []))
-        await reasoner.fetch(
-            calls, noted, lambda batches: self._in_step(
-                state, lambda kb: kb.database.note(BUILD, **{OPEN_BATCHES: batches})),
-            permit if build_options(state).batch else None)
+        open_batches = await self._in_step(state, lambda kb: kb.database.notes(BUILD).get(OPEN_BATCHES, []))
+        await reasoner.fetch(calls, open_batches, note_open, permit if build_options(state).batch else None)
         show_progress("batch", len(calls), len(calls))
         return [work._replace(reasoner=reasoner) for work in works]
 
     async def _extract_call(self, work: _Work) -> list[str]:
-        """Extract the chunks of a call; return those that failed because the endpoint gave no answer."""
+        """Extract the chunks of a call, if it fails each by its own; return those that the endpoint did not answer."""
         chunk_ids, errors = [reading.chunk.id for reading in work.readings], dict[str, ReasonerError]()
         error = await self._extract_together(work, work.readings)
         if error and len(chunk_ids) == 1:
             errors[chunk_ids[0]] = error
-        elif error:
+        elif error:  # perhaps one chunk alone is the cause; the note has a resumed build split the call, too
             await self._in_step(work.state, lambda kb: split_call(kb.database, chunk_ids))
             for reading in work.readings:
                 if error := await self._extract_together(work, [reading]):
@@ -160,15 +164,18 @@ class ExtractionNodes(BuildNodes):
         return [chunk for chunk, error in errors.items() if isinstance(error, EndpointFailed)]
 
     async def _extract_together(self, work: _Work, readings: Sequence[_Reading]) -> ReasonerError | None:
-        """Extract some chunks with one call and store the extractions; return the error if the call failed."""
+        """Extract some chunks with one call and store the extractions; return the error if the call failed.
+
+        EndpointDown is raised, because it stops the build.
+        """
         extraction_of = {reading.chunk.id: reading.rows for reading in readings}
         requests = {reading.chunk.id: reading.request for reading in readings if reading.request}
-        sizes = Counter[str]()  # the tokens of the call are charged to the documents by the characters that it reads
+        characters = Counter[str]()  # the call's tokens are charged to the documents by the characters that it reads
         for reading in readings:
             if reading.request:
-                sizes[reading.chunk.document_id] += len(reading.request.text)
+                characters[reading.chunk.document_id] += len(reading.request.text)
         try:
-            with charge_calls(build=work.state["run"], documents=sizes, budget=work.budget):
+            with charge_calls(build=work.state["run"], documents=characters, budget=work.budget):
                 extractions = await work.reasoner.extract([*requests.values()], work.schema) if requests else []
         except EndpointDown:
             raise
@@ -177,7 +184,7 @@ class ExtractionNodes(BuildNodes):
         for chunk, extraction in zip(requests, extractions, strict=True):
             extraction_of[chunk] = extraction_of[chunk].combine(extraction)
         # A model's call that read several documents gets an id, which is stored with each extraction from it.
-        call = content_id(*requests) if work.reasoner.reasons and len(sizes) > 1 else ""
+        call = content_id(*requests) if work.reasoner.reasons and len(characters) > 1 else ""
 
         def store(kb: KnowledgeBase) -> None:
             with kb.database.transaction():
@@ -200,11 +207,13 @@ class ExtractionNodes(BuildNodes):
 
 
 def _is_to_extract(kb: KnowledgeBase, chunk: str, fingerprint: str) -> bool:
-    """Return True unless a chunk has an extraction that waits to be written, or that was made in the same way."""
+    """Return True if a chunk has no extraction, or one that failed or was made in another way."""
     earlier, status = kb.extractions.fingerprint(chunk), kb.documents.status(chunk)
     if earlier is None:
         return True
-    return status != "extracted" and not (status == "done" and is_same_reading(earlier, fingerprint))
+    waits_to_be_written = status == "extracted"
+    is_up_to_date = status == "done" and is_same_reading(earlier, fingerprint)
+    return not waits_to_be_written and not is_up_to_date
 
 
 def write_numbered_rows(kb: KnowledgeBase, reader: str) -> None:

@@ -24,7 +24,7 @@ from ...text.table_rows import DOCUMENT
 from .state import BuildInput
 
 _T = TypeVar("_T")
-_DETAILS = re.compile(r"'[^']*+'|\d++")  # What differs between failures of one kind: ids and numbers
+_DETAILS = re.compile(r"'[^']*+'|\d++")  # what differs between the reasons of one kind of failure: ids and numbers
 _RECORD = ", record "  # between the file and the number of a record, in the source of its document
 DEFAULT_SCHEMA = "general"
 """The seed if no schema is named and no model can infer one."""
@@ -36,10 +36,10 @@ class NoModelError(BanyanError):
     """An option of the build needs a model, and none is set."""
 
 
-def check_model(*, uses_llm: bool, reread: bool = False, no_batches: bool = False,
+def check_model(*, uses_llm: bool, reread: bool = False, lacks_batches: bool = False,
                 fresh_verdicts: bool = False) -> None:
-    """Check that a model is set if an option needs one."""
-    if no_batches:
+    """Raise NoModelError if an option needs a model, or batches (`lacks_batches`), that the settings do not have."""
+    if lacks_batches:
         raise NoModelError("only a model at an OpenAI-compatible endpoint reads documents in batches, and none is set: "
                            "set BANYAN_LLM_BASE_URL and BANYAN_LLM_MODEL, or run without --batch")
     if fresh_verdicts and not uses_llm:
@@ -51,7 +51,7 @@ def check_model(*, uses_llm: bool, reread: bool = False, no_batches: bool = Fals
 
 
 def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
-    """Return True if a model infers the schema of a new base: none is named, and no recorded triples are read."""
+    """Return True if a model infers the schema of a new base: none is named, and its triples are not `recorded`."""
     return schema in {"", AUTO_SCHEMA} and recorded is None and uses_llm
 
 
@@ -61,7 +61,7 @@ def named_schema(schema: str) -> GraphSchema | None:
 
 
 def check_input(given: BuildInput) -> None:
-    """Check that the fields of the input have the declared types: a server passes on whatever a client sends."""
+    """Raise IngestError unless the fields of the input have the declared types: clients of a server send anything."""
     paths, recorded = given.get("paths") or [], given.get("recorded")
     if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
         raise IngestError("`paths` is a list of paths as texts: fix the input")
@@ -106,17 +106,18 @@ class ReadingNotes:
     def begin_file(self, file: str) -> None:
         """Show the name of the file that is read from now on."""
         self._file = file
-        self.add_documents(0)
+        self.add_documents(0)  # which shows the name
 
     def add_documents(self, number: int) -> None:
-        """Show that further documents are read."""
+        """Count further documents that were read, and show how many there are."""
         self.documents += number
         show_progress("read", self.documents, None, self._file)
 
     def add_failure(self, failure: LoadFailure) -> None:
-        """Note a file or record that cannot be read."""
+        """Note a file or record that cannot be read; of each kind only the first ones are listed, others counted."""
         is_empty = failure.reason.startswith(EMPTY)
-        (self.emptied_places if is_empty else self.failed_places).add(_place_of(failure.path))
+        places = self.emptied_places if is_empty else self.failed_places
+        places.add(_place_of(failure.path))
         kind = _DETAILS.sub("", failure.reason)
         self._failures_by_kind[kind] += 1
         if self._failures_by_kind[kind] <= self._most_failures:
@@ -125,10 +126,12 @@ class ReadingNotes:
     def failure_lines(self, folders: Sequence[Path | Address] = ()) -> list[str]:
         """Return the failures as lines "PATH: REASON", relative to their folder, and how many more there are."""
         lines = [f"{failure.path}: {failure.reason}" for failure in self._failures]
-        for folder in folders:
+        for folder in folders:  # a failure of the folder itself is left with its reason alone
             lines = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in lines]
-        return [*lines, *(f"{count - self._most_failures:,} more: {kind}"
-                          for kind, count in self._failures_by_kind.items() if count > self._most_failures)]
+        for kind, count in self._failures_by_kind.items():
+            if count > self._most_failures:
+                lines.append(f"{count - self._most_failures:,} more: {kind}")
+        return lines
 
     def partly_read_lines(self) -> list[str]:
         """Return what was not read of documents as lines, without what the failures say already."""
@@ -137,7 +140,10 @@ class ReadingNotes:
 
 
 def require_any(items: Iterator[_T], paths: Sequence[Path | Address], notes: ReadingNotes) -> Iterator[_T]:
-    """Check that an iterator has an item or a failure, and return an iterator over all of its items."""
+    """Return an iterator over the same items; raise IngestError if there are none although paths were given.
+
+    The first item is read at once. If files were given that cannot be read, their failures are reported instead.
+    """
     first = next(items, None)
     if first is not None:
         return chain((first,), items)
@@ -148,8 +154,11 @@ def require_any(items: Iterator[_T], paths: Sequence[Path | Address], notes: Rea
     return iter(())
 
 
-def distinct(given: Sequence[Document], read: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:
-    """Yield the documents given as text, then those read from files, and note the ids of these; no id comes twice."""
+def join_documents(given: Sequence[Document], read: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:
+    """Yield the documents given as text, then those read from files, and note the ids of these.
+
+    A file's document with the id of a given one is noted as a failure instead: it would replace that.
+    """
     yield from given
     given_ids = {document.id for document in given}
     for document in read:
@@ -195,14 +204,15 @@ def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> Fo
     root, stored_ids = folder.absolute(), dict[Path, set[str]]()
     for document_id, _, source, _ in stored.about() if stored else ():
         file = _file_of(source)
-        if file.is_absolute() and file.is_relative_to(root):
+        if file.is_absolute() and file.is_relative_to(root):  # other sources are addresses, or documents given as text
             stored_ids.setdefault(file, set()).add(document_id)
     new, existing_ids, known = list[str](), set[str](), 0
     for file, file_ids in files_in(root, limits):
         before = stored_ids.get(file, set())
-        # Ids begin with the path below the folder that was built, so they differ if another folder was.
-        names_before, names_now = ({_id_of_file(one, file) for one in ids} for ids in (before, file_ids))
-        if before and file_ids and names_before.isdisjoint(names_now):
+        # Ids begin with the file's path below the folder that was built, so they differ if another folder was.
+        paths_before = {_path_in_id(document_id, file) for document_id in before}
+        paths_now = {_path_in_id(document_id, file) for document_id in file_ids}
+        if before and file_ids and paths_before.isdisjoint(paths_now):
             raise IngestError(f"{file} gave the document {min(before)!r}, which {folder} would give another id: name "
                               "the folder that was built")
         existing_ids.update(file_ids)
@@ -223,15 +233,19 @@ def find_gone(stored: Documents, notes: ReadingNotes) -> list[str]:
     The file may have lost a record, be one table now, or be empty. Read below another folder it gives other documents.
     """
     gone = list[str]()
-    if not notes.ids_by_place and not notes.emptied_places:
+    if not notes.ids_by_place and not notes.emptied_places:  # no file was read, so the stored sources are not listed
         return gone
     for document_id, _, source, _ in stored.about():
         place = _place_of(source)
         ids, file = notes.ids_by_place.get(place, set()), Path(place)
-        # All ids of a file begin with the same name of the file, so any tells whether the folder is the same.
-        is_of_same_folder = bool(ids) and _id_of_file(document_id, file) == _id_of_file(next(iter(ids)), file)
-        is_gone = document_id not in ids if is_of_same_folder else not ids and place in notes.emptied_places
-        if is_gone and place not in notes.failed_places:
+        if ids:
+            # All ids of a file begin with its path below the folder, so any of them tells whether the folder is the
+            # same one that the stored document was read from.
+            is_of_same_folder = _path_in_id(document_id, file) == _path_in_id(next(iter(ids)), file)
+            is_gone = is_of_same_folder and document_id not in ids
+        else:
+            is_gone = place in notes.emptied_places
+        if is_gone and place not in notes.failed_places:  # a file that was read in part may still have it
             gone.append(document_id)
     return gone
 
@@ -247,8 +261,8 @@ def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
     gone_by_digest: dict[bytes, str] | None = None  # computed for the first new document: it reads all stored ones
     for document in read:
         before, now = _file_of(stored.source(document.id)), _file_of(document.source)
-        are_two_files = (before != now and now.is_file() and before.is_absolute() and before.is_file()
-                         and not before.samefile(now))
+        are_both_files = now.is_file() and before.is_absolute() and before.is_file()
+        are_two_files = before != now and are_both_files and not before.samefile(now)  # one may be a link to the other
         # An upload replaces the document of its name: its file is read from a temporary folder in the home folder.
         is_upload = home.absolute() in (*before.parents, *now.parents)
         if are_two_files and not is_upload and stored.get(document.id).text != document.text:
@@ -256,19 +270,22 @@ def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
                 f"the id {document.id!r} belongs to {before}: build a folder that contains both files, rename one, "
                 "or delete that document first")))
             continue
-        if now.is_absolute() and not stored.has(document.id):
+        is_new_file = now.is_absolute() and not stored.has(document.id)
+        if is_new_file:
             if gone_by_digest is None:
                 files = [(document_id, _file_of(source)) for document_id, _, source, _ in stored.about()]
-                # The server removes the file of an upload, which is in the home folder, once it is read.
-                gone_by_digest = {_digest(stored.get(document_id)): document_id for document_id, file in files
-                                  if file.is_absolute() and not file.exists() and home.absolute() not in file.parents}
+                # The file of an upload, in the home folder, is not gone: the server removes it once it is read.
+                gone_ids = [document_id for document_id, file in files
+                            if file.is_absolute() and not file.exists() and home.absolute() not in file.parents]
+                gone_by_digest = {_digest(stored.get(document_id)): document_id for document_id in gone_ids}
             if old_id := gone_by_digest.get(_digest(document)):
                 notes.moved.append(f"{old_id} -> {document.id}")
         yield document
 
 
 def _digest(document: Document) -> bytes:
-    """Return a hash of a document's text, without a first row of metadata that has the document's name."""
+    """Return a hash of a document's text, which a moved or renamed file keeps."""
+    # A first block of metadata that has the document's name is left out, because the name changes with the file.
     first_block, _, rest = document.text.partition("\n\n")
     text = rest if first_block.startswith(f"| {DOCUMENT}: ") else document.text
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -285,7 +302,7 @@ def _place_of(source: str) -> str:
     return place if is_address(place) else str(Path(place).absolute())
 
 
-def _id_of_file(document_id: str, file: Path) -> str:
-    """Return the part of a document's id that names its file, without that of a record."""
+def _path_in_id(document_id: str, file: Path) -> str:
+    """Return the part of a document's id that is its file's path below the folder; after it may come a record's id."""
     start = document_id.find(file.name)
     return document_id if start < 0 else document_id[:start + len(file.name)]

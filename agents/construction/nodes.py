@@ -28,13 +28,13 @@ from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.scripts import estimate_tokens
 from ...text.titles import UNREAD
 from ..estimate import MOST_CHUNKS, find_outdated_readings, pack_calls, reading_fingerprint
-from ..nodes import check_context, check_readable, is_seen, is_served, resumed_run, served_client
+from ..nodes import check_context, check_readable, is_seen_by_client, is_served, resumed_run, served_client
 from ..schema_proposal import REVIEWED_AT_ONCE, ask_person, fit_schema, group_labels
 from . import inputs
 from .extraction_nodes import BuildNodes, write_numbered_rows
 from .state import BuildContext, BuildState, ChunksInput, build_options, new_run, report_of
 
-_MOST_NAMED = 100  # the most documents that left their files and are named one by one
+_MOST_NAMED = 100  # the most deleted documents that the report and the audit log name one by one
 
 
 class ConstructionNodes(BuildNodes):
@@ -52,15 +52,16 @@ class ConstructionNodes(BuildNodes):
         inputs.check_input(state)
         check_context(context)
         schema, paths = state.get("schema", ""), state.get("paths") or []
-        if not is_seen(name):
+        if not is_seen_by_client(name):
             raise UnknownKnowledgeBaseError(name, settings.home)
         if is_served():
             check_readable(paths, schema, settings.server_documents)
-        inputs.check_model(reread=context.reread, uses_llm=settings.uses_llm,
-                           no_batches=context.batch and not settings.for_step("extract").speaks_openai)
+        lacks_batches = context.batch and not settings.for_step("extract").speaks_openai
+        inputs.check_model(reread=context.reread, uses_llm=settings.uses_llm, lacks_batches=lacks_batches)
         self._resources.spending.check_prices(context.max_cost)
-        inputs.named_schema(schema)
         check_allowed((path for path in inputs.named_sources(paths) if isinstance(path, Address)), limits)
+        # These two are called for their errors alone; `ingest` reads both again.
+        inputs.named_schema(schema)
         given_documents(state.get("documents") or [], limits)
         # "undecided" is True at first: an earlier build that ended early may have left schema candidates undecided.
         return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
@@ -87,7 +88,7 @@ class ConstructionNodes(BuildNodes):
             if context.retry_failed:
                 kb.documents.retry_failed()
             total = kb.documents.count_status("pending", "extracted") + self._count_outdated(kb, state)
-            if paths:
+            if paths:  # a build that only resumes leaves the list as it is
                 kb.database.note(BUILD, **{UNREAD_FILES: notes.failure_lines(paths)})
         return {"total": total, "documents": [], "files_failed": notes.failure_lines(),
                 "files_partly_read": notes.partly_read_lines(), "files_moved": notes.moved, "records_gone": gone,
@@ -95,12 +96,15 @@ class ConstructionNodes(BuildNodes):
 
     def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: inputs.ReadingNotes,
                       ) -> tuple[Iterator[Document], Iterator[RecordedPassage]]:
-        """Return iterators over the documents and the recorded passages of the input; the first is read at once."""
+        """Return iterators over the documents and the recorded passages; raise IngestError if there is nothing to read.
+
+        With `recorded`, `paths` are files of recorded passages, and only the given texts are documents.
+        """
         resources, recorded = self._resources, state.get("recorded")
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
             read = resources.read(paths, notes.add_failure, notes.begin_file)
-            return inputs.distinct(given_texts, inputs.require_any(read, paths, notes), notes), iter(())
+            return inputs.join_documents(given_texts, inputs.require_any(read, paths, notes), notes), iter(())
         files = [path for path in paths if isinstance(path, Path)]
         records = load_recorded(files, recorded, on_failure=notes.add_failure, limits=resources.limits)
         return iter(given_texts), inputs.require_any(records, paths, notes)
@@ -139,6 +143,7 @@ class ConstructionNodes(BuildNodes):
         return find_outdated_readings(self._resources, kb) if build_options(state).reread else []
 
     def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
+        """Record an action in the audit log, as that of the client who started the run."""
         with audit.acting(served_client()):
             audit.record(self._resources.settings.home, action, kb.layout.name, what)
 
@@ -168,6 +173,7 @@ class ConstructionNodes(BuildNodes):
 
     def _next_batch(self, kb: KnowledgeBase, state: BuildState) -> Command[Any]:
         """Extract the next batch, one task for each call, and write the previous one at the same time."""
+        # What an earlier build has submitted is fetched, or cancelled, even without `batch`: it is paid for.
         has_open_batches = bool(kb.database.notes(BUILD).get(OPEN_BATCHES))
         in_batches = build_options(state).batch or (
             has_open_batches and self._resources.settings.for_step("extract").speaks_openai)
@@ -178,7 +184,7 @@ class ConstructionNodes(BuildNodes):
         tasks = [calls] if in_batches and calls else [[call] for call in calls]
         sends = [Send("extract", {**shared, "calls": task}) for task in tasks]
         # `write` is sent last: its transaction keeps extractions from reading the ledger, and if it began first, the
-        # endpoint would be idle meanwhile.
+        # endpoint would be idle meanwhile. Without chunks it only leads to `index`, once all candidates are decided on.
         if state["batch"] or not state["undecided"]:
             sends.append(Send("write", {**shared, "chunks": state["batch"]}))
         # If nothing is left to extract or write, candidates of an earlier build may still be undecided.
@@ -191,13 +197,13 @@ class ConstructionNodes(BuildNodes):
         A build that was interrupted has noted its last batches. They come first, with the same chunks in each call:
         responses that are paid are found in the cache, and others are what they would have been.
         """
-        outdated = self._outdated(kb, state)
+        outdated, batch = self._outdated(kb, state), set(state["batch"])
         noted: list[Calls] = kb.database.notes(BUILD).get(BATCHES, [])
         # The state's batch is being extracted or written. Those in front of it are written.
-        current = max((number for number, calls in enumerate(noted, 1)
-                       if not {*state["batch"]}.isdisjoint(chain.from_iterable(calls))), default=0)
+        numbers = [number for number, calls in enumerate(noted, 1) if not batch.isdisjoint(chain.from_iterable(calls))]
+        current = max(numbers, default=0)  # 0: the state has no batch yet, so all noted ones wait
         in_work, waiting = noted[max(0, current - 1):current], noted[current:]
-        if waiting:
+        if waiting:  # some of their chunks may have been extracted or deleted since
             due = frozenset(kb.documents.next_batch(None, state["batch"], outdated))
             waiting = [calls for calls in (keep_chunks(batch, due) for batch in waiting) if calls]
         if not waiting:
@@ -217,8 +223,9 @@ class ConstructionNodes(BuildNodes):
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
         most_calls = None if in_batches else settings.batch_size
         most_chunks = most_calls
+        # A number of chunks that the settings name is the most; otherwise there are enough for `batch_size` full calls.
         if most_chunks and chunks_share_calls and settings.batch_chunks is None:
-            most_chunks *= MOST_CHUNKS  # enough for `batch_size` full calls
+            most_chunks *= MOST_CHUNKS
         chunks = kb.documents.chunks(kb.documents.next_batch(most_chunks, before, outdated))
         if chunks_share_calls:
             sizes = [(chunk.id, estimate_tokens(chunk.text)) for chunk in chunks]
@@ -230,19 +237,19 @@ class ConstructionNodes(BuildNodes):
     def propose_schema_delta(self, state: BuildState) -> BuildState:
         """Collect the labels that do not fit the schema, in this batch and before, as candidates to join it.
 
-        This is done if candidates are decided on now: after the last batch, after each batch if a person reviews, or
-        when `_steers` says so. A model groups labels that mean the same. A person is shown the strongest candidates.
+        This is done if candidates are decided on now: after the last batch, after each batch if a person reviews, or if
+        `_is_decided_now`. A model groups labels that mean the same. A person is shown the strongest candidates.
         """
         policy, stopped = build_options(state).policy, state["stopped"]
         self._resources.writers.give_turn(state["knowledge_base"], state["run"])
         with self._step(state) as kb:
             chunks_left = kb.documents.count_status("pending") + self._count_outdated(kb, state)
             inputs.show_progress("extract", state["total"] - chunks_left, state["total"])
-            # Done before the schema is decided on, so labels of a document's old content no longer count.
+            # This comes first, so that labels of a document's old content no longer count.
             kb.schema_control.put_revisions_in_service()
             is_last = not kb.documents.next_batch(1, after=state["batch"], reread=self._outdated(kb, state))
             support = support_in(kb, self._resources.settings)
-            if is_last or policy == "review" or self._steers(kb, state):
+            if is_last or policy == "review" or self._is_decided_now(kb, state):
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
                 writer = self._resources.schema_writer(state["knowledge_base"])
                 # A build from recorded triples asks no model.
@@ -256,8 +263,8 @@ class ConstructionNodes(BuildNodes):
             return {"undecided": not is_last, "stopped": stopped,
                     "candidates": [candidate.model_dump(mode="json") for candidate in candidates]}
 
-    def _steers(self, kb: KnowledgeBase, state: BuildState) -> bool:
-        """Return True if the schema is decided on now, so the model sees the new terms in the next batch.
+    def _is_decided_now(self, kb: KnowledgeBase, state: BuildState) -> bool:
+        """Return True if a model's schema grows before the last batch, so that the model sees it in the next one.
 
         That is after 0, 1, 2, 4, 8 ... batches, because each decision is paid, and changes the beginning of the
         prompts, which endpoints cache.
@@ -288,7 +295,7 @@ class ConstructionNodes(BuildNodes):
                     self._audit("decide", kb, f"{len(decisions)} on the schema, run {state['run']}")
 
                 ask_person(state["knowledge_base"], candidates, decide, who=served_client())
-            elif policy == "auto" and (not state["undecided"] or self._steers(kb, state)):
+            elif policy == "auto" and (not state["undecided"] or self._is_decided_now(kb, state)):
                 kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
             return self._next_batch(kb, state)
 
@@ -328,6 +335,7 @@ class ConstructionNodes(BuildNodes):
         try:
             derive(kb, reasoner)
         except (BudgetExceeded, ReasonerError) as error:
+            # `derive` compares entities before it describes communities, so this tells where it stopped.
             is_resolving = reasoner.resolves and kb.resolution.is_behind(reasoner.fingerprint)
             unfinished = "doubtful entities were compared" if is_resolving else "communities were described"
             return f"not all {unfinished}: {error}"
@@ -335,7 +343,10 @@ class ConstructionNodes(BuildNodes):
 
 
 def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, is_inferred: bool) -> None:
-    """Put the named schema or the default in force, unless one is to be inferred; check it if there is one."""
+    """Put the requested schema or the default in force, unless a model is to infer one.
+
+    A knowledge base that has a schema keeps it; SchemaError: another one is requested than it was built with.
+    """
     if kb.schemas.version():
         if requested is not None and requested != kb.schemas.get(1):
             raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.get(1).name!r}; leave "
@@ -349,6 +360,6 @@ def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage], notes
     with kb.database.transaction():
         for record in records:
             kb.documents.put(record.document, [record.chunk])
-            if kb.extractions.get(record.chunk.id) != record.extraction:
+            if kb.extractions.get(record.chunk.id) != record.extraction:  # an equal one is not written again
                 kb.extractions.save(record.chunk.id, "recorded", record.extraction)
             notes.add_documents(1)

@@ -47,7 +47,9 @@ def new_run() -> str:
 
 def first_reason(old: str, new: str) -> str:
     """Reduce a state field: keep the first reason why one of the parallel extractions stopped; "" resets the field."""
-    return (old or new) if new else ""
+    if not new:
+        return ""
+    return old or new
 
 
 class GivenDocument(TypedDict):
@@ -161,6 +163,7 @@ def build_options(state: BuildState | ChunksInput) -> BuildContext:
 def report_of(kb: KnowledgeBase, state: BuildState, outdated: int, stopped: str, prices: Prices) -> BuildReport:
     """Return the summary of a build; `outdated` is the number of chunks that `reread` would extract again."""
     spent = kb.calls.total(state["run"])
+    # The accounts of one run: one, or none if it made no calls.
     costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
     return BuildReport(
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),

@@ -22,6 +22,7 @@ from ...schemas.naming import UNSEEN
 from ...text.dates import MEANT
 from ...text.languages import phrase_language
 
+# The beginning of the list that `sources_text` appends, by its heading in each language of `phrases.toml`.
 _SOURCES = re.compile(r"\n\n(?:Sources:|来源：) *+\n(?=\[\d++\] )")
 _LINE_END = re.compile(r"(?<=[^\n])\n(?=[^\n])")
 _LINE_BREAK = "  \n"  # Markdown joins lines that end otherwise
@@ -94,16 +95,19 @@ def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]]
     Chunks are joined by the indices of their blocks, to the content of `answer_message`.
     """
     start = len(_in_markdown(shown))
-    notes = [note for note in _make_annotations(answer, citations) if note["start_index"] >= start]
+    new_annotations = [note for note in _make_annotations(answer, citations) if note["start_index"] >= start]
     blocks: list[str | dict[str, Any]] = [
-        {"type": "text", "text": _in_markdown(answer)[start:], "annotations": notes, "index": 0}]
+        {"type": "text", "text": _in_markdown(answer)[start:], "annotations": new_annotations, "index": 0}]
     if is_last and citations:
         blocks.append({"type": "text", "text": _in_markdown(sources_text(answer, citations)), "index": 1})
     return AIMessageChunk(content=blocks, id=message_id, chunk_position="last" if is_last else None)
 
 
 def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
-    """Return the sources to append to an answer, with words escaped as in JSON so that they pass for nothing else."""
+    """Return the list of sources to append to an answer, "" without citations.
+
+    Quotes are JSON strings on one line, so that no quoted words can look like another source or an instruction.
+    """
     if not citations:
         return ""
     lines = ["", "", phrases_for(answer)["sources"]]
@@ -115,13 +119,14 @@ def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
             place.append(f"page {cited['page']}")
         place.append(f"characters {cited['start']}-{cited['end']}")
         quote = json.dumps(source_text(cited["quote"]), ensure_ascii=False)
-        meant = f" ({'; '.join(cited['meant'])})" if cited.get("meant") else ""  # of its relative dates
-        lines.append(f"[{cited['id']}] {', '.join(place)}: {quote}{meant}")
+        # The days that relative dates of the quote mean, such as "yesterday [2024-03-04]".
+        meant_dates = f" ({'; '.join(cited['meant'])})" if cited.get("meant") else ""
+        lines.append(f"[{cited['id']}] {', '.join(place)}: {quote}{meant_dates}")
     return "\n".join(lines)
 
 
 def _in_markdown(text: str) -> str:
-    """Return a text so that Markdown keeps its lines, and amounts in dollars, which are no formulas."""
+    """Return a text as Markdown that keeps its lines, and shows "$" instead of beginning a formula with it."""
     return _LINE_END.sub(_LINE_BREAK, text).replace("$", r"\$")
 
 
@@ -135,7 +140,7 @@ def _make_annotations(answer: str, citations: Sequence[Mapping[str, Any]]) -> li
     by_id, annotations = {cited["id"]: cited for cited in citations}, list[CitationAnnotation]()
     for mark in find_marks(answer):
         number = int(mark[1])
-        if number not in by_id:
+        if number not in by_id:  # a line of a document may end like a mark
             continue
         cited, start = by_id[number], len(_in_markdown(answer[:mark.start()]))
         metadata = cited.get("metadata") or {}
@@ -143,6 +148,7 @@ def _make_annotations(answer: str, citations: Sequence[Mapping[str, Any]]) -> li
             type="citation", title=metadata.get("title") or cited["document"], start_index=start,
             end_index=start + len(mark[0]), cited_text=cited["quote"],
             extras={key: cited[key] for key in ("document", "start", "end", "page") if cited.get(key) is not None})
+        # A document that was read from the web has its address as its id.
         addresses = [*(metadata.get(field, "") for field in _ADDRESS_FIELDS), cited["document"]]
         if address := next(filter(_ADDRESS.fullmatch, addresses), ""):
             annotation["url"] = address

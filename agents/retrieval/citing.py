@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from ...graph_store.bounding.grounding import SourceText
 from ...graph_store.joined_documents import SourceDocuments
@@ -29,11 +30,11 @@ _INFERRED_SHARE = 0.5
 _METADATA_LENGTH = 1000  # characters at the beginning of a document in which its metadata is looked for
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[\W_]+")
-_IS_BEHIND = re.compile(r"^superseded|trusted less")
-_SAYS_BEHIND = re.compile(r"supersed|replac|trusted less|取代|代替|废止|失效")
+_SUPERSEDED = re.compile(r"^superseded|trusted less")  # in the status of a document
+_SAYS_SUPERSEDED = re.compile(r"supersed|replac|trusted less|取代|代替|废止|失效")
 _THOUSANDS = re.compile(r"(?<=\d)[,.\u00a0\u202f'’ ](?=\d{3}(?!\d))")
 _ROOT_LENGTH = 6  # letters at the beginning of a word by which two forms of it are compared
-_MAX_BARE_NUMBER = 20
+_MAX_BARE_NUMBER = 20  # up to this, numbers count: "three" of a list; larger ones are figures that a source states
 _BARE_WORDS = frozenset({"yes", "no", "none", "both", "neither", "true", "false", "one", "two", "three", "four", "five",
                          "six", "seven", "eight", "nine", "ten", "是", "是的", "不是", "不", "没有", "否", "对"})
 """Words that answer but occur in no source: a claim of only these and small numbers cannot be checked by words."""
@@ -71,8 +72,11 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     claims = draft.claims if is_shown(draft, mode, abstain_below) else []
     if not is_quoted:
         claims = [with_unstated_number(claim, items, question) for claim in claims]
-    line_of = [(claim, cite_claim(claim, items, documents, mode, citations, quoted=is_quoted)) for claim in claims]
-    shown_claims, lines = [claim for claim, line in line_of if line], [line for _, line in line_of if line]
+    shown_claims, lines = list[Claim](), list[str]()
+    for claim in claims:
+        if line := cite_claim(claim, items, documents, mode, citations, quoted=is_quoted):
+            shown_claims.append(claim)
+            lines.append(line)
     confidence = draft.confidence if draft.answerable else 0.0
     if not lines:
         return Answer(answer=NOT_FOUND, abstained=True, confidence=confidence)
@@ -84,31 +88,39 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     grade: Grade = "inferred" if any(map(is_inferred, shown_claims)) else "stated"
     if any(line.endswith(OWN_KNOWLEDGE) for line in lines):
         grade = "none"
-    numbers = dict.fromkeys(quote.item for claim in shown_claims for quote, _ in _quoted_items(claim, items))
-    quoted_items = [items[number - 1] for number in numbers]
+    quoted_numbers = dict.fromkeys(
+        quote.item for claim in shown_claims for quote, _ in _quoted_items(claim, items))  # each once, in order
+    quoted_items = [items[number - 1] for number in quoted_numbers]
     # A model writes in the language that it was asked to; quotes are in that of their documents.
     phrased_like = question if is_quoted and question else lines[0]
     for basis in dict.fromkeys(item.basis for item in quoted_items if item.basis):
         computed = basis_text(basis, phrase_language(phrased_like))
         lines.append(phrases_for(phrased_like)["computed"].format(computed, source_text(basis.query)))
-    rows = [AnswerRow(text=": ".join(filter(None, [item.heading, item.statement])), cells=item.cells, documents=(
-        tuple(dict.fromkeys(place.document for place in item.places)) or (item.document,)))
-        for item in quoted_items if item.kind in {"fact", "row"}]
+    rows = [_answer_row(item) for item in quoted_items if item.kind in {"fact", "row"}]
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
                   short=_short_answer(draft, shown_claims, items, mode), grade=grade, rows=tuple(rows))
 
 
+def _answer_row(item: Passage) -> AnswerRow:
+    """Return a line of the graph with all documents that state it."""
+    documents = dict.fromkeys(place.document for place in item.places)
+    return AnswerRow(text=": ".join(filter(None, [item.heading, item.statement])), cells=item.cells,
+                     documents=tuple(documents) or (item.document,))
+
+
 def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequence[Passage], mode: Mode) -> str:
     """Return the draft's short answer as it is shown, or "" if it does not follow from the claims that are shown."""
-    if isinstance(draft, QuotedDraft):
+    if isinstance(draft, QuotedDraft):  # the rules take it from the quotes, so it follows from them
         return _as_shown(draft.short)
     # Strict mode leaves inferred claims out, and the short answer may rest on one of them.
     if mode == "strict" and any(map(is_inferred, draft.claims)):
         return ""
-    # A claim rests on the words that it quotes of a passage, and on the statement of a fact.
-    support = [text for claim in shown_claims for text in (
-        claim.text, *(item.statement or quote.words for quote, item in _quoted_items(claim, items)))]
-    return plain_text(draft.short) if follows(draft.short, support) else ""
+    support = list[str]()
+    for claim in shown_claims:
+        support.append(claim.text)
+        # A claim rests on the words that it quotes of a passage, and on the statement of a fact.
+        support += [item.statement or quote.words for quote, item in _quoted_items(claim, items)]
+    return plain_text(draft.short) if is_supported_answer(draft.short, support) else ""
 
 
 def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
@@ -117,12 +129,13 @@ def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
     An inferred answer needs less confidence: it names the link that is not stated, so its reader can judge it. In mode
     "open", every draft that answers is shown.
     """
-    required = abstain_below * (_INFERRED_SHARE if any(map(is_inferred, draft.claims)) else 1)
+    has_inferred = any(map(is_inferred, draft.claims))
+    required = abstain_below * _INFERRED_SHARE if has_inferred else abstain_below
     return draft.answerable and (mode == "open" or draft.confidence >= required)
 
 
 def is_inferred(claim: Claim) -> bool:
-    """Return True if one link of a claim is not stated."""
+    """Return True if the model names a link of the claim that its sources do not state."""
     return bool(claim.unstated.strip())
 
 
@@ -141,10 +154,10 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
         return f"{text} {OWN_KNOWLEDGE}" if mode == "open" else ""
     notes = [phrases_for(text)["inferred"].format(plain_text(claim.unstated))] if is_inferred(claim) else []
     statuses = [item.status for _, item in _quoted_items(claim, items)]
+    is_all_superseded = bool(statuses) and all(map(_SUPERSEDED.search, statuses))
     if quoted:
         text = _show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
-    elif statuses and all(map(_IS_BEHIND.search, statuses)) and not _SAYS_BEHIND.search(claim.text):
-        # All documents of the claim are superseded or trusted less, and the claim does not say so.
+    elif is_all_superseded and not _SAYS_SUPERSEDED.search(claim.text):  # a reader of the claim would not know
         notes.append(f"({'; '.join(dict.fromkeys(statuses))})")
     return " ".join([text, *notes, "".join(f"[{n}]" for n in numbers)])
 
@@ -155,16 +168,22 @@ def left_out_note(count: int, text: str) -> str:
 
 
 def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str:
-    """Return a document's words, followed by the document's title and the heading above them."""
+    """Return a document's words, followed by the document's title and the heading above them.
+
+    They are in quotation marks only if a citation has them word for word: a table's cells are joined by the rules.
+    """
     shown = _as_shown(text)
     is_verbatim = any(shown in _as_shown(citation.quote) for citation in citations)
-    for meant in dict.fromkeys(meant for citation in citations for meant in citation.meant):
-        if meant not in shown:
-            shown = shown.replace(MEANT.sub("", meant), meant)
+    # The day that a relative date means is put behind it: "yesterday [2024-03-04]".
+    for dated_words in dict.fromkeys(chain.from_iterable(citation.meant for citation in citations)):
+        if dated_words not in shown:
+            shown = shown.replace(MEANT.sub("", dated_words), dated_words)
     quoted = f"“{shown}”" if is_verbatim else shown
-    if item.kind != "passage":
+    if item.kind != "passage":  # what a table's row states needs no heading
         return quoted
-    headings = _HEADING.findall(item.text, 0, max(0, citations[0].start - item.start)) or item.heading.split(" > ")
+    # The nearest heading is the last one in the passage before the quote, or else that of the passage.
+    start_in_passage = max(0, citations[0].start - item.start)
+    headings = _HEADING.findall(item.text, 0, start_in_passage) or item.heading.split(" > ")
     names = map(_as_shown, (item.title or item.document, headings[-1].strip(" #")))
     location = " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
     location = f"{location} ({item.status})" if item.status else location
@@ -172,6 +191,7 @@ def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str
 
 
 def _as_shown(text: str) -> str:
+    """Return a document's words as an answer shows them: on a line, without markup."""
     return source_text(without_markup(text))
 
 
@@ -224,18 +244,20 @@ def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, cl
     beginning, and in the title and headings.
     """
     words = quote.words
-    if not words.strip():
-        # A claim that counts or lists may rest on a whole list or table, another one on the longest field of metadata
-        # that it repeats.
+    if not words.strip() and SET_APART.match(passage.text):
+        words = passage.text  # a claim that counts or lists may rest on a whole list or table
+    elif not words.strip():
+        # Without a quote, a claim may rest on the longest field of metadata whose value it repeats.
         claim_words = _content_stems(claim)
-        fields = [field for field in passage.about.split("; ")
-                  if (value := _content_stems(field.partition(": ")[2])) and value <= claim_words]
-        words = passage.text if SET_APART.match(passage.text) else max(fields, key=len, default="")
+        for field in passage.about.split("; "):
+            value_words = _content_stems(field.partition(": ")[2])
+            if value_words and value_words <= claim_words and len(field) > len(words):
+                words = field
     plain_words = MEANT.sub("", words)  # the prompt shows "yesterday [2024-03-04]"
     span, offset = _find_words(words, passage.text) or _find_words(plain_words, passage.text), passage.start
     if span is None and passage.about:
         span, offset = _find_words(words, _document_text(documents, passage.document, 0, _METADATA_LENGTH)), 0
-    if span is None:
+    if span is None:  # the title and headings are above the passage, the nearest last
         text_until_end = _document_text(documents, passage.document, 0, passage.start + len(passage.text))
         for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
             in_heading, start = _find_words(quote.words, heading), text_until_end.rfind(heading)
@@ -250,7 +272,7 @@ def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, cl
 
 
 def _find_words(words: str, text: str) -> Span | None:
-    """Return where words are in a text, verbatim or else in another case or spacing, which models change."""
+    """Return where words are in a text, verbatim or else in another case or spacing, which models change; else None."""
     source = SourceText(text)
     return source.verbatim(words) or source.find(words) if words.strip() else None
 
@@ -277,15 +299,17 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
     if not (quote_words | _content_stems(context)).isdisjoint(claim_words):
         return True
     is_other_script = script_of(f"{context} {quote}") != script_of(claim)
-    only_affirms_or_counts = all(_is_bare(part) for part in _words_and_numbers(claim) if _content_stems(part))
+    content_parts = [part for part in _words_and_numbers(claim) if _content_stems(part)]
+    only_affirms_or_counts = all(map(_is_bare, content_parts))
     return is_other_script or only_affirms_or_counts
 
 
-def follows(short: str, support: Iterable[str]) -> bool:
-    """Return True if what supports a short answer has its content words and numbers, except "yes" and counts."""
+def is_supported_answer(short: str, support: Iterable[str]) -> bool:
+    """Return True if what supports a short answer has all its content words and numbers, besides "yes" and counts."""
     parts = _words_and_numbers(short)
-    allowed = set().union(*map(_content_stems, [*support, *filter(_is_bare, parts)]))
-    return bool(parts) and _content_stems(short) <= allowed
+    bare_parts = filter(_is_bare, parts)  # these need no support
+    allowed_stems = set().union(*map(_content_stems, [*support, *bare_parts]))
+    return bool(parts) and _content_stems(short) <= allowed_stems
 
 
 def _words_and_numbers(text: str) -> list[str]:
@@ -295,12 +319,13 @@ def _words_and_numbers(text: str) -> list[str]:
 
 def _is_bare(text: str) -> bool:
     """Return True if all words of a text affirm ("yes"), deny ("none") or count up to twenty."""
+    # Only the first digits are read: a text may have a number of thousands of them, which `int` refuses.
     return all(part in _BARE_WORDS or (part.isdecimal() and int(part[:_ROOT_LENGTH]) <= _MAX_BARE_NUMBER)
                for part in _words_and_numbers(text))
 
 
 def _content_stems(text: str) -> set[str]:
-    """Return a text's content words, each cut to its first letters."""
+    """Return a text's content words, each cut to its first letters, which most forms of a word share."""
     words = " ".join(content_words(_THOUSANDS.sub("", text)))
     return {part[:_ROOT_LENGTH] for part in _PUNCTUATION.split(words) if part}
 
@@ -316,7 +341,7 @@ def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) 
     if not figures or is_inferred(claim) or not claim.quotes:
         return claim
     texts = [question]
-    for quote, item in _quoted_items(claim, items):  # all that a reader of it sees, and the query of a computed one
+    for quote, item in _quoted_items(claim, items):  # all that a model sees of it, and the query of a computed result
         texts += [quote.words, item.statement, item.text, item.title, item.heading, item.about, item.document,
                   item.basis.query if item.basis else "", *(place.text for place in item.places),
                   *(one.meant for one in relative_dates(item.text, item.said_on))]
@@ -326,20 +351,23 @@ def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) 
         # Numbers that are written in words or with a scale: "twenty-three", "1.2 million", "三十".
         normal_forms = [parse_number(text[start:end]) for text in texts
                         for start, end in find_numbers(text, counts=True)]
-        in_words = {float(value) for normal in normal_forms if normal for value in figures_of(normal)[1]}
-        unstated = [figure for figure in unstated if not _is_stated(figure, in_words)]
+        values_in_words = {float(value) for normal in filter(None, normal_forms) for value in figures_of(normal)[1]}
+        unstated = [figure for figure in unstated if not _is_stated(figure, values_in_words)]
     if not unstated:
         return claim
     return claim.model_copy(update={"unstated": phrases_for(claim.text)["number"].format(unstated[0])})
 
 
 def _quoted_items(claim: Claim, items: Sequence[Passage]) -> Iterator[tuple[Quote, Passage]]:
-    """Yield a claim's quotes, each with its item of the evidence; a model may name a number that no item has."""
+    """Return a claim's quotes, each with its item; one whose number no item has, a model's error, is left out."""
     return ((quote, items[quote.item - 1]) for quote in claim.quotes if 1 <= quote.item <= len(items))
 
 
 def _read_figure(figure: str) -> Iterator[tuple[float, int]]:
-    """Yield what figures may be, each with its number of decimals: with a decimal point, then with a comma."""
+    """Yield the values that figures may mean, each with its number of decimals: "1.500" is 1500, or 1.5 with three.
+
+    If neither a decimal point nor a comma makes a number of them, as in a date, each part is one.
+    """
     plain, readings = _SPACES.sub("", figure), set[tuple[float, int]]()
     for form, group, mark in _FORMS:
         if form.fullmatch(plain):
@@ -349,8 +377,13 @@ def _read_figure(figure: str) -> Iterator[tuple[float, int]]:
 
 
 def _is_stated(figure: str, stated: Iterable[float]) -> bool:
-    """Return True if one reading of figures is a stated number, as precisely as the figures are given."""
+    """Return True if one reading of figures is a stated number, on any scale and rounded to the decimals given."""
     stated = tuple(stated)
-    return any(abs(value * scale - other) <= 0.5 * scale * 10.0 ** -decimals or
-               abs(value - other * 100) <= 0.5 * 10.0 ** -decimals
-               for value, decimals in _read_figure(figure) for other in stated for scale in _SCALES)
+    for value, decimals in _read_figure(figure):
+        rounding = 0.5 * 10.0 ** -decimals
+        for other in stated:
+            is_on_scale = any(abs(value * scale - other) <= rounding * scale for scale in _SCALES)
+            is_percentage = abs(value - other * 100) <= rounding  # of a share that is stated as 0.35
+            if is_on_scale or is_percentage:
+                return True
+    return False

@@ -19,19 +19,19 @@ from ...tools.table_choice import column_keys, has_tables
 
 ROUND_SHARE = 1 / 4
 """The share of the budget of all evidence that the first look, and each round of lookups, may add."""
-_LISTS = 2
+_BUDGETS_FOR_LISTS = 2
 """How many times the budget of a round its lists may take, as each then shows some sixty short rows."""
-_FOR_PASSAGES, _LEAST_FOR_PASSAGES = 1 / 2, 1 / 4
+_MOST_FOR_PASSAGES, _LEAST_FOR_PASSAGES = 1 / 2, 1 / 4
 """The most of the budget that passages take, as in the first look, and the least that lists leave them."""
-_FOR_NAMED_DOCUMENTS = 3 / 4
+_MOST_FOR_NAMED_DOCUMENTS = 3 / 4
 """The most of the budget that passages take if a lookup names documents: what it looks for is there, so that a passage
 that did not fit costs another round."""
-_OF_DOCUMENTS = 2
-"""How many passages a lookup shows of documents that it names: after one alone models asked for the next."""
+_LEAST_OF_NAMED_DOCUMENTS = 2
+"""How many passages a lookup shows at least of documents that it names: after one alone models asked for the next."""
 _TERM_TOKENS = 30
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
 _COMMON_WEIGHT = 1 / 10
-"""What ten times as many rows of a term count against its cosine to the question: one of a row or two makes no list."""
+"""How much cosine to the question ten times as many rows of a term outweigh: few rows are no list to ask for."""
 
 
 def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Sequence[Block]], tokens: int,
@@ -45,24 +45,28 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
     # A document is described once its metadata was shown, or the passage at its beginning, which contains it.
     described = {item.document for item in items_of(rounds)
                  if item.about or (item.kind == "passage" and item.start == 0)}
-    costs = [sum(item_cost(item) for item in chain.from_iterable(_unseen(block, shown_keys) for block in blocks))
-             for blocks in found]
+    costs = list[int]()
+    for blocks in found:
+        unseen_items = chain.from_iterable(_unseen(block, shown_keys) for block in blocks)
+        costs.append(sum(map(item_cost, unseen_items)))
     shares = _divide_budget(costs, asked, tokens)
     round_blocks = list[Block]()
     spare = 0  # tokens that a passage lookup leaves to the next one: a whole passage seldom fills its share
     for lookup, blocks, lookup_share in zip(asked.lookups, found, shares, strict=True):
-        share, at_least = lookup_share, 1
+        share, least_items = lookup_share, 1  # `least_items` are shown even if they exceed the share
         if isinstance(lookup, PassageLookup):
             share += spare
-            # The passage lookups of a round share `AT_LEAST`; one that names documents shows each of them.
-            at_least = max(1, AT_LEAST // len(found), len(lookup.documents), _OF_DOCUMENTS if lookup.documents else 0)
+            # The lookups of a round share `AT_LEAST`; one that names documents shows each of them.
+            least_items = max(1, AT_LEAST // len(found))
+            if lookup.documents:
+                least_items = max(least_items, len(lookup.documents), _LEAST_OF_NAMED_DOCUMENTS)
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
         for block in blocks:
             new_items = _unseen(block, shown_keys)
             notes = [block.note, "the rest was shown above" if len(new_items) < len(block.items) else ""]
             fitting = fit_block(block.model_copy(update={
                 "items": tuple(_describe_once(new_items, described)), "note": "; ".join(filter(None, notes))}),
-                share, at_least)
+                share, least_items)
             share -= sum(map(item_cost, fitting.items))
             described.update(item.document for item in fitting.items if item.about)
             shown_keys.update(item.key for item in fitting.items)
@@ -74,6 +78,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
 
 
 def _unseen(block: Block, shown_keys: Collection[str]) -> list[Passage]:
+    """Return the items of a block that were not shown yet."""
     return [item for item in block.items if item.key not in shown_keys]
 
 
@@ -81,22 +86,26 @@ def _divide_budget(costs: Sequence[int], asked: Round, tokens: int) -> list[int]
     """Divide the budget of a round among its lookups, given what each costs.
 
     Lists come first, because a whole list of short rows costs less than a few passages: none is cut as long as all
-    together take at most `_LISTS` times the budget. Passages get what they leave, up to a share of the budget.
+    together take at most `_BUDGETS_FOR_LISTS` times the budget. Passages get what they leave, up to a share of the
+    budget, and never less than `_LEAST_FOR_PASSAGES` of it.
     """
     shares = [0] * len(costs)
     passages = [index for index, lookup in enumerate(asked.lookups) if isinstance(lookup, PassageLookup)]
     lists = [index for index, lookup in enumerate(asked.lookups) if not isinstance(lookup, PassageLookup)]
     names_documents = any(isinstance(lookup, PassageLookup) and lookup.documents for lookup in asked.lookups)
-    for_passages = int(tokens * (_FOR_NAMED_DOCUMENTS if names_documents else _FOR_PASSAGES))
 
-    def divide(left: int, indices: list[int]) -> None:
+    def divide(tokens_left: int, indices: list[int]) -> None:
         # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
-        for served_count, index in enumerate(sorted(indices, key=lambda index: costs[index])):
-            shares[index] = min(costs[index], tokens, left // (len(indices) - served_count))
-            left -= shares[index]
+        for done_count, index in enumerate(sorted(indices, key=lambda index: costs[index])):
+            equal_share = tokens_left // (len(indices) - done_count)
+            shares[index] = min(costs[index], equal_share, tokens)  # no lookup alone exceeds the budget of the round
+            tokens_left -= shares[index]
 
-    divide(tokens * _LISTS, lists)
-    divide(max(min(tokens - sum(shares), for_passages), int(tokens * _LEAST_FOR_PASSAGES)), passages)
+    divide(tokens * _BUDGETS_FOR_LISTS, lists)
+    left_by_lists = tokens - sum(shares)
+    most_for_passages = int(tokens * (_MOST_FOR_NAMED_DOCUMENTS if names_documents else _MOST_FOR_PASSAGES))
+    least_for_passages = int(tokens * _LEAST_FOR_PASSAGES)
+    divide(max(min(left_by_lists, most_for_passages), least_for_passages), passages)
     return shares
 
 
@@ -121,7 +130,7 @@ def dropped_numbers(rounds: Sequence[Round], dropped: Collection[int], tokens: i
     counted = [(number, item) for number, item in numbered if item.kind != "table" and number not in all_dropped]
     tokens_left = tokens - sum(item_cost(item) for _, item in counted)
     earlier = [(number, item) for number, item in counted if number <= earlier_count]
-    earlier.sort(key=lambda pair: pair[1].kind != "passage")
+    earlier.sort(key=lambda pair: pair[1].kind != "passage")  # stable, so each kind stays in order of age
     for number, item in earlier:
         if tokens_left >= 0:
             break
@@ -134,8 +143,12 @@ def useful_tools(retrievers: Retrievers, tools: Sequence[Tool]) -> tuple[Tool, .
     """Return the lookups that can find anything: those over the graph and tables are left out if there are none."""
     indexes = [retriever.index for retriever in retrievers.values()]
     has_facts = any(index.relation_counts or index.attribute_counts for index in indexes)
-    return tuple(tool for tool in tools if tool in {"passage_search", "community_search"} or has_facts
-                 or (tool == "table_query" and any(map(has_tables, indexes))))
+    if has_facts:  # they are read as tables, too
+        return tuple(tools)
+    useful = {"passage_search", "community_search"}  # without a graph, reports are on the documents as a whole
+    if any(map(has_tables, indexes)):
+        useful.add("table_query")
+    return tuple(tool for tool in tools if tool in useful)
 
 
 def terms_of_bases(retrievers: Retrievers, question: str, *, are_tables_shown: bool) -> str:
@@ -151,30 +164,32 @@ def terms_of_bases(retrievers: Retrievers, question: str, *, are_tables_shown: b
 
 
 def _terms_text(retriever: Retriever, question: str, *, are_tables_shown: bool) -> str:
-    """Return the terms of one knowledge base, within their budget; see `terms_of_bases`."""
+    """Return the terms of one knowledge base, within their budget, in the order that `terms_of_bases` describes."""
     schema = retriever.index.store.schemas.current()
     labelled = retriever.labelled_terms(schema)
     columns = column_keys(retriever.index) if are_tables_shown else frozenset[str]()
     terms = [term for term in labelled.terms if label_key(term.name) not in columns]
-    all_terms = ", ".join(_describe_term(term, schema) for term in terms[:_TERM_TOKENS])
-    if len(terms) > _TERM_TOKENS or estimate_tokens(all_terms) > _TERM_TOKENS:
+    # Each term has a token at least, so no more terms than tokens can fit.
+    most_terms = ", ".join(_describe_term(term, schema) for term in terms[:_TERM_TOKENS])
+    if len(terms) > _TERM_TOKENS or estimate_tokens(most_terms) > _TERM_TOKENS:
         named = frozenset(labelled.named(question))
         cosines = retriever.term_cosines(retriever.embed([question])[0])
         terms.sort(key=lambda term: (term.name not in named,
                                      -cosines[term.name] - _COMMON_WEIGHT * math.log10(max(term.rows, 1)), term))
-    shown, tokens = list[str](), _TERM_TOKENS
+    shown, tokens_left = list[str](), _TERM_TOKENS
     for term in terms:
         description = _describe_term(term, schema)
-        tokens -= estimate_tokens(description) + 1
-        if tokens < 0:
+        tokens_left -= estimate_tokens(description) + 1  # with the comma
+        if tokens_left < 0:
             break
         shown.append(description)
-    left = len(terms) - len(shown)
-    return ", ".join([*shown, *([f"… {left} more"] if left else [])])
+    hidden_count = len(terms) - len(shown)
+    return ", ".join([*shown, f"… {hidden_count} more"] if hidden_count else shown)
 
 
 def _describe_term(term: Term, schema: GraphSchema) -> str:
-    """Return a term with the types of its ends if each is one, such as "works_at person->company"."""
+    """Return a term with the types of its ends if each is one, such as "works_at person->company", else its name."""
+    # An open schema defines no types for its relations.
     relation = None if term.is_attribute or schema.open else schema.relation_type(term.name)
     if relation is None or len(relation.domain) != 1 or len(relation.range) != 1:
         return term.name

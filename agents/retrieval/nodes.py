@@ -18,7 +18,7 @@ from ...schemas.lookups import LONGEST, Lookup, PassageLookup, Tool, lookup_argu
 from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.langchain_tools import call_tool
 from ...tools.several_bases import Retrievers, first_look_at
-from ..nodes import check_context, check_models, is_seen, is_served
+from ..nodes import check_context, check_models, is_seen_by_client, is_served
 from ..resources import Resources, default_resources
 from ..snapshots import JoinedSnapshots
 from . import trace_steps, wording
@@ -31,7 +31,7 @@ from .state import MAX_QUESTION, AskContext, AskState, LookupInput, caps_of
 Next = Command[Tool | Literal["reflect", "answer"]]
 """The state after a judgement, and where it leads."""
 _UNANSWERED = DraftAnswer(answerable=False, confidence=0.0)
-_ALWAYS = 2.0  # As `abstain_below`: no draft is so confident, so its quotes are shown as the closest ones
+_ABOVE_ANY_CONFIDENCE = 2.0  # as `abstain_below`, it has a draft's quotes shown as the closest ones, not as an answer
 
 
 class RetrievalNodes:
@@ -53,7 +53,8 @@ class RetrievalNodes:
     async def condense(self, state: AskState, context: AskContext) -> AskState:
         """Check the input, and rewrite a follow-up to make sense without the conversation before it."""
         check_context(context)
-        named, (earlier, question) = state.get("knowledge_base") or "", wording.read_conversation(state)
+        named = state.get("knowledge_base") or ""
+        earlier, question = wording.read_conversation(state)
         with ExitStack() as leases:
             snapshots = await in_thread(self._open, leases, named, context)
             if earlier:
@@ -69,37 +70,39 @@ class RetrievalNodes:
                 "scope": context.scope, "question": question, "respelt": replaced, "follows": bool(earlier),
                 "rounds": [], "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [],
                 "draft": None, "shown": ("", ""),
-                "steps": [trace_steps.data(TraceStep(step="question", text=trace_steps.short(question)))],
+                "steps": [trace_steps.stream_step(TraceStep(step="question", text=trace_steps.short(question)))],
                 **without_trace}
 
     def _open(self, leases: ExitStack, named: str, context: AskContext) -> JoinedSnapshots:
-        """Check what a question names and chooses, and lease the snapshots that it is answered from."""
+        """Lease the snapshots that a question is answered from; raise an error if anything that it chooses is wrong."""
         settings = self._resources.settings
-        names = choose_name(named or context.knowledge_base, settings, is_seen)
+        names = choose_name(named or context.knowledge_base, settings, is_seen_by_client)
         check_instructions(context.instructions)
         snapshots = leases.enter_context(self._resources.snapshots_of(names, context.scope))
+        # These are called for their errors alone, so that a wrong choice is reported before a call is paid.
         caps_of(context, settings, served=is_served())
         check_models(context.models, settings, served=is_served())
-        self._resources.reranker  # noqa: B018 - loading it reports a wrong setting
+        self._resources.reranker  # noqa: B018 - the property loads it
         return snapshots
 
     def _respell(self, question: str, snapshots: JoinedSnapshots) -> tuple[str, list[tuple[str, str]]]:
-        """Correct misspelt names in a question; opening the indexes takes long."""
-        return wording.respelt(question, *(snapshot.index for snapshot in snapshots.by_name.values()))
+        """Return a question with misspelt names corrected, and the corrections; slow, because it opens the indexes."""
+        return wording.respell(question, *(snapshot.index for snapshot in snapshots.by_name.values()))
 
     def first_look(self, state: AskState, context: AskContext) -> AskState:
         """Find passages, short cards and tables for the question, without calling a model."""
         question = state["question"]
         with self._snapshots(state) as snapshots:
-            reasons = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls).reasons
-            tokens = self._round_tokens if reasons else self._resources.settings.context_tokens
+            can_reason = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls).reasons
+            # Without a reasoner that asks for lookups no other round needs a share of the budget.
+            tokens = self._round_tokens if can_reason else self._resources.settings.context_tokens
             blocks = first_look_at(snapshots.retrievers, question, tokens, context.tools, context.switches,
-                                   reasons=reasons)
-            # The schema's terms are for the prompts of a model.
-            terms = terms_of_bases(snapshots.retrievers, question,
-                                   are_tables_shown="table_query" in context.tools) if reasons else ""
+                                   reasons=can_reason)
+            terms = ""
+            if can_reason:  # the schema's terms are for the prompts of a model
+                terms = terms_of_bases(snapshots.retrievers, question, are_tables_shown="table_query" in context.tools)
         return {"rounds": [Round(blocks=tuple(blocks))], "terms": terms,
-                "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
+                "steps": [trace_steps.stream_step(trace_steps.trace_found(1, None, blocks))]}
 
     async def decompose(self, state: AskState, context: AskContext) -> Next:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
@@ -107,6 +110,7 @@ class RetrievalNodes:
         With decomposition off, the question itself is searched first, without calling the model; `reflect` then answers
         or looks further. A reasoner that only quotes answers at once.
         """
+        # Without the agent and decomposition a question may make no lookup at all (see `caps_of`).
         is_searched_first = context.agent and not context.decompose and "passage_search" in context.tools
         if is_searched_first and (await in_thread(self._reasoner, state, context)).reasons:
             judgement = Judgement(lookups=[PassageLookup(query=state["question"][:LONGEST])])
@@ -124,16 +128,16 @@ class RetrievalNodes:
                                  seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
         message = ToolMessage(trace_steps.found_text(step), tool_call_id=state["call"], name=state["lookup"].tool)
-        return {"found": [blocks], "messages": [message], "steps": [trace_steps.data(step)]}
+        return {"found": [blocks], "messages": [message], "steps": [trace_steps.stream_step(step)]}
 
     async def reflect(self, state: AskState, context: AskContext) -> Next:
         """Append what the lookups found to the evidence, and answer or choose further lookups."""
-        asked = state["next_round"]
-        newest = completed_round(state["rounds"], asked, state["found"], self._round_tokens, state["omitted"])
+        newest = completed_round(state["rounds"], state["next_round"], state["found"], self._round_tokens,
+                                 state["omitted"])
         rounds = [*state["rounds"], newest]
         dropped = dropped_numbers(rounds, state["dropped"], self._resources.settings.context_tokens)
-        added: AskState = {"rounds": rounds, "dropped": dropped}
-        return await self._judge({**state, **added}, context, "reflect", added)
+        changes: AskState = {"rounds": rounds, "dropped": dropped}
+        return await self._judge({**state, **changes}, context, "reflect", changes)
 
     def answer(self, state: AskState, context: AskContext) -> AskState:
         """Check every citation against its source, or abstain; stream what the message has beyond the shown claims."""
@@ -141,13 +145,13 @@ class RetrievalNodes:
             answer = self._checked_answer(state, context, snapshots)
         self._resources.snapshots.end_question(state["revision"])
         citations = [citation.model_dump() for citation in answer.citations]
-        message_id, shown = state["shown"]
-        if not answer.answer.startswith(shown):  # a document was changed or deleted, so a claim no longer holds
+        message_id, shown_text = state["shown"]
+        if not answer.answer.startswith(shown_text):  # a document was changed or deleted, so a claim no longer holds
             withdraw_message(message_id)
-            message_id = ""
-        elif shown:
-            push_message(answer_chunk(answer.answer, shown, citations, message_id, is_last=True), state_key=None)
-        step = trace_steps.data(trace_steps.trace_answer(len(state["rounds"]), answer))
+            message_id = ""  # the answer becomes a message of its own
+        elif shown_text:
+            push_message(answer_chunk(answer.answer, shown_text, citations, message_id, is_last=True), state_key=None)
+        step = trace_steps.stream_step(trace_steps.trace_answer(len(state["rounds"]), answer))
         output: AskState = {
             "answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
             "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]), "citations": citations,
@@ -169,12 +173,13 @@ class RetrievalNodes:
         """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
         with self._snapshots(state) as snapshots:
             reasoner = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls)
-        if not reasoner.reasons:
+        if not reasoner.reasons:  # it only quotes, so there is nothing to word
             return reasoner
         # Instructions may have changed since the question began: the newest ones apply.
         with self._resources.snapshots_of(state["knowledge_base"]) as newest:
-            of_bases = dict.fromkeys(snapshot.kb.instructions.get() for snapshot in newest.by_name.values())
-        instructions = "\n".join(filter(None, (*of_bases, context.instructions)))
+            base_instructions = [snapshot.kb.instructions.get() for snapshot in newest.by_name.values()]
+        distinct = dict.fromkeys(base_instructions)  # several bases may have the same
+        instructions = "\n".join(filter(None, [*distinct, context.instructions]))
         return reasoner.with_instructions(instructions) if instructions else reasoner
 
     @property
@@ -183,24 +188,26 @@ class RetrievalNodes:
         return int(self._resources.settings.context_tokens * ROUND_SHARE)
 
     def _abstain_below(self, context: AskContext) -> float:
+        """Return the confidence below which an answer abstains: the question's own, or else the settings'."""
         return self._resources.settings.abstain_below if context.abstain_below is None else context.abstain_below
 
     def _lookups_left(self, state: AskState, context: AskContext) -> int:
         """Return how many lookups the question may still make; 0 if no further round is allowed."""
         caps = caps_of(context, self._resources.settings, served=is_served())
-        made = len(_lookups_of(state))
-        return max(0, caps.tool_calls - made) if len(state["rounds"]) <= caps.rounds else 0
+        # The cap on rounds does not count the first look, which is one of the state's rounds.
+        is_round_left = len(state["rounds"]) - 1 < caps.rounds
+        return max(0, caps.tool_calls - len(_lookups_of(state))) if is_round_left else 0
 
-    async def _judge(self, state: AskState, context: AskContext, step: StepName, added: AskState) -> Next:
-        """Let a reasoner answer or choose lookups; `added` is what else is new in the state."""
+    async def _judge(self, state: AskState, context: AskContext, step: StepName, changes: AskState) -> Next:
+        """Let a reasoner answer or choose lookups; `changes` are the node's other changes of the state."""
         with ExitStack() as leases:
             snapshots, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
             with showing_claims(list(inquiry.items()), snapshots.documents, context.mode, state["question"]) as shown:
                 judgement = await reasoner.judge(inquiry)
                 if inquiry.is_last and judgement.draft is None:  # no lookups are left, so the question is unanswered
                     judgement = Judgement(thought=judgement.thought, draft=_UNANSWERED)
-                added = {**added, "shown": shown.confirm_claims(judgement.draft, self._abstain_below(context))}
-        return self._apply(state, context, step, judgement, added)
+                changes = {**changes, "shown": shown.confirm_claims(judgement.draft, self._abstain_below(context))}
+        return self._apply(state, context, step, judgement, changes)
 
     def _begin_judging(self, leases: ExitStack, state: AskState, context: AskContext,
                        ) -> tuple[JoinedSnapshots, Reasoner, Inquiry]:
@@ -208,52 +215,58 @@ class RetrievalNodes:
         reasoner = self._reasoner(state, context)
         snapshots = leases.enter_context(self._snapshots(state))
         tools = useful_tools(snapshots.retrievers, context.tools)
-        is_last = not reasoner.reasons or not tools or not self._lookups_left(state, context)
+        can_look_further = reasoner.reasons and tools and self._lookups_left(state, context)
         return snapshots, reasoner, Inquiry(
             question=state["question"], mode=context.mode, tools=tools, rounds=tuple(state["rounds"]),
-            terms=state["terms"], dropped=frozenset(state["dropped"]), is_last=is_last)
+            terms=state["terms"], dropped=frozenset(state["dropped"]), is_last=not can_look_further)
 
-    def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, added: AskState,
+    def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, changes: AskState,
                ) -> Next:
-        """Go on to the answer, or to a parallel run of a tool for each lookup, with the judgement in the state."""
-        # If none of the chosen lookups is to be made, the next node is "reflect", where the reasoner reads why.
-        left = self._lookups_left(state, context)
-        allowed = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
-        omitted = [*((lookup_text(lookup), "switched off") for lookup in judgement.lookups if lookup not in allowed),
-                   *((lookup_text(lookup), "not looked up: no more lookups are allowed") for lookup in allowed[left:]),
+        """Put a judgement in the state and in the trace, and go on to the answer, or to a tool for each lookup."""
+        most = self._lookups_left(state, context)
+        switched_on = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
+        switched_off = [lookup for lookup in judgement.lookups if lookup not in switched_on]
+        # The trace shows why a lookup is not made, and the reasoner reads it in the next round.
+        omitted = [*((lookup_text(lookup), "switched off") for lookup in switched_off),
+                   *((lookup_text(lookup), "not looked up: no more lookups are allowed")
+                     for lookup in switched_on[most:]),
                    *judgement.refused]
-        lookups = [] if judgement.draft else allowed[:left]
+        lookups = [] if judgement.draft else switched_on[:most]  # a draft is answered without further lookups
         calls = [ToolCall(name=lookup.tool, args=lookup_arguments(lookup), id=uuid.uuid4().hex) for lookup in lookups]
         traced = trace_steps.trace_judgement(step, len(state["rounds"]), judgement, map(": ".join, omitted))
         update: AskState = {
-            **added, "draft": judgement.draft, "omitted": omitted, "found": [],
+            **changes, "draft": judgement.draft, "omitted": omitted, "found": [],
             "next_round": Round(thought=judgement.thought, lookups=tuple(lookups)),
             # The thought is not checked against the sources, so nobody is shown it as a part of the conversation.
-            "messages": [AIMessage("", tool_calls=calls)] if calls else [], "steps": [trace_steps.data(traced)]}
+            "messages": [AIMessage("", tool_calls=calls)] if calls else [], "steps": [trace_steps.stream_step(traced)]}
         # The key of a passage that was cut differs from the whole passage's, so the whole one counts as not shown.
         seen = [item.key for item in items_of(state["rounds"]) if item.kind == "passage"]
         sends = [Send(lookup.tool, LookupInput(
             knowledge_base=state["knowledge_base"], revision=state["revision"], scope=state["scope"],
             question=state["question"], round=len(state["rounds"]) + 1, call=str(call["id"]), lookup=lookup,
             seen=seen)) for lookup, call in zip(lookups, calls, strict=True)]
-        return Command(update=update, goto="answer" if judgement.draft else sends or "reflect")
+        if judgement.draft:
+            return Command(update=update, goto="answer")
+        # Without a lookup to make, "reflect" tells the reasoner why.
+        return Command(update=update, goto=sends or "reflect")
 
     def _checked_answer(self, state: AskState, context: AskContext, snapshots: JoinedSnapshots) -> Answer:
         """Return the answer with every quote checked, or an abstention with the closest quotes and hints."""
         items, draft = list(items_of(state["rounds"])), state["draft"] or _UNANSWERED
         question, documents, abstain_below = state["question"], snapshots.documents, self._abstain_below(context)
         if isinstance(draft, QuotedDraft):
-            least = 0.0 if context.mode == "open" else abstain_below
-            checked = wording.present_quotes(question, draft, items, documents, least)
+            required = 0.0 if context.mode == "open" else abstain_below  # mode "open" never abstains
+            checked = wording.present_quotes(question, draft, items, documents, required)
         else:
             checked = cite(draft, items, documents, context.mode, abstain_below, question)
             if checked.abstained:
                 # The model found no answer: show what it says of the documents, or the closest quotes by rules.
                 closest = self._resources.finder.find(question, items)
-                shown = (wording.present_unanswered(question, draft, items, documents)
-                         or wording.present_quotes(question, closest, items, documents, _ALWAYS))
-                checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
-        if checked.abstained and not (isinstance(draft, QuotedDraft) and draft.asks_back):
+                presented = (wording.present_unanswered(question, draft, items, documents)
+                             or wording.present_quotes(question, closest, items, documents, _ABOVE_ANY_CONFIDENCE))
+                checked = presented.model_copy(update={"confidence": checked.confidence, "grade": "none"})
+        asks_back = isinstance(draft, QuotedDraft) and draft.asks_back
+        if checked.abstained and not asks_back:  # a question back is an answer that needs no hints
             # Without a model, say once a process that one would help, and not in the middle of a conversation.
             hint = not (self._gave_model_hint or state["follows"] or self._resources.settings.uses_llm)
             self._gave_model_hint = self._gave_model_hint or hint
@@ -264,4 +277,5 @@ class RetrievalNodes:
 
 
 def _lookups_of(state: AskState) -> list[Lookup]:
+    """Return the lookups of all rounds so far."""
     return [lookup for lookup_round in state["rounds"] for lookup in lookup_round.lookups]

@@ -43,7 +43,8 @@ class ShownClaims:
         if self._claims[:len(claims)] != list(claims[:len(self._claims)]):
             self.withdraw()
         for claim in claims[len(self._claims):]:
-            sent_count, line = len(self._citations), await in_thread(self._cite, claim)
+            sent_count = len(self._citations)
+            line = await in_thread(self._cite, claim)
             self._claims.append(claim)
             if line:  # "" means that the claim has no sound quote
                 citations = [citation.model_dump() for citation in self._citations]
@@ -54,11 +55,12 @@ class ShownClaims:
                 self.text = answer
 
     def _cite(self, claim: Claim) -> str:
+        """Return a claim as a line of the answer, or "", and add the citations that are new to the answer's."""
         checked = with_unstated_number(claim, self._items, self._question)
         return cite_claim(checked, self._items, self._documents, self._mode, self._citations)
 
     def confirm_claims(self, draft: DraftAnswer | None, abstain_below: float) -> tuple[str, str]:
-        """Withdraw the claims unless the reply begins with them confidently; return `AskState.shown`."""
+        """Withdraw the claims unless the reply begins with them and is confident enough; return `AskState.shown`."""
         begins_with_shown = draft is not None and draft.claims[:len(self._claims)] == self._claims
         if draft is None or not begins_with_shown or not is_shown(draft, self._mode, abstain_below):
             self.withdraw()

@@ -18,7 +18,7 @@ from ..nodes import add_or_reset
 
 ToolName = Literal["entity", "triple", "table", "dfs", "community", "passage"]
 TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)
-"""The lookups by the names under which they are switched off, the first words of theirs."""
+"""The short names under which lookups are switched on: the first word of each tool's name."""
 MAX_QUESTION = 10_000
 MAX_EARLIER = 20_000
 """How many of the newest characters of the conversation before a question are read: some ten turns. A follow-up refers
@@ -71,12 +71,12 @@ class AskContext:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The lookups that are switched on."""
+        """The tools of the lookups that are switched on; their order is that of `TOOLS`."""
         return tuple(tool for tool in TOOLS if tool.partition("_")[0] in self.routes)
 
     @property
     def switches(self) -> Switches:
-        """What is on in retrieval."""
+        """The parts of the search for passages that are switched on."""
         return Switches(routes=tuple(route for route in ROUTES if route in self.routes), dense=self.dense,
                         lexical=self.lexical, spreading=self.spreading, beta=self.beta)
 
@@ -181,10 +181,10 @@ class Caps(NamedTuple):
 
 
 def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
-    """Return the context's caps; where it sets none, the settings' cap applies.
+    """Return the context's caps, where it sets none the settings'; raise CapError if one is below 1.
 
     A client of a server (`served`) may only lower them: the operator decides what a question may cost. With the agent
-    off, the only round is the one that `decompose` asks for.
+    off, the only round is the one that `decompose` asks for; with both off there is none.
     """
     def cap(name: str, requested: int | None, configured: int) -> int:
         if requested is not None and requested < 1:

@@ -22,11 +22,11 @@ from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
 _WORD = re.compile(r"[^\W\d_]{5,40}")
 _LONG_WORD = 8
 """From this number of letters, two may be wrong. In a shorter word, a second difference makes another word."""
-_MAX_WORDS = 20
+_MAX_WORDS = 20  # words of a question that are looked up, each of which is compared with all words of names
 _LONGEST_QUESTION = 300  # characters of a question in which names are looked for
-_NEAR_NAMES = 3
+_NEAR_NAMES = 3  # similar names that an abstention shows
 _FOUND_SHARE = 0.5
-"""Of the confidence below which an answer abstains, what passages alone need: their reader can judge them."""
+"""The share of `abstain_below` that quotes without a short answer need: a reader can judge quotes."""
 
 
 def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
@@ -60,7 +60,7 @@ def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
     return newest_first[::-1], question
 
 
-def respelt(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, str]]]:
+def respell(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, str]]]:
     """Return a question with misspelt words of names corrected, and the words replaced, as (asked, meant).
 
     Only capitalised ASCII words that occur in no passage are corrected, each to the nearest word of a name with the
@@ -72,15 +72,17 @@ def respelt(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, s
         name_words = sorted(set().union(*(index.name_words for index in indexes)))
     for match in islice(_WORD.finditer(question), _MAX_WORDS):
         word, folded = match.group(), normalise(match.group())
-        if not word[0].isupper() or not word.isascii() or any(index.lexical.knows(folded) for index in indexes):
+        is_capitalised = word[0].isupper() and word.isascii()
+        if not is_capitalised or any(index.lexical.knows(folded) for index in indexes):
             continue
         max_distance = 2 if len(word) >= _LONG_WORD else 1
         nearest = process.extract(folded, name_words, scorer=Levenshtein.distance, score_cutoff=max_distance, limit=2)
-        spelling_at = [(distance, spelling) for spelling, distance, _ in nearest if spelling[0] == folded[0]]
-        distances = [distance for distance, _ in spelling_at]
-        # At distance 0 the word is spelt like a name.
-        if distances and distances[0] > 0 and distances.count(distances[0]) == 1:
-            _, spelling = spelling_at[0]
+        candidates = [(distance, spelling) for spelling, distance, _ in nearest if spelling[0] == folded[0]]
+        if not candidates:
+            continue
+        least_distance, spelling = candidates[0]
+        is_only_nearest = [distance for distance, _ in candidates].count(least_distance) == 1
+        if least_distance > 0 and is_only_nearest:  # at distance 0 the word is spelt like a name
             replaced[word] = spelling.capitalize()
     for word, meant in replaced.items():
         question = re.sub(rf"\b{re.escape(word)}\b", meant, question)
@@ -89,7 +91,11 @@ def respelt(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, s
 
 def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage], documents: SourceDocuments,
                    abstain_below: float) -> Answer:
-    """Return an answer that shows the short answer, if there is one, and below it the quotes; or what it asks back."""
+    """Return an answer that shows the short answer, if there is one, and below it the quotes.
+
+    A draft that asks back shows its question alone, and one with less confidence than `abstain_below` demands abstains
+    and shows its quotes as the closest ones.
+    """
     if draft.asks_back:
         return Answer(answer=draft.asks_back, abstained=True)
     phrases = phrases_for(question)
@@ -98,7 +104,8 @@ def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage
     quoted = cite(trusted, passages, documents, "reject", question=question)
     if not quoted.citations:
         return quoted.model_copy(update={"answer": phrases["none"], "confidence": 0.0})
-    if draft.confidence < abstain_below * (1 if quoted.short else _FOUND_SHARE):
+    required = abstain_below if quoted.short else abstain_below * _FOUND_SHARE
+    if draft.confidence < required:
         return quoted.model_copy(update={"answer": f"{quoted.answer}\n{phrases['closest']}", "abstained": True,
                                          "confidence": draft.confidence, "short": "", "grade": "none"})
     if not quoted.short:
@@ -113,8 +120,9 @@ def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage
 def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: SourceDocuments,
                        ) -> Answer | None:
     """Return an abstention that shows what the documents do say; None if the draft says nothing that can be cited."""
-    if draft.answerable:
+    if draft.answerable:  # `cite` has already left out its claims, or trusts it too little to show them
         return None
+    # `cite` shows nothing of a draft that does not answer, so it is given one that does, with full confidence.
     trusted = draft.model_copy(update={"answerable": True, "confidence": 1.0})
     cited = cite(trusted, passages, documents, "reject", question=question)
     if cited.abstained:

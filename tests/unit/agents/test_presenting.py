@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from banyan.agents.retrieval.wording import present_quotes, respelt, with_hints
+from banyan.agents.retrieval.wording import present_quotes, respell, with_hints
 from banyan.graph_store.index.lexical import LexicalIndex, Spellings
 from banyan.schemas.retrieval import Basis, Claim, Passage, Quote, QuotedDraft
 
@@ -64,7 +64,7 @@ def test_nothing_to_quote_is_said_in_the_language_of_the_question():
     ("Where is Marlov?", "Where is Marlow?", [("Marlov", "Marlow")]), ("Where is Marlow?", "Where is Marlow?", []),
     ("Where is Barlow?", "Where is Barlow?", []), ("Is it castello?", "Is it castello?", [])])
 def test_a_misspelt_name_is_read_as_the_one_that_is_known(question, meant, replaced):
-    assert respelt(question, index()) == (meant, replaced)
+    assert respell(question, index()) == (meant, replaced)
 
 
 def test_what_a_question_leaves_open_is_asked_back():
