@@ -65,7 +65,7 @@ def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Do
                         schemas: SchemaHistory) -> AdmittedRows:
     """Return the rows of all documents with links between them as facts, and with mentions of the linked ones."""
     links = list(dict.fromkeys((*find_citations(documents), *_find_supersessions(documents, edits))))
-    if not links or not schemas.version():
+    if not links or not schemas.version():  # without a schema the first build has just begun, and nothing has a type
         return rows
     linked = {link.head for link in links} | {link.tail for link in links}
     names = {one.id: document_name(one.id, one.title, one.metadata) for one in documents.about() if one.id in linked}
@@ -80,7 +80,8 @@ def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Do
         chunks = chunks_of[link.stated_in]
         if not chunks:  # the document is not in the graph yet
             continue
-        quoting, place = chunks[0], (0, len(chunks[0].text.partition("\n")[0]))
+        first_line = chunks[0].text.partition("\n")[0]
+        quoting, place = chunks[0], (0, len(first_line))  # for words that are in none of the chunks
         for chunk in chunks:
             if chunk.start <= link.start < chunk.end:
                 quoting, place = chunk, (link.start - chunk.start, min(link.end, chunk.end) - chunk.start)
@@ -92,11 +93,14 @@ def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Do
 def find_citations(documents: Documents) -> Iterator[DocumentLink]:
     """Yield which document cites which, with the reference that has its DOI or, in a row, the words of its title."""
     lists = [(document, table) for document, table in documents.tables(_REFERENCE_HEADER) if table.columns == COLUMNS]
-    works = defaultdict[str, list[tuple[str, list[str]]]](list)  # by DOI, and by first words with the whole title
-    for document in documents.about() if lists else ():
+    if not lists:
+        return
+    # By DOI or the first words of a title: the documents that may be cited, each with the words that have to follow.
+    works = defaultdict[str, list[tuple[str, list[str]]]](list)
+    for document in documents.about():
         title = _WORD.findall(normalise(document.title))
         if doi := find_doi(document.metadata.get("doi", "")):
-            works[doi].append((document.id, []))
+            works[doi].append((document.id, []))  # a DOI is enough
         if len(title) >= _LEAST_TITLE_WORDS:
             works[" ".join(title[:_LEAST_TITLE_WORDS])].append((document.id, title))
     for citing, table in lists:
@@ -117,7 +121,7 @@ class DocumentName(NamedTuple):
     words: tuple[str, ...]  # of the title, without those of the version
     version: tuple[int, ...]  # as numbers, such as (3, 1); empty without one
     years: frozenset[str]  # in the title or file name
-    date: str  # the first one there, in ISO 8601; "" without one
+    date: str  # the first one in the title or file name, in ISO 8601; "" without one
 
 
 def read_name(document_id: str, title: str) -> DocumentName:
@@ -125,7 +129,7 @@ def read_name(document_id: str, title: str) -> DocumentName:
     file = PurePosixPath(document_id).stem
     names = f"{title} {re.sub(r'[_-]', ' ', file)}"
     date = ""
-    if match := _DATE.search(f"{title} {file}"):
+    if match := _DATE.search(f"{title} {file}"):  # in which hyphens may be the date's own
         parts = re.sub(r"[_. /年月]", "-", match[0]).strip("-日版修订正").split("-")
         date = "-".join(part.zfill(2) for part in parts)
     return DocumentName(document_id, title, _core_words(title), version_of(names), frozenset(YEAR.findall(names)), date)
@@ -177,7 +181,8 @@ def _find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterable
     links: dict[tuple[str, str], DocumentLink] = {}
     for link in (*decided, *chain.from_iterable(in_texts), *in_titles, *_read_fields(about, named),
                  *_compare_names(names.values())):
-        if (link.tail, link.head) not in links:
+        is_opposite = (link.tail, link.head) in links
+        if not is_opposite:
             links.setdefault((link.head, link.tail), link)
     return links.values()
 
@@ -188,8 +193,9 @@ def _read_statements(text: str, document: str, named: "NamedDocuments") -> Itera
         parts = match.groupdict()
         verb = (parts.get("lead") or "") + (parts["verb"] or "")
         if verb and (other := named.find(parts["what"], document)):  # a Chinese title in quotes may have no verb
-            head, tail = (document, other) if parts.get("passive") is None else (other, document)
-            amends = _AMENDING.search(verb) or _PART_OF_DOCUMENT.match(parts["what"])
+            is_passive = parts.get("passive") is not None  # "is replaced by": the other one is newer
+            head, tail = (other, document) if is_passive else (document, other)
+            amends = _AMENDING.search(verb) or _PART_OF_DOCUMENT.match(parts["what"])  # "replaces section 3 of ..."
             yield DocumentLink(head, AMENDS if amends else SUPERSEDES, tail, document, *match.span())
 
 
@@ -197,7 +203,9 @@ def _read_fields(documents: Iterable[DocumentSummary], named: "NamedDocuments") 
     """Yield the links that metadata fields state, such as `obsoletes: 822`."""
     for document in documents:
         fields = {label_key(field): value for field, value in document.metadata.items()}
-        for key in [key for key in (*_FIELDS["active"], *_FIELDS["passive"]) if key in fields]:
+        for key in (*_FIELDS["active"], *_FIELDS["passive"]):
+            if key not in fields:
+                continue
             relation = AMENDS if _AMENDING.search(key) else SUPERSEDES
             for phrase in re.split(r"[,;、；，]", fields[key]):
                 if other := named.find(phrase, document.id):
@@ -211,7 +219,8 @@ def _compare_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
     for name in names:
         same_title[name.words].append(name)
     for words, group in same_title.items():
-        if not words or len(group) == 1 or not set(words).isdisjoint(_TITLE_WORDS["histories"]):
+        is_history = not set(words).isdisjoint(_TITLE_WORDS["histories"])  # as the notes of each release
+        if not words or len(group) == 1 or is_history:
             continue
         versions, dates = {name.version for name in group}, {name.date for name in group}
         is_rule = any(word in _TITLE_WORDS["rules"] or word.endswith(_HAN_RULES) for word in words)
@@ -220,7 +229,7 @@ def _compare_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
         ordered: list[DocumentName] = []
         if len(versions) == len(group):  # one of them may lack a version: "Handbook" is older than "Handbook v2"
             ordered = sorted(group, key=lambda name: name.version)
-        elif is_rule and len(dates) == len(group) and all_dated:
+        elif is_rule and len(dates) == len(group) and all_dated:  # reports of two years are both valid
             ordered = sorted(group, key=lambda name: name.date)
         for older, newer in pairwise(ordered):
             yield DocumentLink(newer.id, SUPERSEDES, older.id, newer.id, *_NOWHERE)
@@ -235,7 +244,8 @@ class NamedDocuments:
         parts_of: dict[str, Sequence[str]] = {}
         for name in names.values():
             file = name.id.rpartition("/")[2]
-            self._by_file[_letters(file.rpartition(".")[0] or name.id)].append(name)
+            file_stem = file.rpartition(".")[0]
+            self._by_file[_letters(file_stem or name.id)].append(name)
             title = "".join(name.words)
             if len(title) >= _LEAST_NAME_LETTERS:
                 parts_of[name.id] = title if has_han(title) else name.words  # Chinese words have no spaces between
@@ -263,9 +273,10 @@ class NamedDocuments:
             if not has_other_year and not has_other_version:
                 fitting[name.id] = name
         fitting.pop(document, None)
+        # A longer title is more certain: "travel policy for drivers" also has the words of "travel policy".
         longest = max((len(name.words) for name in fitting.values()), default=0)
         best = [name for name in fitting.values() if len(name.words) == longest]
-        if len(best) > 1 and (years or version):
+        if len(best) > 1 and (years or version):  # of several, the phrase means a document with its year or version
             best = [name for name in best if years & name.years or (version and version == name.version)]
         if len(best) > 1:  # "the travel policy" is the version before this one
             best = [name for name in best if (name.version, name.date) < (own.version, own.date)]

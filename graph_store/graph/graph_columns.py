@@ -93,9 +93,8 @@ class GraphColumns:
     @cached_property
     def starts(self) -> dict[str, Rows]:
         """For each table where the rows of each entity or triple begin, and where the last ones end."""
-        return {name: find_starts(getattr(self, name)[0],
-                                  len(self.ids if table._fields[0] == "entity" else self.triples))
-                for name, table in TABLES.items()}
+        counts = {"entity": len(self.ids), "triple": len(self.triples)}  # by what the rows of a table are about
+        return {name: find_starts(getattr(self, name)[0], counts[table._fields[0]]) for name, table in TABLES.items()}
 
     @cached_property
     def by_chunk(self) -> Lists:
@@ -129,8 +128,8 @@ class GraphColumns:
         if not added:
             return self
         texts = sorted((*self.texts, *added))
-        added_numbers = [number for number, text in enumerate(texts) if text in added]
-        new_number = np.delete(np.arange(len(texts), dtype=np.int32), added_numbers)  # by the old number of a text
+        numbers_of_added = [number for number, text in enumerate(texts) if text in added]
+        new_number = np.delete(np.arange(len(texts), dtype=np.int32), numbers_of_added)  # by the old number of a text
         triples = self.triples.copy()
         triples[:, 1] = new_number[triples[:, 1]]
         tables: dict[str, Any] = {}
@@ -158,7 +157,7 @@ def sort_rows(*columns: NDArray[Any]) -> Rows:
 def find_firsts(*columns: NDArray[Any]) -> NDArray[np.bool_]:
     """Mark the first of each run of equal rows in sorted columns, shape (rows,)."""
     is_first = np.zeros(len(columns[0]), bool)
-    is_first[:1] = True
+    is_first[:1] = True  # a slice, as there may be no row
     for column in columns:
         is_first[1:] |= column[1:] != column[:-1]
     return is_first
@@ -196,7 +195,7 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     """
     # Texts are first numbered as they come; `sorted_number` has by this number the one in sorted order.
     known = defaultdict[str, int]()
-    known.default_factory = known.__len__
+    known.default_factory = known.__len__  # a new text gets the next number
     no_time = known[""]
     sources = ((rows.mentions, _MENTION_COLUMNS), (rows.facts, _FACT_COLUMNS), (rows.values, _VALUE_COLUMNS))
     tables = [_read_table(table, kinds, known) for table, kinds in sources]
@@ -212,16 +211,17 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     value_chunk, owner, owner_type, attribute, value, value_time, *value_place = values
     ids, types, (entity, heads, tails, owners) = _number_entities(
         texts, [(name, name_type), (head, head_type), (tail, tail_type), (owner, owner_type)])
-    mention_table = distinct_rows(MentionTable(entity, name, mention_chunk, *mention_place), 3)
+    # Rows that differ in their place alone (start and end) count as equal: `keys` is the number of columns before it.
+    mention_table = distinct_rows(MentionTable(entity, name, mention_chunk, *mention_place), keys=3)
     triples, triple = distinct_triples(heads, relation, tails)
     triple_times = TripleTimeTable(triple, fact_time, fact_chunk, start, end)
     value_times = ValueTimeTable(owners, attribute, value, value_time, value_chunk, *value_place)
     return GraphColumns(
         texts=texts, ids=ids, types=types, names=_choose_names(mention_table, len(ids)), triples=triples,
         mentions=mention_table, support=keep_surest_rows(SupportTable(triple, fact_chunk, start, end, confidence)),
-        triple_times=distinct_rows(select_rows(triple_times, fact_time != sorted_number[no_time]), 3),
-        values=distinct_rows(ValueTable(owners, attribute, value, value_chunk, *value_place), 4),
-        value_times=distinct_rows(select_rows(value_times, value_time != sorted_number[no_time]), 5))
+        triple_times=distinct_rows(select_rows(triple_times, fact_time != sorted_number[no_time]), keys=3),
+        values=distinct_rows(ValueTable(owners, attribute, value, value_chunk, *value_place), keys=4),
+        value_times=distinct_rows(select_rows(value_times, value_time != sorted_number[no_time]), keys=5))
 
 
 def _read_table(rows: Iterable[Sequence[Any]], kinds: str, known: defaultdict[str, int]) -> list[NDArray[Any]]:
@@ -243,8 +243,10 @@ def _choose_names(mentions: MentionTable, count: int) -> Numbers:
     """Return for each of `count` entities the name that most chunks use; of equally frequent ones, the first."""
     starts = np.flatnonzero(find_firsts(mentions.entity, mentions.name))  # where the rows of each spelling begin
     counts = np.diff(starts, append=len(mentions.entity))
-    commonest = starts[sort_rows(mentions.entity[starts], -counts, mentions.name[starts])]
-    names: Numbers = mentions.name[commonest[find_starts(mentions.entity[commonest], count)[:-1]]]
+    # Sort the spellings so that each entity's most frequent one comes first, and take these.
+    by_frequency = starts[sort_rows(mentions.entity[starts], -counts, mentions.name[starts])]
+    most_frequent = by_frequency[find_starts(mentions.entity[by_frequency], count)[:-1]]
+    names: Numbers = mentions.name[most_frequent]
     return names
 
 
@@ -254,14 +256,15 @@ def _number_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Number
     # One number for each pair of a name and a type.
     keys = [name.astype(np.int64) * len(texts) + kind for name, kind in named]
     pairs = np.unique(np.concatenate(keys))
-    names, kinds = np.divmod(pairs, max(len(texts), 1))
+    names, kinds = np.divmod(pairs, len(texts))
     # Several spellings of a name can have the same id.
     pair_ids = [entity_id(texts[name], texts[kind]) for name, kind in zip(names.tolist(), kinds.tolist(), strict=True)]
     ids = sorted(set(pair_ids))
     row_of = {entity: row for row, entity in enumerate(ids)}
     rows = np.array([row_of[entity] for entity in pair_ids], np.int32)
     by_table = [rows[np.searchsorted(pairs, table_keys)] for table_keys in keys]
-    if len(np.unique(by_table[0])) != len(ids):
+    mentioned = np.unique(by_table[0])  # the first pair of columns is that of the mentions
+    if len(mentioned) != len(ids):
         raise LedgerDamagedError("a fact in the ledger is about an entity that no chunk mentions")
     types = np.empty(len(ids), np.int32)
     types[rows] = kinds

@@ -83,7 +83,7 @@ class Sources:
         """Return the sources of a fact, sorted (see `make_node_link`); a place in two overlapping chunks is one."""
         # By document, start and end: the quote, and the words that say when the fact holds.
         spans: dict[tuple[str, int, int], tuple[str, set[str]]] = {}
-        for time_words, places in (("", support), *(times or {}).items()):
+        for time_words, places in (("", support), *(times or {}).items()):  # "": the support says nothing of a time
             for chunk_id, (start, end, *_) in places.items():
                 if (chunk := self._chunks.get(chunk_id)) is None:
                     continue  # another process has deleted it since the graph was read
@@ -129,8 +129,9 @@ def _make_edges(graph: KnowledgeGraph, communities: Sequence[TreeCommunity], sou
                "documents": sources.documents(support), "sources": sources.locate(support, times),
                **{name: date for name, date in dates.items() if date}, "source": head, "target": tail, "key": relation}
     for c in communities:  # they may be older than the graph, and name entities that are deleted
-        for node in filter(graph.__contains__, c.members if c.level == 0 else ()):
-            yield {"kind": MEMBER_OF, "source": node, "target": c.id, "key": MEMBER_OF}
+        for node in c.members:
+            if node in graph and c.level == 0:
+                yield {"kind": MEMBER_OF, "source": node, "target": c.id, "key": MEMBER_OF}
         if c.parent:
             yield {"kind": MEMBER_OF, "source": c.id, "target": c.parent, "key": MEMBER_OF}
         for rank, node in enumerate(c.keywords, 1):
@@ -160,6 +161,7 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
 
 
 def _first_line(state: Sequence[int]) -> bytes:
+    """Return the member `banyan` of the file's JSON, open at its end for the members that follow on the next line."""
     return orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}}).removesuffix(b"}") + b",\n"
 
 

@@ -18,7 +18,7 @@ _NEARLY_ALL = 0.9
 """The share of a field's distinct values that have to be keys, if it is a field of references; the others are keys of
 documents that are not in the knowledge base."""
 _LEAST_LIST_LENGTH = 1.5  # the mean number of values from which a field is one of lists
-_LONGEST_KEY = 40
+_LONGEST_KEY = 40  # characters; longer values without spaces are addresses rather than keys
 _IDENTIFYING = frozenset(["id", "ids", "no", "nr", "number", "numbers", "key", "keys", "code", "codes", "sku", "isbn",
                           "编号", "号码", "代码"])
 """Last words of fields that identify, and of those that refer to such: "part no", "manager id"."""
@@ -35,14 +35,16 @@ def link_keys(columns: GraphColumns) -> GraphColumns:
     is_first = find_firsts(values.entity, values.attribute, values.value)
     facts = np.stack(values[:3], axis=1)[is_first]  # an entity, an attribute and a value each, whatever chunks state it
     keys = _find_keys(columns, facts)
+    if not keys:
+        return columns
     target = np.full(len(values.entity), -1, np.int32)  # -1: the value stays a value
-    for attribute in np.unique(facts[:, 1]).tolist() if keys else ():
+    for attribute in np.unique(facts[:, 1]).tolist():
         field_facts, field_words = facts[facts[:, 1] == attribute], _words_of(columns, attribute)
         fitting = [key for key in keys if key.attribute != attribute and _refers_to(field_words, field_facts, key)]
         if fitting:
             # Prefer the key whose name is most like the field's, then the key to which most of its values refer.
             best = max(fitting, key=lambda key: (
-                len({*field_words} & {*_words_of(columns, key.attribute)}), key.count_references(field_facts)))
+                len({*field_words}.intersection(_words_of(columns, key.attribute))), key.count_references(field_facts)))
             rows = np.flatnonzero(values.attribute == attribute)
             target[rows] = best.owners_of(values.value[rows])
     target[target == values.entity] = -1  # a link from an entity to itself says nothing
@@ -75,7 +77,10 @@ def _find_keys(columns: GraphColumns, facts: Numbers) -> list[_KeyField]:
     facts, types = facts[order], types[order]
     starts = np.flatnonzero(find_firsts(facts[:, 1], types))
     keys = []
-    for owners, attributes, values in (part.T for part in np.split(facts, starts[1:]) if len(part) >= _LEAST_KEYS):
+    for field_facts in np.split(facts, starts[1:]):
+        if len(field_facts) < _LEAST_KEYS:
+            continue
+        owners, attributes, values = field_facts.T
         texts = [columns.texts[value] for value in values.tolist()]
         # Each entity has one value, and each value belongs to one entity.
         is_unique = len(np.unique(owners)) == len(np.unique(values)) == len(texts)
@@ -85,16 +90,17 @@ def _find_keys(columns: GraphColumns, facts: Numbers) -> list[_KeyField]:
             continue
         # Numbers may be quantities: they are keys if the field's or the entities' names say so.
         names = [columns.texts[name] for name in columns.names[owners].tolist()]
-        in_names = sum(text in name for text, name in zip(texts, names, strict=True))
+        keys_in_names = sum(text in name for text, name in zip(texts, names, strict=True))  # as in "RFC 822"
         has_numbers = any(text.replace(".", "").replace(",", "").isdecimal() for text in texts)
         attribute = int(attributes[0])
-        is_named_key = _words_of(columns, attribute)[-1] in _IDENTIFYING or in_names >= _NEARLY_ALL * len(texts)
+        is_named_key = _words_of(columns, attribute)[-1] in _IDENTIFYING or keys_in_names >= _NEARLY_ALL * len(texts)
         if is_named_key or not has_numbers:
             keys.append(_KeyField(attribute, owners, values, numeric=all(map(str.isdecimal, texts))))
     return sorted(keys, key=lambda key: -len(key.owners))
 
 
 def _words_of(columns: GraphColumns, field: int) -> list[str]:
+    """Return the words of a field's name; of a name without words an empty one, so that there is a last word."""
     return label_key(columns.texts[field]).split() or [""]
 
 
@@ -107,7 +113,9 @@ def _refers_to(field_words: list[str], facts: Numbers, key: _KeyField) -> bool:
         return True
     if references < _NEARLY_ALL * len(np.unique(facts[:, 2])):
         return False
-    if not key.numeric or (field_words[-1] in _IDENTIFYING and len(field_words) > 1):
+    # "manager id" refers to others; "id" alone is a key of its own entities.
+    names_other_key = field_words[-1] in _IDENTIFYING and len(field_words) > 1
+    if not key.numeric or names_other_key:
         return True
     # Of whole numbers under any other name, only lists refer to keys, if most of their owners have such a key, too.
     owners, counts = np.unique(facts[:, 0], return_counts=True)
@@ -121,11 +129,12 @@ def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:
     link_triples = np.stack([links.entity, links.attribute, target[target >= 0]], axis=1)
     triples, new_rows = graph_columns.distinct_triples(*np.concatenate([columns.triples, link_triples]).T)
     old_triple, link_triple = np.split(new_rows, [len(columns.triples)])  # the new row of each old triple and each link
-    link_support = (link_triple, links.chunk, links.start, links.end, np.ones(len(link_triple)))
+    confidence = np.ones(len(link_triple))  # a link is declared by the data itself
+    link_support = (link_triple, links.chunk, links.start, links.end, confidence)
     # The times of the values that are links become times of their triples.
     triple_of = dict(zip(map(tuple, np.stack(links[:3], axis=1).tolist()), link_triple.tolist(), strict=True))
-    timed = map(tuple, np.stack(value_times[:3], axis=1).tolist())
-    time_triple = np.array([triple_of.get(key, -1) for key in timed], np.int32)
+    timed_values = map(tuple, np.stack(value_times[:3], axis=1).tolist())
+    time_triple = np.array([triple_of.get(value, -1) for value in timed_values], np.int32)
     is_link_time = time_triple >= 0
     link_times = (time_triple[is_link_time], *select_rows(value_times, is_link_time)[3:])
     old_support = support._replace(triple=old_triple[support.triple])

@@ -53,7 +53,10 @@ class KnowledgeGraph:
 
     def __init__(self, columns: GraphColumns, later: LaterDates | None = None,
                  rows: Mapping[str, int] | None = None) -> None:
-        """Wrap the columns of a graph; `later` replaces no fact if it is None, `rows` has the row of each entity."""
+        """Wrap the columns of a graph.
+
+        Without `later` no fact is replaced; `rows` has the row of each entity by id, if the caller knows it already.
+        """
         self.columns = columns
         self.later = later or LaterDates()
         self._rows = {entity: row for row, entity in enumerate(columns.ids)} if rows is None else rows
@@ -99,7 +102,8 @@ class KnowledgeGraph:
     def spellings(self, entity: str) -> dict[str, Places]:
         """Return all names of an entity, sorted, each with the places where chunks use it, if any do."""
         spellings: dict[str, Places] = self._nest_rows("mentions", self._rows[entity])
-        return dict(sorted({self.name(entity): {}, **spellings}.items()))
+        shown_name = self.name(entity)  # no chunk uses it if a person gave it
+        return dict(sorted({shown_name: {}, **spellings}.items()))
 
     def names(self, entity: str) -> list[str]:
         """Return all names of an entity, sorted: those that chunks use, and the one that a person gave it."""
@@ -186,10 +190,10 @@ class KnowledgeGraph:
 
     def count_attributes(self) -> int:
         """Return the number of distinct attribute values that describe entities."""
-        keys = self.columns.values[:3]
-        texts, names = self.columns.texts, self.columns.names
+        texts, names, keys = self.columns.texts, self.columns.names, self.columns.values[:3]
+        distinct_values = np.stack(keys, axis=1)[find_firsts(*keys)].tolist()
         return sum(is_descriptive(texts[names[entity]], texts[attribute], texts[value])
-                   for entity, attribute, value in np.stack(keys, axis=1)[find_firsts(*keys)].tolist())
+                   for entity, attribute, value in distinct_values)
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
         """Return when an entity's values hold, {attribute: {value: validity}}; values without a time are left out."""
@@ -197,9 +201,9 @@ class KnowledgeGraph:
         validities: dict[str, dict[str, Validity]] = {}
         for attribute, values in self.value_times(entity).items():
             for value, times in values.items():
-                # Few graphs have any later values: then the numbers of the texts need not be searched for.
-                later = (self.later.values.get((row, number_of(attribute), number_of(value)), ())
-                         if self.later.values else ())
+                later: Sequence[str] = ()
+                if self.later.values:  # in few graphs; else the numbers of the texts need not be searched for
+                    later = self.later.values.get((row, number_of(attribute), number_of(value)), ())
                 validities.setdefault(attribute, {})[value] = Validity.of(times, later)
         return validities
 
@@ -252,7 +256,7 @@ class KnowledgeGraph:
         return {self.columns.ids[row] for row in self.columns.adjacent[self._rows[entity]].tolist()}
 
     def degree(self, entity: str) -> int:
-        """Return how often an entity is the head or the tail of a triple."""
+        """Return how often an entity is the head or the tail of a triple; a triple with itself counts twice."""
         row = self._rows[entity]
         return int(np.count_nonzero(self.columns.triples[self.columns.incident[row]][:, [0, 2]] == row))
 

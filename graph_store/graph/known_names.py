@@ -20,20 +20,20 @@ from ...schemas.naming import label_key, normalise
 from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_rows
 
 _PERSON_TYPES = frozenset({"person", "human", "people", "character"})
-_SEVERAL_WORDS = re.compile(r"[A-Z][\w.'’&-]*(?: (?:[a-z]{1,3} ){0,2}(?:[A-Z][\w.'’&-]*|\d+))+")
-_WORD = re.compile(r"[A-Z]\w*+(?:\.[a-z]{2,4})?")
+_CAPITALISED_WORDS = re.compile(r"[A-Z][\w.'’&-]*(?: (?:[a-z]{1,3} ){0,2}(?:[A-Z][\w.'’&-]*|\d+))+")
+_CAPITALISED_WORD = re.compile(r"[A-Z]\w*+(?:\.[a-z]{2,4})?")
 _MIXED = re.compile(r"[a-z](?:\.|[A-Z])")
 """Within a word such as Node.js or OpenJS, which is a name even at the beginning of a sentence."""
 _OF_MARRIED_WOMEN = frozenset({"mrs", "lady", "madame", "madam", "countess", "baroness"})
 """Forms of address before the name of a husband."""
-_FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]+(?: [^\W\d_][\w.'’-]*){1,3}")
-_KEY = re.compile(r"\w+")
-_SMALL_WORD = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
+_FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]+(?: [^\W\d_][\w.'’-]*){1,3}")  # two to four words without digits
+_WORD = re.compile(r"\w+")
+_WORD_IN_SMALL_LETTERS = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
 _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
 """Before or behind a place that has one of these is a longer word or an address, not the name."""
-_OFTEN = 3  # in so many chunks of a document a bare first name is somebody's only name
-_FAR_MORE = 5  # how many times as often as all others of a name a main character is mentioned
-_MOSTLY = 2  # how many times as many chunks have a common word in small letters
+_OFTEN = 3  # a bare first name with so many mentions in a document is the only name that somebody has there
+_FAR_MORE = 5  # a main character is mentioned at least this many times as often as all others of the name together
+_MOSTLY = 2  # a name is a common word if more than this many times as many chunks have it in small letters
 
 
 class _Missed(NamedTuple):
@@ -48,29 +48,28 @@ class _Missed(NamedTuple):
 def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphColumns:
     """Return the graph with every mention of its names in chunks, and short names of persons under the full ones."""
     document_of = dict[str, str]()
-    names_by_key = _names_to_find(columns)
-    known: dict[int, set[str]] = defaultdict(set)  # by chunk: the names that its own reading found
+    names_by_word = _names_to_find(columns)
+    names_read: dict[int, set[str]] = defaultdict(set)  # by chunk: the names that its own reading found
     for number, name in zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True):
-        known[number].add(columns.texts[name])
+        names_read[number].add(columns.texts[name])
     uses = _Uses(name.lower() for name in _entity_names(columns) if name.istitle())
     missed: list[_Missed] = []
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
-        text, own_names = chunk.text.replace("\n", " "), known[columns.number_of(chunk.id)]
+        text, own_names = chunk.text.replace("\n", " "), names_read[columns.number_of(chunk.id)]
         found = list[str]()
-        for key in names_by_key.keys() & set(_KEY.findall(text)):
-            for name, entity in names_by_key[key]:
-                start = -1 if name in own_names else _find_name(text, name)
-                if start >= 0:
+        for word in names_by_word.keys() & set(_WORD.findall(text)):
+            for name, entity in names_by_word[word]:
+                if name not in own_names and (start := _find_name(text, name)) >= 0:
                     found.append(name)
                     missed.append(_Missed(entity, name, chunk.id, start))
         uses.add(text, [*own_names, *found])
     columns = columns.with_texts(one.chunk for one in missed)  # a chunk may be without any mention until now
     rows = [(one.entity, columns.number_of(one.name), columns.number_of(one.chunk), one.start,
              one.start + len(one.name)) for one in missed]
-    added = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
-    mentions = MentionTable(*map(np.concatenate, zip(columns.mentions, added, strict=True)))
-    columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions, 3)), uses)
+    missed_columns = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
+    mentions = MentionTable(*map(np.concatenate, zip(columns.mentions, missed_columns, strict=True)))
+    columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions, keys=3)), uses)
     return _without_unmentioned(_join_short_names(columns, document_of))
 
 
@@ -79,7 +78,7 @@ def _entity_names(columns: GraphColumns) -> list[str]:
 
 
 def _find_name(text: str, name: str) -> int:
-    """Return where a text has a name as whole words, or -1."""
+    """Return where a text first has a name as whole words, or -1 if it does not."""
     start = text.find(name)
     while start >= 0 and (_CONTINUED_BEFORE.match(text, start - 1, start)
                           or _CONTINUED_BEHIND.match(text, start + len(name))):
@@ -92,37 +91,38 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:
 
     Of several entities with a name, for instance of different types, it is the one with the most mentions.
     """
-    entities: dict[int, Counter[int]] = defaultdict(Counter)
+    entity_counts: dict[int, Counter[int]] = defaultdict(Counter)  # by name: how often it means which entity
     for entity, number in zip(columns.mentions.entity.tolist(), columns.mentions.name.tolist(), strict=True):
-        entities[number][entity] += 1
-    by_key: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for number, counts in entities.items():
+        entity_counts[number][entity] += 1
+    by_longest_word: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for number, counts in entity_counts.items():
         name = columns.texts[number]
-        is_mixed = _WORD.fullmatch(name) is not None and _MIXED.search(name) is not None
-        if (is_mixed or _SEVERAL_WORDS.fullmatch(name)) and not name.endswith(("'s", "’s")):
+        is_mixed = _CAPITALISED_WORD.fullmatch(name) is not None and _MIXED.search(name) is not None
+        is_possessive = name.endswith(("'s", "’s"))  # "Ben's" is another form of a name
+        if (is_mixed or _CAPITALISED_WORDS.fullmatch(name)) and not is_possessive:
             ((most_mentioned, _),) = counts.most_common(1)
-            by_key[max(_KEY.findall(name), key=len)].append((name, most_mentioned))
-    return by_key
+            by_longest_word[max(_WORD.findall(name), key=len)].append((name, most_mentioned))
+    return by_longest_word
 
 
 class _Uses:
-    """How many chunks use names as words in small letters (`small`), and elsewhere than within longer names (`alone`).
+    """How many chunks use names as words in small letters (`small`), and outside of longer names (`alone`)."""
 
-    `capitalised` are the names of one capitalised word, in small letters.
-    """
-
-    def __init__(self, capitalised: Iterable[str]) -> None:
-        self._capitalised = frozenset(capitalised)
+    def __init__(self, possible_words: Iterable[str]) -> None:
+        """Take the names of one capitalised word, in small letters: these alone are counted in `small`."""
+        self._possible_words = frozenset(possible_words)
         self.small, self.alone = Counter[str](), Counter[str]()
 
     def add(self, text: str, names: Sequence[str]) -> None:
         """Count the uses of the names that a chunk has."""
-        self.small.update(self._capitalised.intersection(_SMALL_WORD.findall(text)))
+        self.small.update(self._possible_words.intersection(_WORD_IN_SMALL_LETTERS.findall(text)))
         for name in names:
-            longer_names, rest = [other for other in names if name in other and len(other) > len(name)], text
+            longer_names = [other for other in names if name in other and len(other) > len(name)]
+            rest = text
             for longer in longer_names:
                 rest = rest.replace(longer, "")
-            self.alone[name] += not longer_names or name in rest
+            if not longer_names or name in rest:  # a name that was read may be spelt otherwise in the text
+                self.alone[name] += 1
 
 
 def _without_false_names(columns: GraphColumns, uses: _Uses) -> GraphColumns:
@@ -135,13 +135,15 @@ def _without_false_names(columns: GraphColumns, uses: _Uses) -> GraphColumns:
         is_family = family.endswith("s") and family[:-1] in all_names
         is_common = (name.istitle() and not is_first_name(name)
                      and uses.small[name.lower()] > _MOSTLY * mention_counts[entity])
-        if entity not in with_facts and (is_common or is_family or not uses.alone[name]):
+        is_part_of_names = not uses.alone[name]
+        if entity not in with_facts and (is_common or is_family or is_part_of_names):
             false_entities.append(entity)
     is_true = ~np.isin(columns.mentions.entity, false_entities)
     return replace(columns, mentions=select_rows(columns.mentions, is_true))
 
 
 def _entities_with_facts(columns: GraphColumns) -> set[int]:
+    """Return the rows of the entities that have triples or attribute values: nothing about them may be dropped."""
     return {*columns.triples[:, [0, 2]].ravel().tolist(), *columns.values.entity.tolist()}
 
 
@@ -172,18 +174,18 @@ class _PersonNames:
             if is_person[entity] and not (is_short and words[-1][0].isupper()):
                 self._add_full(document, entity)
             elif entity in with_facts:
-                continue
-            elif is_person[entity] and address not in _OF_MARRIED_WOMEN:
+                continue  # its mentions must stay with its facts
+            elif is_person[entity] and address not in _OF_MARRIED_WOMEN:  # "Mrs. Karl" has her husband's name
                 self.short[document, entity].append(row)
                 self._short_named[document, name] = entity
-            elif not is_person[entity] and name.istitle() and " " not in name:
+            elif not is_person[entity] and name.istitle() and " " not in name:  # "London" may be Jack London
                 self.guessed[document, entity].append(row)
 
     def _add_full(self, document: str, entity: int) -> None:
-        """Note a mention of a person under a full name; of several entities with the name, keep the most frequent."""
+        """Note a person's name as a full one, if it is; of several entities with the name, keep the most frequent."""
         words, name = self._names[entity].split(), normalise(self._names[entity])
-        is_other = " of " in name or (words[0].isupper() and "." not in words[0])  # a ruler or an acronym
-        if _FULL_NAME.fullmatch(name) and not _form_of_address(name) and not is_other:
+        is_ruler, is_acronym = " of " in name, words[0].isupper() and "." not in words[0]
+        if _FULL_NAME.fullmatch(name) and not (_form_of_address(name) or is_ruler or is_acronym):
             for word in {words[0], words[-1]}:
                 entities = self._full[document, normalise(word)]
                 entities[name] = max(entity, entities.get(name, entity), key=self._mention_counts.__getitem__)
@@ -195,9 +197,11 @@ class _PersonNames:
         if _form_of_address(name):  # which shows the gender
             persons = {person for person in persons
                        if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
-        first, *others = sorted(persons, key=lambda person: (-self._mention_counts[person], -person)) or [-1]
-        is_main = bool(others) and self._mention_counts[first] >= _FAR_MORE * self._mention_counts[others].sum()
-        return {first} if is_main else persons
+        if len(persons) < 2:  # noqa: PLR2004 - there is nothing to choose
+            return persons
+        first, *others = sorted(persons, key=lambda person: (-self._mention_counts[person], -person))
+        is_main_character = self._mention_counts[first] >= _FAR_MORE * self._mention_counts[others].sum()
+        return {first} if is_main_character else persons
 
     def find_bearers(self, document: str, entity: int) -> set[int]:
         """Return the persons of a document whose last name is the name of an entity that was not taken for a person.
@@ -205,12 +209,13 @@ class _PersonNames:
         If a document has the name alone for a person at least as often, it is that person.
         """
         name, mentions = self._names[entity], len(self.guessed[document, entity])
-        person = self._short_named.get((document, name), -1)
-        if person >= 0 and len(self.short[document, person]) >= mentions:
+        person = self._short_named.get((document, name))
+        if person is not None and len(self.short[document, person]) >= mentions:
             return {person}
-        least = mentions if is_known_place(name) else 1  # Jack London is not London
+        # London is only Jack London in a document that names him at least as often.
+        least_mentions = mentions if is_known_place(name) else 1
         return {person for person in self.find_full(document, entity)
-                if self._names[person].endswith(f" {name}") and self._mention_counts[person] >= least}
+                if self._names[person].endswith(f" {name}") and self._mention_counts[person] >= least_mentions}
 
 
 def _form_of_address(name: str) -> str:
@@ -228,13 +233,13 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> 
     """
     names = _PersonNames(columns, document_of)
     entities, is_dropped = columns.mentions.entity.copy(), np.zeros(len(columns.mentions.entity), bool)
-    full_of = dict[tuple[str, int], int]()
+    full_of = dict[tuple[str, int], int]()  # by document and an entity with a short name: the one with the full name
     for (document, entity), rows in names.short.items():
         persons = names.find_full(document, entity)
         if len(persons) == 1:
             full_of[document, entity] = persons.pop()
             entities[rows] = full_of[document, entity]
-        elif persons or is_first_name(columns.texts[columns.names[entity]]):
+        elif persons or is_first_name(columns.texts[columns.names[entity]]):  # the last name of nobody else stays
             is_dropped[rows] = len(rows) < _OFTEN
     for (document, entity), rows in names.guessed.items():
         bearers = names.find_bearers(document, entity)
@@ -243,17 +248,17 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> 
             bearer = bearers.pop()
             entities[rows] = full_of.get((document, bearer), bearer)
     mentions = select_rows(columns.mentions._replace(entity=entities), ~is_dropped)
-    return replace(columns, mentions=distinct_rows(mentions, 3))
+    return replace(columns, mentions=distinct_rows(mentions, keys=3))
 
 
 def _without_unmentioned(columns: GraphColumns) -> GraphColumns:
     """Return the graph without entities whose mentions were all given away; none of them has facts."""
     mentioned = np.unique(columns.mentions.entity)
-    row = np.zeros(len(columns.ids), np.int32)
-    row[mentioned] = np.arange(len(mentioned))
+    new_row = np.zeros(len(columns.ids), np.int32)
+    new_row[mentioned] = np.arange(len(mentioned))
     triples = columns.triples.copy()
-    triples[:, [0, 2]] = row[triples[:, [0, 2]]]
-    tables: dict[str, Any] = {name: getattr(columns, name)._replace(entity=row[getattr(columns, name).entity])
+    triples[:, [0, 2]] = new_row[triples[:, [0, 2]]]
+    tables: dict[str, Any] = {name: getattr(columns, name)._replace(entity=new_row[getattr(columns, name).entity])
                               for name in ("mentions", "values", "value_times")}
     return replace(columns, ids=[columns.ids[entity] for entity in mentioned.tolist()], types=columns.types[mentioned],
                    names=columns.names[mentioned], triples=triples, **tables)

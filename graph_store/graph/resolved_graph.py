@@ -43,18 +43,20 @@ class NodeEdits(NamedTuple):
     values: dict[_Key, _Key | None]  # the same for values: each is a node, an attribute and a value
 
 
-def _read_edits(edits: Sequence[Edit], node_of: Callable[[str], str], known: Callable[[str], bool]) -> NodeEdits:
+def _read_edits(edits: Sequence[Edit], node_of: Callable[[str], str],
+                is_mentioned: Callable[[str], bool]) -> NodeEdits:
     """Return edits, in order, by the nodes that they concern now.
 
     Args:
         edits: people's edits that are in force.
         node_of: returns the node of an entity of the mentions' graph, by id.
-        known: returns True for the id of an entity of the mentions' graph; an edit may be of one that is retyped.
+        is_mentioned: returns True for the id of an entity of the mentions' graph.
     """
-    current_ids, by_node = ids_after(decided_types(edits)), NodeEdits({}, {}, {})
+    by_node = NodeEdits({}, {}, {})
+    current_ids = ids_after(decided_types(edits))  # of entities that were given another type since, by the id before
 
     def current_node(entity: EntityRef) -> str:
-        return node_of(entity.id if known(entity.id) else current_ids.get(entity.id, entity.id))
+        return node_of(entity.id if is_mentioned(entity.id) else current_ids.get(entity.id, entity.id))
 
     def current_key(fact: FactRef) -> EdgeKey:
         return current_node(fact.head), fact.relation, current_node(fact.tail)
@@ -63,16 +65,17 @@ def _read_edits(edits: Sequence[Edit], node_of: Callable[[str], str], known: Cal
         if isinstance(edit, Rename):
             by_node.names[current_node(edit.entity)] = edit.name
         elif isinstance(edit, FactEdit):
-            _correct(by_node.facts, current_key(edit.fact), current_key(edit.corrected) if edit.corrected else None)
+            corrected_fact = current_key(edit.corrected) if edit.corrected else None
+            _correct(by_node.facts, current_key(edit.fact), corrected_fact)
         elif isinstance(edit, ValueEdit):
             node, attribute = current_node(edit.value.entity), edit.value.attribute
-            instead = None if edit.corrected is None else (node, attribute, edit.corrected)
-            _correct(by_node.values, (node, attribute, edit.value.value), instead)
+            corrected_value = None if edit.corrected is None else (node, attribute, edit.corrected)
+            _correct(by_node.values, (node, attribute, edit.value.value), corrected_value)
     return by_node
 
 
 def _correct(corrections: dict[_Key, _Key | None], key: _Key, instead: _Key | None) -> None:
-    """Correct a fact or value, and those that an earlier edit corrected to it."""
+    """Note what holds instead of a fact or value (None: nothing does), also for those corrected to it before."""
     corrections.update({other: instead for other, corrected in corrections.items() if corrected == key})
     corrections[key] = instead
 
@@ -140,6 +143,7 @@ def _resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types:
     """
     relations = [relation for _, relation, _ in filter(None, edits.facts.values())]
     corrected_values = [value for _, _, value in filter(None, edits.values.values())]
+    # The texts that edits add get a number before anything refers to them.
     before = mentions.with_texts((*types.values(), *edits.names.values(), *relations, *corrected_values))
     if not node_ids and not any(edits):
         return before
@@ -156,9 +160,12 @@ def _resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types:
     resolved = _resolve_triples(resolved, node_of, edits, schema, row_of_node)
     tables = {name: getattr(before, name)._replace(entity=node_of[getattr(before, name).entity])
               for name in ("mentions", "values", "value_times")}
-    values, times = (_correct_values(before, tables[name], edits, row_of_node) for name in ("values", "value_times"))
-    return replace(resolved, mentions=graph_columns.distinct_rows(tables["mentions"], 3),
-                   values=graph_columns.distinct_rows(values, 4), value_times=graph_columns.distinct_rows(times, 5))
+    values = _correct_values(before, tables["values"], edits, row_of_node)
+    times = _correct_values(before, tables["value_times"], edits, row_of_node)
+    # Merged entities may have rows that differ in their place alone: `keys` is the number of columns before it.
+    return replace(resolved, mentions=graph_columns.distinct_rows(tables["mentions"], keys=3),
+                   values=graph_columns.distinct_rows(values, keys=4),
+                   value_times=graph_columns.distinct_rows(times, keys=5))
 
 
 def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],
@@ -204,7 +211,7 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
     times = columns.triple_times._replace(triple=triple_of[columns.triple_times.triple])
     return replace(columns, triples=triples[~is_empty],
                    support=graph_columns.keep_surest_rows(select_rows(support, support.triple >= 0)),
-                   triple_times=graph_columns.distinct_rows(select_rows(times, times.triple >= 0), 3))
+                   triple_times=graph_columns.distinct_rows(select_rows(times, times.triple >= 0), keys=3))
 
 
 def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row_of_node: Mapping[str, int]) -> _Values:
@@ -241,7 +248,7 @@ def _find_later_dates(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
 
 
 def _later_dates(groups: Iterable[dict[_T, Validity]]) -> dict[_T, Sequence[str]]:
-    """Return the dates from which others of its groups replace each member."""
+    """Return for each member of some groups the dates from which later members of its groups replace it."""
     dates: defaultdict[_T, set[str]] = defaultdict(set)
     for group in groups:
         for key, found in later_values(group).items():
@@ -273,7 +280,7 @@ class LedgerGraph:
     @property
     def state(self) -> GraphState:
         """The state of the ledger that the graph shows; before the graph is made, the current state."""
-        made_of = self._made_of  # another thread may replace it
+        made_of = self._made_of  # read once, as another thread may replace it
         return made_of[0] if made_of else self._extractions.state()
 
     @property
@@ -281,7 +288,8 @@ class LedgerGraph:
         """The graph, made when it is first asked for."""
         with self._loading:
             if self._graph is None:
-                mentions, position = self.mentions, self.state.position  # of the rows that the mentions are made of
+                mentions = self.mentions
+                position = self.state.position  # that of the mentions: the ledger may have changed since
                 self._made_of = self._extractions.state()._replace(position=position), self._schemas.version()
                 schema = self._schemas.current() if self._schemas.version() else None
                 self._graph = ResolvedGraph(mentions, self._entities.aliases(), self._edits.in_force(), schema)
