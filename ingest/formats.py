@@ -12,6 +12,7 @@ from ..text.cleaning import clean_text, one_line
 from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, begins_as_text, decode, list_counts
 from .records import RECORD_READERS
+from .yaml_files import read_toml, read_yaml
 
 Reader = Callable[[bytes, Limits], Content]
 _STYLE = re.compile(r"<style\b[^<]*</style>")  # which pandas writes above each table
@@ -119,10 +120,11 @@ def _plain_latex(words: str) -> str:
 PLAIN: dict[str, Reader] = {
     **dict.fromkeys((
         ".txt", ".mediawiki", ".wiki", ".textile", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs",
-        ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml",
-        ".ini", ".log", ".adoc", ".asciidoc", ".org"), _read_text),
+        ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".ini",
+        ".log", ".adoc", ".asciidoc", ".org"), _read_text),
     **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown), ".ipynb": _read_notebook,
-    **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex}
+    **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex,
+    **dict.fromkeys((".yaml", ".yml"), read_yaml), ".toml": read_toml}
 """Formats read in this process: plain text, in time proportional to its length."""
 PARSED = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"), ".epub": "office_files.read_epub",

@@ -87,7 +87,7 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
     found = _FRONT_MATTER.match(text, 0, _LONGEST_HEAD)
     try:
         if found is not None:
-            fields, end = _read_fields(found["fence"], found["fields"]), found.end()
+            fields, end = read_head_fields(found["fence"], found["fields"]), found.end()
         elif text.startswith("{"):  # the JSON of Hugo has no fence
             fields, end = json.JSONDecoder().raw_decode(text[:_LONGEST_HEAD])
         else:
@@ -98,7 +98,7 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
     return (fields, text[end:]) if isinstance(fields, dict) and is_alone else ({}, text)
 
 
-def _read_fields(fence: str, text: str) -> dict[str, object] | None:
+def read_head_fields(fence: str, text: str) -> dict[str, object] | None:
     """Return the fields of YAML or TOML, with those of the tables in `_TAXONOMIES`; None if it is not a mapping."""
     if fence == "---":
         # Every scalar stays a string: YAML would turn some into numbers or dates.
