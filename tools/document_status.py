@@ -34,38 +34,51 @@ def _change_items(blocks: Iterable[Block], change: Callable[[Passage], Passage])
 
 
 def _mark_version(versions: Versions, outdated: Set[str], item: Passage) -> Passage:
+    """Return an item with what became of its document; as it is if a document in force supports it as well.
+
+    A passage is marked also if its document is only amended. `outdated` are the documents not in force for a question.
+    """
     documents = _documents_of(item)
-    is_outdated = bool(documents) and set(documents) <= outdated
-    if not documents or not (item.kind == "passage" or is_outdated or set(documents) <= versions.superseded.keys()):
+    if not documents:
         return item
-    if item.basis and not any(one in item.statement for one in documents):
+    is_outdated = set(documents) <= outdated
+    are_all_superseded = set(documents) <= versions.superseded.keys()
+    if not (item.kind == "passage" or is_outdated or are_all_superseded):
+        return item
+    if item.basis and not any(document in item.statement for document in documents):
         return item  # a count or a group, of which only the first documents are cited
     return _with_status(item, versions.status(documents[0], is_later=is_outdated), is_outdated=is_outdated)
 
 
 def _mark_trust(versions: Versions, current: Sequence[Passage], item: Passage) -> Passage:
-    """Return an item with the mark that a more trusted document has one of its kind, which is as likely about that."""
-    documents = [one for one in _documents_of(item) if one in versions.trust]
+    """Return an item with a mark if a more trusted document has one of its kind that fits the question about as well.
+
+    `current` are the items of all blocks that are in force.
+    """
+    documents = [document for document in _documents_of(item) if document in versions.trust]
     if not documents or item.is_outdated:
         return item
-    rivals = [one for rival in current if rival.kind == item.kind and rival.score >= COMPETES * item.score
-              for one in _documents_of(rival) if one in versions.trust]
-    note = versions.trusted_less(max(documents, key=versions.trust.__getitem__), rivals)
+    rivals = [rival for rival in current if rival.kind == item.kind and rival.score >= COMPETES * item.score]
+    rival_documents = [document for rival in rivals for document in _documents_of(rival) if document in versions.trust]
+    most_trusted = max(documents, key=versions.trust.__getitem__)
+    note = versions.trusted_less(most_trusted, rival_documents)
     return _with_status(item, note, is_trusted_less=True) if note else item
 
 
 def _documents_of(item: Passage) -> list[str]:
+    """Return the documents that an item cites, sorted; none for an item without a record."""
     return sorted({place.document for place in item.places} or {item.document} - {""})
 
 
 def _with_status(item: Passage, status: str, **marks: bool) -> Passage:
+    """Return an item with a status beside those that it has; a line of the graph or a table says it in its text."""
     statement = f"{item.statement} [{status}]" if item.statement and status else item.statement
-    shown = "; ".join(filter(None, (item.status, status)))
-    return item.model_copy(update={"status": shown, "statement": statement, **marks})
+    all_statuses = "; ".join(filter(None, (item.status, status)))
+    return item.model_copy(update={"status": all_statuses, "statement": statement, **marks})
 
 
 def outdated_rows(index: GraphIndex, table: TableInfo, question: str) -> list[str]:
-    """Return the documents of a table of records that are not in force for a question and that others replace there."""
+    """Return the documents with rows of a table that are not in force for a question; none unless others are."""
     outdated = index.versions.outdated(question)
     if not outdated or table.kind != "records" or not any(column.name == DOCUMENT for column in table.columns):
         return []
@@ -87,9 +100,16 @@ def without_documents(sql: str, table: str, documents: Iterable[str]) -> str:
 
 def note_outdated_rows(index: GraphIndex, blocks: Sequence[Block]) -> list[Block]:
     """Return results of queries with a note on each table with rows of superseded documents beside newer ones."""
-    notes = {table.name: "; ".join(f"{document} is {index.versions.status(document)}" for document in documents)
-             for table in (index.sql.tables() if index.versions.superseded else ())
-             if (documents := outdated_rows(index, table, ""))}
-    return [block.model_copy(update={"note": "; ".join(filter(None, [block.note, *(
-        f"{name} has rows of older versions, told apart by its column {DOCUMENT}: {statuses}"
-        for name, statuses in notes.items() if name in block.title)]))}) for block in blocks]
+    if not index.versions.superseded:
+        return [*blocks]
+    notes = dict[str, str]()  # by the name of a table
+    for table in index.sql.tables():
+        if documents := outdated_rows(index, table, ""):
+            statuses = "; ".join(f"{document} is {index.versions.status(document)}" for document in documents)
+            notes[table.name] = (f"{table.name} has rows of older versions, told apart by its column {DOCUMENT}: "
+                                 f"{statuses}")
+    noted = list[Block]()
+    for block in blocks:
+        of_block = [note for name, note in notes.items() if name in block.title]  # the title is the query
+        noted.append(block.model_copy(update={"note": "; ".join(filter(None, [block.note, *of_block]))}))
+    return noted

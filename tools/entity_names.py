@@ -36,17 +36,19 @@ def find_entities(index: GraphIndex, name: str) -> FoundEntities:
     """
     wanted = " ".join(words(name))
     entities = set(index.by_alias.get(canonical_name(name), ()))
-    for occurrence in index.name_trie.find(name):
+    for occurrence in index.name_trie.find(name):  # it finds the names within a text: only the whole one is meant
         if occurrence.name in (wanted, _ARTICLE.sub("", wanted)):
             entities.update(occurrence.entities)
     if entities:
         return FoundEntities(tuple(sorted(entities)))
     similar_names = index.similar_names(name, _MAX_SIMILAR)
-    names_with_part = [other for other in similar_names if wanted and f" {wanted} " in f" {' '.join(words(other))} "]
-    partial = {entity for other in names_with_part for occurrence in index.name_trie.find(other)
-               for entity in occurrence.entities}
-    if 0 < len(partial) <= _MAX_PARTIAL:
-        return FoundEntities(tuple(sorted(partial)))
+    entities_with_part = set[str]()
+    for other in similar_names:
+        if wanted and f" {wanted} " in f" {' '.join(words(other))} ":
+            for occurrence in index.name_trie.find(other):
+                entities_with_part.update(occurrence.entities)
+    if 0 < len(entities_with_part) <= _MAX_PARTIAL:
+        return FoundEntities(tuple(sorted(entities_with_part)))
     return FoundEntities((), similar_names)
 
 
@@ -69,14 +71,14 @@ def named_entities(index: GraphIndex, question: str) -> dict[str, str]:
 
 
 def unknown_names_near(indexes: Sequence[GraphIndex], names: Sequence[str], limit: int) -> list[str]:
-    """Return names in knowledge bases that are spelt like those of `names` that none of them has, nearest first."""
+    """Return names that are spelt like the unknown ones of `names`, which no knowledge base has, nearest first."""
     unknown = [name for name in names if not any(index.name_trie.find(name) for index in indexes)]
     similar = (index.similar_names(name, limit) for name in unknown for index in indexes)
     return list(dict.fromkeys(chain.from_iterable(similar)))[:limit]
 
 
 def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[tuple[str, str, int]]:
-    """Return pairs of entities that the same sentence names, with how many do, those of most sentences first.
+    """Return pairs of entities that the same sentence names, each with the number of such sentences, most first.
 
     A pair is left out if a fact connects it, or if both entities already have `_LINKS_EACH` links.
     """
@@ -102,7 +104,8 @@ def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[tuple[
     pairs_with_facts = {(min(pair), max(pair)) for pair in ends.tolist()}
     link_counts, links = Counter[int](), list[tuple[str, str, int]]()
     for (one, other), count in sorted(sentence_counts.items(), key=lambda item: (-item[1], item[0])):
-        if (one, other) not in pairs_with_facts and min(link_counts[one], link_counts[other]) < _LINKS_EACH:
+        has_room = min(link_counts[one], link_counts[other]) < _LINKS_EACH
+        if (one, other) not in pairs_with_facts and has_room:
             link_counts.update((one, other))
             links.append((index.entity_row.at(one), index.entity_row.at(other), count))
     return links

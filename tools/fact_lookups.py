@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,33 +71,43 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()), *value_rows(index, entity)], at)
     rows, shared_note = split_shared_note([row for row in rows if row.places])
     lines = _card_lines(entity, rows)
-    chosen = [line for line in lines if not wanted or label_key(line[0]) in wanted]
+    chosen = [line for line in lines if not wanted or label_key(line.relation) in wanted]
     if order:
-        chosen.sort(key=lambda line: (line[0] not in asked, line[2], -order(line[0])))
+        chosen.sort(key=lambda line: (line.relation not in asked, line.continues_list, -order(line.relation)))
     limits = [f"only {', '.join(relations)}"] if relations else []
     limits += [f"at {at}"] if at else []
     row = index.entity_at(entity)
-    name, entity_type, other_names = index.labels_of(row) if row is not None else (entity, "", ())
-    others = [*{canonical_name(other): other for other in other_names if canonical_name(other) != canonical_name(name)
-                }.values()]  # those that differ in more than case
+    name, entity_type, all_names = index.labels_of(row) if row is not None else (entity, "", ())
+    by_canonical_name = {canonical_name(other): other for other in all_names}  # of names that differ in case alone, one
+    by_canonical_name.pop(canonical_name(name), None)
+    others = [*by_canonical_name.values()]
     also = f"; also: {', '.join(others[:_MOST_NAMES])}" if others else ""
     title = ", ".join(filter(None, [f"{name} ({entity_type}{also})", shared_note, *limits]))
     notes = []
     if len(incident) > _MOST_FACTS:
         notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
     if wanted and not chosen:
-        other_labels = ", ".join(dict.fromkeys(label for label, *_ in lines))
+        other_labels = ", ".join(dict.fromkeys(line.relation for line in lines))
         notes.append(f"nothing of these relations; it has: {other_labels}" if other_labels
                      else "the graph has no fact of it")
     elif not lines:
         notes.append(f"the graph has no fact of it{' at this date' if at else ''}")
-    items = tuple(item.model_copy(update={"heading": name}) for _, item, _ in chosen)  # which its lines do not repeat
+    # A cited line needs the name, which the lines of a card do not repeat.
+    items = tuple(line.item.model_copy(update={"heading": name}) for line in chosen)
     return Block(title=title, items=items, note="; ".join(notes))
 
 
-def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage, bool]]:
-    """Return the lines of a card, each with its relation, and whether it continues a list, which says its length."""
-    as_head, as_tail, as_value = range(3)  # what the entity is of a row, or that it has a value: the order of the lines
+class _CardLine(NamedTuple):
+    """A line of a card; a list of more than `PER_LINE` rows is continued in further lines."""
+
+    relation: str
+    item: Passage
+    continues_list: bool
+
+
+def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[_CardLine]:
+    """Return the lines of a card: where the entity is the head, where it is the tail, then its values."""
+    as_head, as_tail, as_value = range(3)
 
     def line_of(row: FactRow) -> tuple[int, str]:
         """Return what the rows of one line have in common; a value has no entity as its second end."""
@@ -104,7 +115,7 @@ def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage
             return as_value, row.relation
         return as_head if row.ends[0] == entity else as_tail, row.relation
 
-    lines = list[tuple[str, Passage, bool]]()
+    lines = list[_CardLine]()
     for (role, relation), group in groupby(sorted(rows, key=lambda row: (*line_of(row), row.head, row.tail)), line_of):
         of_line = list(group)
         count = f" ({len(of_line)} in all)" if len(of_line) > PER_LINE else ""
@@ -112,7 +123,7 @@ def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage
         lead, side = {as_head: (f"{label} -> ", tail_of), as_tail: (f"<- {label}: ", head_of),
                       as_value: (f"{label}: ", tail_of)}[role]
         items = row_items(of_line, lead, side)
-        lines.extend((relation, item, number > 0) for number, item in enumerate(items))
+        lines.extend(_CardLine(relation, item, continues_list=number > 0) for number, item in enumerate(items))
     return lines
 
 
@@ -137,7 +148,11 @@ def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
 
 def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
                 ) -> tuple[list[tuple[str, _Path]], bool]:
-    """Search for chains breadth first; no chain visits an entity twice."""
+    """Search for chains breadth first; no chain visits an entity twice.
+
+    Returns:
+        The chains with their start, the shortest first, and whether a bound of the search may have hidden others.
+    """
     # Unfinished chains: (start, last entity, all entities, path).
     unfinished: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
     paths = list[tuple[str, _Path]]()
@@ -162,7 +177,7 @@ def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] 
                     if len(paths) == _MOST_PATHS:
                         return paths, True
                     paths.append((start, (*path, row)))
-        if paths and ends is not None:
+        if paths and ends is not None:  # longer ones tell less of how the two are connected
             break
         unfinished = longer
     return paths, is_cut
@@ -206,13 +221,14 @@ def _rows_block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
     """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing."""
     rows, unread = _fitting_rows(index, term, lookup)
     total = len(rows.heads)
-    named = {name: getattr(lookup, name) for name in ("head", "tail", "document", "at")}
-    filters = ", ".join(f"{name} {value}" for name, value in named.items() if value)
+    filled = {name: value for name in ("head", "tail", "document", "at") if (value := getattr(lookup, name))}
+    filters = ", ".join(f"{name} {value}" for name, value in filled.items())
     # Rows are in the order of their heads' names, then of what they lead to.
     texts = index.columns.texts
-    heads = {row: natural_key(index.labels_of(row).name) for row in np.unique(rows.heads).tolist()}
-    ends = {text: natural_key(texts[text]) for text in np.unique(rows.texts).tolist()}
-    keys = [(heads[head], ends[text]) for head, text in zip(rows.heads.tolist(), rows.texts.tolist(), strict=True)]
+    head_keys = {row: natural_key(index.labels_of(row).name) for row in np.unique(rows.heads).tolist()}
+    end_keys = {text: natural_key(texts[text]) for text in np.unique(rows.texts).tolist()}
+    keys = [(head_keys[head], end_keys[text])
+            for head, text in zip(rows.heads.tolist(), rows.texts.tolist(), strict=True)]
     order = sorted(range(total), key=keys.__getitem__)[:_MOST_ROWS]
     first = rows.select(np.array(order, np.intp))
     facts, shared_note = split_shared_note([row for row in read_rows(index, first) if row.places])
@@ -226,11 +242,12 @@ def _rows_block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
 
 
 def _fitting_rows(index: GraphIndex, term: Term, lookup: TripleLookup) -> tuple[FieldRows, int]:
-    """Return the rows that fit a lookup, and how many were not read for their date and document."""
+    """Return the rows that fit a lookup, and how many are beyond `_MOST_TIMED` if it names a date or a document."""
     rows = field_rows(index, term.name)
-    for part, heads in ((lookup.head, True), (lookup.tail, False)):
-        if part:
-            rows = rows.select(named_by(index, rows, part, heads=heads))
+    if lookup.head:
+        rows = rows.select(named_by(index, rows, lookup.head, heads=True))
+    if lookup.tail:
+        rows = rows.select(named_by(index, rows, lookup.tail, heads=False))
     if not (lookup.at or lookup.document):
         return rows, 0
     allowed = index.documents_with([lookup.document]) if lookup.document else None

@@ -125,7 +125,7 @@ def row_items(rows: Sequence[FactRow], lead: str, side: Side) -> Iterator[Passag
 
 
 def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
-    """Return some rows as one line; a note of neighbours, and the documents if all have the same, are shown once."""
+    """Return some rows as one line; when rows in succession hold is said once, and so are documents that all share."""
     have_different_documents = len({row.documents for row in rows}) > 1
     members = list[str]()
     for note, group in groupby(rows, key=lambda row: row.validity.note()):
@@ -134,8 +134,9 @@ def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
         texts = (_member(row, side, "" if shared else note, with_documents=have_different_documents) for row in same)
         members.append(f"{'; '.join(texts)}{shared}")
     places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
-    first = rows[0]
-    cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()])) if len(rows) == 1 else ()
+    first, cells = rows[0], tuple[str, ...]()
+    if len(rows) == 1:
+        cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()]))
     documents = "" if have_different_documents else _document_note(first.documents)
     return graph_item(places, f"{lead}{'; '.join(members)}{documents}", first.relation, cells=cells)
 
@@ -185,13 +186,16 @@ def fit_lines(items: Sequence[Passage], tokens: int, at_least: int = 1) -> tuple
 
 
 def fit_block(block: Block, tokens: int, at_least: int = 1) -> Block:
-    """Return a block with the first items that fit a budget, at least some if there is one, and what was left out."""
+    """Return a block with the first items that fit a budget; it says how many were left out, of which relations.
+
+    The first `at_least` items are in it even if they exceed the budget, unless that is 0.
+    """
     shown, left = fit_lines(block.items, tokens, at_least) if tokens > 0 else ([], len(block.items))
     if not left:
         return block
-    omitted = block.items[len(shown):]
-    titles = {item.title for item in block.items}
-    named = list(dict.fromkeys(item.title for item in omitted))[:_MOST_TITLES] if len(titles) > 1 else []
+    omitted_titles = dict.fromkeys(item.title for item in block.items[len(shown):])
+    has_one_title = len({item.title for item in block.items}) == 1  # then the block's own title says it
+    named = [] if has_one_title else list(omitted_titles)[:_MOST_TITLES]
     hint = block.left_hint or (f"lines: {', '.join(named)}" if named else "")
     return block.model_copy(update={"items": tuple(shown), "left": block.left + left, "left_hint": hint})
 

@@ -38,7 +38,7 @@ def field_rows(index: GraphIndex, name: str) -> FieldRows:
     """Return the rows of a relation and an attribute of a name; none if there is neither."""
     columns, triples = index.columns, index.of_relation(name)
     values = select_rows(columns.values, columns.values.attribute == columns.number_of(name))
-    values = select_rows(values, find_firsts(values.entity, values.value))
+    values = select_rows(values, find_firsts(values.entity, values.value))  # several places may state a value
     no_entity = np.full(len(values.entity), -1, np.intp)
     tails = index.triples[triples, 2]
     rows = FieldRows(name, np.concatenate([index.triples[triples, 0], values.entity]).astype(np.intp),
@@ -65,14 +65,17 @@ def named_by(index: GraphIndex, rows: FieldRows, part: str, *, heads: bool) -> N
     `part` is a name, or several with "|" between. Ends with exactly this name are preferred, then those in which a word
     begins with it, then those that contain it.
     """
-    ends = rows.heads if heads else rows.tails
-    fits = np.zeros(len(ends), bool)
-    pairs = np.stack([ends, np.zeros_like(ends) if heads else rows.texts], axis=1)
-    distinct_ends, positions = np.unique(pairs, axis=0, return_inverse=True)
+    entities = rows.heads if heads else rows.tails
+    texts = np.zeros_like(entities) if heads else rows.texts  # a head has no text of its own
+    # The names of an end are compared once, however many rows have it.
+    distinct_ends, positions = np.unique(np.stack([entities, texts], axis=1), axis=0, return_inverse=True)
     names = list[list[str]]()
     for entity, text in distinct_ends.tolist():
-        named = [index.labels_of(entity).name, *index.aliases(entity)] if entity >= 0 else []
-        names.append([*map(label_key, [*named, *([] if heads else [index.columns.texts[text]])])])
+        named = [] if heads else [index.columns.texts[text]]
+        if entity >= 0:
+            named += [index.labels_of(entity).name, *index.aliases(entity)]
+        names.append([*map(label_key, named)])
+    fits = np.zeros(len(entities), bool)
     for wanted in filter(None, map(label_key, part.split("|"))):
         fits |= _ends_named(names, wanted)[positions.reshape(-1)]
     return fits

@@ -77,16 +77,18 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         is_on_whole = SUMMARY_CUES.search(question) and (_OF_DOCUMENTS.search(question) or not named)
         reports = look_up_reports(retriever, terms, CommunityLookup(), question,
                                   int(tokens * _REPORTS_SHARE)) if is_on_whole else []
-        if not reasons and any(item.kind == "row" for block in reports for item in block.items):
-            return reports
+        is_survey = any(item.kind == "row" for block in reports for item in block.items)
+        if is_survey and not reasons:
+            return reports  # groups of documents answer by themselves; reports are quoted beside passages
         blocks += reports
     graph_blocks = list[Block]()
     if "entity_search" in tools and reasons:
         graph_blocks += _read_cards(retriever, terms, question, named, int(tokens * _CARDS_SHARE))
     if "dfs_search" in tools and reasons and _CONNECTED.search(question):
-        ends = [*dict.fromkeys(named.values())]  # the chains between the first and the last thing that it names
-        chains = look_up_paths(retriever.index, PathLookup(start=ends[0], end=ends[-1])) if ends[1:] else []
-        graph_blocks += [fit_block(block, int(tokens * _CHAINS_SHARE)) for block in chains if block.items]
+        names = [*dict.fromkeys(named.values())]
+        if len(names) > 1:
+            chains = look_up_paths(retriever.index, PathLookup(start=names[0], end=names[-1]))
+            graph_blocks += [fit_block(block, int(tokens * _CHAINS_SHARE)) for block in chains if block.items]
     tokens_left = tokens - sum(item_cost(item) for block in (*blocks, *graph_blocks) for item in block.items)
     if "passage_search" in tools:
         share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
@@ -113,6 +115,7 @@ def _read_passages(retriever: Retriever, question: str, tokens: int, switches: S
     rows_of = rows_by_document(retriever.index) if are_tables_read else {}
     if not any(_is_part_of_table(item, rows_of) for block in blocks for item in block.items):
         return blocks
+    # Others take the place of the passages that are left out.
     (wider,) = look_up_passages(retriever, lookup, tokens * _WIDER, (), switches, near=False, is_read=is_read)
     others = [item for item in wider.items if not _is_part_of_table(item, rows_of)]
     return [wider.model_copy(update={"items": tuple(fit_lines(others, tokens)[0]), "note": ""})]
@@ -121,7 +124,8 @@ def _read_passages(retriever: Retriever, question: str, tokens: int, switches: S
 def _is_part_of_table(passage: Passage, rows_of: Mapping[str, int]) -> bool:
     """Return True if a passage is nothing but a few rows of its document's table, which a query can read."""
     rows, lines = list(find_rows(passage.text)), passage.text.strip().splitlines()
-    return bool(rows) and len(rows) == len(lines) and len(rows) < _LEAST_OF_TABLE * rows_of.get(passage.document, 0)
+    has_only_rows = bool(rows) and len(rows) == len(lines)
+    return has_only_rows and len(rows) < _LEAST_OF_TABLE * rows_of.get(passage.document, 0)
 
 
 def _read_named_documents(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage],
@@ -140,12 +144,12 @@ def _read_named_documents(retriever: Retriever, question: str, named: Mapping[st
 
 def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Block]:
     """Return the documents that a question asks for by their words, or the result of the query that it is read as."""
-    # The short answer is the only cell of the first row.
     if (mentioning := list_mentioning(index, question, tokens)) is not None:
         return [mentioning]
     if (asked := ask_tables(index, question)) is None:
         return []
     block = block_of(index.sql, asked.result, tokens, understood=asked.understood)
+    # Short answers are made of the items' cells, so only the first row has one: what `ask_tables` answers.
     items = [item.model_copy(update={"cells": (asked.short,) if number == 0 and asked.short else ()})
              for number, item in enumerate(block.items)]
     return [block.model_copy(update={"items": tuple(items)})] if items else []
@@ -158,9 +162,10 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
     support = {entity: len(index.entity_support(entity)) for entity in named}
     rare = list[str]()
     for entity, said in named.items():
-        is_name = said != said.lower() or said == said.upper()  # a name, or a script without capitals
-        if is_name or min(np.count_nonzero(index.lexical.scores(word)) for word in said.split()) <= (
-                _COMMON * support[entity]):
+        has_no_capitals = said == said.lower() and said != said.upper()  # other scripts have none at all
+        fewest_chunks = min(np.count_nonzero(index.lexical.scores(word)) for word in said.split())
+        is_common_word = has_no_capitals and fewest_chunks > _COMMON * support[entity]
+        if not is_common_word:
             rare.append(entity)
     rarest = sorted(rare, key=lambda entity: (support[entity], entity))[:_MOST_CARDS]
     if not rarest:
@@ -170,8 +175,8 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
     cosines = retriever.term_cosines(retriever.compare(question[:LONGEST]).vector)
     for entity in rarest:
         card = entity_card(index, entity, order=cosines.__getitem__, asked=named_terms)
-        whole = sum(item.title in named_labels for item in card.items)
-        yield fit_block(card, tokens // len(rarest), at_least=max(1, min(whole, _MOST_WHOLE)))
+        named_lines = sum(item.title in named_labels for item in card.items)
+        yield fit_block(card, tokens // len(rarest), at_least=max(1, min(named_lines, _MOST_WHOLE)))
 
 
 def _is_shown(item: Passage, passages: Sequence[Passage]) -> bool:

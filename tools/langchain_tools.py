@@ -27,7 +27,7 @@ from ..schemas.lookups import (
     TripleLookup,
     lookup_arguments,
 )
-from ..schemas.retrieval import EVERYTHING, Switches
+from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.times import DateError
 from .document_status import mark_versions, note_outdated_rows
 from .fact_lookups import look_up_entity, look_up_paths, look_up_triples
@@ -97,6 +97,7 @@ def _lookup_tool(lease: Lease, tool: Tool) -> BaseTool:
 
 @cache
 def _arguments_schema(tool: Tool) -> type[BaseModel]:
+    """Return the arguments of a lookup, with those that the caller sets and that a model does not see."""
     injected: dict[str, Any] = {
         "tool": (Annotated[Literal[tool], InjectedToolArg], tool),
         "tokens": (Annotated[int, InjectedToolArg], Field(_TOKENS, ge=1)),
@@ -161,5 +162,8 @@ def _cards_of_ends(index: GraphIndex, lookup: TripleLookup) -> list[Block]:
     if not lookup.document:
         return cards
     allowed = index.documents_with([lookup.document])
-    return [card.model_copy(update={"items": tuple(
-        item for item in card.items if any(place.document in allowed for place in item.places))}) for card in cards]
+
+    def is_allowed(item: Passage) -> bool:
+        return any(place.document in allowed for place in item.places)
+
+    return [card.model_copy(update={"items": tuple(filter(is_allowed, card.items))}) for card in cards]

@@ -29,9 +29,10 @@ _EDGES = " \"'“”‘’«»「」?？.。"
 _QUOTES = re.compile("['’]")
 _LONGEST_QUOTE = 250
 """Characters of a quote: those of a long sentence."""
-_SAID: dict[Language, tuple[str, str]] = {
+_PHRASES: dict[Language, tuple[str, str]] = {
     "en": ("{} of {} documents mention “{}”", "{} ({}): “{}”"),
     "zh": ("{1} 份文档中有 {0} 份提到“{2}”", "{}（{} 处）：“{}”")}
+"""The answer, with the number of documents, that of all, and the words; a document's line: title, times and quote."""
 
 
 def list_mentioning(index: GraphIndex, question: str, tokens: int) -> Block | None:
@@ -44,7 +45,7 @@ def list_mentioning(index: GraphIndex, question: str, tokens: int) -> Block | No
     words = next(filter(None, found.groups()), "").strip(_EDGES) if found else ""
     if not words:
         return None
-    head, line = _SAID[phrase_language(question)]
+    head, line = _PHRASES[phrase_language(question)]
     items = [graph_item([place], line.format(title, f"{times:,}", " ".join(place.text.split())), title, "row")
              for times, title, place in sorted(_mentions(index, words), key=lambda one: (-one[0], one[1]))]
     shown, left = fit_lines(items, tokens)
@@ -57,19 +58,22 @@ def list_mentioning(index: GraphIndex, question: str, tokens: int) -> Block | No
 
 def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]:
     """Yield for each document with some words how often it has them, its title, and the first sentence with them."""
-    edges = ("", "") if has_han(words) else (r"(?<!\w)", r"(?!\w)")
-    said = r"\s+".join(_QUOTES.sub("['’]", re.escape(word)) for word in words.split())
-    pattern = re.compile(edges[0] + said + edges[1], re.IGNORECASE)
-    # Passages have the words of the headings above them, too. Documents with a term of each word are read.
-    owners = index.documents[1]
-    likely = [{*owners[index.lexical.scores(word) > 0].tolist()} for word in words.split() if index_terms(word)]
-    for row in sorted(set.intersection(*likely)) if likely else ():
+    # Chinese has no spaces between words.
+    begin_of_word, end_of_word = ("", "") if has_han(words) else (r"(?<!\w)", r"(?!\w)")
+    in_any_spacing = r"\s+".join(_QUOTES.sub("['’]", re.escape(word)) for word in words.split())
+    pattern = re.compile(begin_of_word + in_any_spacing + end_of_word, re.IGNORECASE)
+    # Only documents whose passages, or the headings above these, have an index term of each word are read.
+    document_of_chunk = index.documents[1]
+    with_each_word = [{*document_of_chunk[index.lexical.scores(word) > 0].tolist()}
+                      for word in words.split() if index_terms(word)]
+    for row in sorted(set.intersection(*with_each_word)) if with_each_word else ():
         document = index.document_ids[row]
         text = index.store.documents.text(document)
-        # The fields of the document stand above its text, which may have its title once more.
-        begin = text.find("\n") if text.startswith(f"| {DOCUMENT}: ") else 0
-        places = [match.start() for match in pattern.finditer(text, begin)] or [
-            match.start() for match in pattern.finditer(text)][:1]
+        # A document's fields stand in the first line and repeat its title: they count once, if nothing below does.
+        text_start = text.find("\n") if text.startswith(f"| {DOCUMENT}: ") else 0
+        places = [match.start() for match in pattern.finditer(text, text_start)]
+        if not places and (in_fields := pattern.search(text)):
+            places = [in_fields.start()]
         if places:
             title = index.document_titles[row] or document
             is_shared = len(index.documents_by_name[normalise(title)]) > 1
@@ -78,13 +82,16 @@ def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]
 
 
 def _quote(document: str, text: str, at: int) -> Place:
-    """Return the sentence around a character, or of a long one the part that begins a little before it."""
-    begin = text.rfind("\n\n", 0, at) + 1
-    end = text.find("\n\n", at)
-    spans = split_sentences(text[begin:end if end >= 0 else len(text)])
-    start, stop = next((begin + first, begin + last) for first, last in spans if at < begin + last)
-    if stop - start > _LONGEST_QUOTE and at - start > _LONGEST_QUOTE // 2:
+    """Return the sentence around a character, without a mark such as "- "; of a long one `_LONGEST_QUOTE` characters.
+
+    These are its first, or begin a little before the character if it stands far behind.
+    """
+    block_start = text.rfind("\n\n", 0, at) + 1
+    block_end = text.find("\n\n", at)
+    spans = split_sentences(text[block_start:block_end if block_end >= 0 else len(text)])
+    start, end = next((block_start + first, block_start + last) for first, last in spans if at < block_start + last)
+    if end - start > _LONGEST_QUOTE and at - start > _LONGEST_QUOTE // 2:
         start = text.rfind(" ", start, at - _LONGEST_QUOTE // 3) + 1 or start
-    start = min(start + mark_length(text[start:stop]), at)
-    quote = text[start:min(stop, start + _LONGEST_QUOTE)]
+    start = min(start + mark_length(text[start:end]), at)
+    quote = text[start:min(end, start + _LONGEST_QUOTE)]
     return Place(document=document, start=start + len(quote) - len(quote.lstrip()), text=quote.strip())

@@ -66,10 +66,10 @@ class Excerpts:
                  shown: Iterable[tuple[str, int, int]] = ()) -> None:
         self._idf = {term: lexical.sum_idf(term) for term in index_terms(question)}
         self._wholes_left, self._tokens = (_MOST_WHOLE, _FIRST_EXCERPT) if is_first else (0, _EXCERPT)
-        self._least_of_list = _LIST_WEIGHT if is_first else 0.0
-        known = sum(idf for term, idf in self._idf.items() if lexical.knows(term))
-        self._least_weight = _LEAST_SAID * known if is_first else 0.0
-        self._best = 0.0
+        self._least_share_of_list = _LIST_WEIGHT if is_first else 0.0
+        known_idf = sum(idf for term, idf in self._idf.items() if lexical.knows(term))
+        self._least_idf = _LEAST_SAID * known_idf if is_first else 0.0  # of the question's words in an excerpt
+        self._best_score = 0.0
         self._shown = [*shown]
 
     def cut(self, passage: Passage) -> Passage | None:
@@ -78,41 +78,47 @@ class Excerpts:
         Unless it is short or ranks high, it is cut to the new sentences with the most of the question's words; None if
         others of it were shown and these have none of the words.
         """
-        self._best = self._best or passage.score
+        self._best_score = self._best_score or passage.score  # that of the first passage
         sentences = split_sentences(passage.text)
         shown = [(first - passage.start, last - passage.start) for document, first, last in self._shown
                  if document == passage.document]
+
+        def is_new(sentence: tuple[int, int]) -> bool:
+            return not any(first <= sentence[0] and sentence[1] <= last for first, last in shown)
+
         # Successive sentences that no shown passage has: neighbours overlap, and cuts of a passage differ.
-        runs = [[*run] for is_new, run in groupby(sentences, key=lambda span: not any(
-            first <= span[0] and span[1] <= last for first, last in shown)) if is_new]
-        if not runs:
+        new_runs = [[*run] for are_new, run in groupby(sentences, key=is_new) if are_new]
+        if not new_runs:
             return None
-        (start, _), (_, end) = runs[0][0], runs[-1][-1]
+        (start, _), (_, end) = new_runs[0][0], new_runs[-1][-1]
         if estimate_tokens(passage.text) > _SHORT and not self._stays_whole(passage):
-            weight, _, run = max((self._best_run(passage.text, run) for run in runs), key=lambda found: found[:2])
-            if weight < self._least_weight or (not weight and sum(map(len, runs)) < len(sentences)):
+            idf, _, run = max((self._best_run(passage.text, run) for run in new_runs), key=lambda found: found[:2])
+            is_partly_shown = sum(map(len, new_runs)) < len(sentences)
+            if idf < self._least_idf or (not idf and is_partly_shown):
                 return None
             (start, _), (_, end) = run[0], run[-1]
-        is_same = not passage.text[:start].strip() and not passage.text[end:].strip()
-        return passage if is_same else passage.model_copy(update={
+        is_uncut = not passage.text[:start].strip() and not passage.text[end:].strip()
+        return passage if is_uncut else passage.model_copy(update={
             "text": passage.text[start:end], "start": passage.start + start, "is_excerpt": True,
             "said_on": said_on_at(passage.text, passage.said_on, start)})
 
     def _stays_whole(self, passage: Passage) -> bool:
-        """Return True if a long passage is not cut; one of prose counts among those that stay whole."""
-        if any(map(SET_APART.match, passage.text.splitlines())):
-            return passage.score >= self._least_of_list * self._best
+        """Return True if a long passage is not cut; a call with one of prose uses up one of the places for these."""
+        has_list_or_table = any(map(SET_APART.match, passage.text.splitlines()))
+        if has_list_or_table:
+            return passage.score >= self._least_share_of_list * self._best_score
         self._wholes_left -= 1
-        return self._wholes_left >= 0 and passage.score >= _WHOLE_WEIGHT * self._best
+        return self._wholes_left >= 0 and passage.score >= _WHOLE_WEIGHT * self._best_score
 
     def add(self, passage: Passage) -> None:
         """Record that a passage is shown."""
         self._shown.append((passage.document, passage.start, passage.start + len(passage.text)))
 
     def _best_run(self, text: str, spans: _Spans) -> tuple[float, int, _Spans]:
-        """Return the successive sentences within an excerpt's tokens that have the most of the question's words."""
-        # Of equal ones the longest is returned, and of those the first; before them the weight of these words and the
-        # tokens.
+        """Return the successive sentences within an excerpt's tokens whose words of the question have the most idf.
+
+        Of equal ones the longest, and of those the first: (the sum of these words' idf, tokens, sentences).
+        """
         costs = [estimate_tokens(text[start:end]) for start, end in spans]
         terms = [self._idf.keys() & set(index_terms(text[start:end])) for start, end in spans]
         best: tuple[float, int, _Spans] = (-1.0, 0, spans[:1])
@@ -120,12 +126,12 @@ class Excerpts:
             cost, found = 0, set[str]()
             for last in range(first, len(spans)):
                 cost += costs[last]
-                if cost > self._tokens and last > first:
+                if cost > self._tokens and last > first:  # a single sentence may be longer
                     break
                 found |= terms[last]
-                weight = round(sum(self._idf[term] for term in sorted(found)), 6)
-                if (weight, cost) > best[:2]:
-                    best = weight, cost, spans[first:last + 1]
+                idf = round(sum(self._idf[term] for term in sorted(found)), 6)  # rounded, so that equal sums are equal
+                if (idf, cost) > best[:2]:
+                    best = idf, cost, spans[first:last + 1]
         return best
 
 
@@ -145,21 +151,23 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
             return [Block(title=lookup.query, note=note)]
     limit = _RANKED if allowed is None else len(index.chunks)
     ranking = retriever.rank_passages(lookup.query, limit, switches=switches, documents=allowed)
-    if near and allowed is None:
-        ranking = [(key, weight) for key, weight in ranking if weight >= ranking[0][1] * _LEAST_WEIGHT]
-    elif near and allowed is not None:
-        ranked = {key for key, _ in ranking}
+    excerpts, least_offered = None, 0.0
+    if allowed is None:
+        least_offered = ranking[0][1] * _OFFERED_WEIGHT if ranking else 0.0
+        if near:
+            ranking = [(chunk, weight) for chunk, weight in ranking if weight >= ranking[0][1] * _LEAST_WEIGHT]
+        elif is_read:
+            ranking = [*_without_far(retriever, lookup.query, ranking)]
+        if is_read:
+            excerpts = Excerpts(index.lexical, lookup.query, is_first=not near, shown=_places_of(index, seen))
+    elif near:
+        ranked = {chunk for chunk, _ in ranking}
         ids = map(index.chunk_row.at, np.flatnonzero(index.chunks_of(allowed)).tolist())
-        ranking += [(key, 0.0) for key in ids if key not in ranked]
-        ranking = _each_first(retriever, ranking, lookup.documents, seen)
-    elif allowed is None and is_read:
-        ranking = [*_without_far(retriever, lookup.query, ranking)]
-    excerpts = Excerpts(index.lexical, lookup.query, is_first=not near,
-                        shown=_places_of(index, seen)) if is_read and allowed is None else None
+        ranking += [(chunk, 0.0) for chunk in ids if chunk not in ranked]
+        ranking = _put_best_of_each_first(retriever, ranking, lookup.documents, seen)
     items = passage_items(retriever, ranking, tokens, seen, max(AT_LEAST, len(lookup.documents)), excerpts)
-    shown = {key.rsplit(":", 2)[0] for key in (*seen, *(item.key for item in items))}
-    least = 0.0 if allowed is not None or not ranking else ranking[0][1] * _OFFERED_WEIGHT
-    left = sum(near and key not in shown and weight >= least for key, weight in ranking)
+    shown_chunks = {key.rsplit(":", 2)[0] for key in (*seen, *(item.key for item in items))}  # CHUNK:START:LENGTH
+    left = sum(near and chunk not in shown_chunks and weight >= least_offered for chunk, weight in ranking)
     note = ""
     if not items:
         note = "all that is near was shown before" if ranking else "nothing was found"
@@ -190,26 +198,30 @@ def _without_far(retriever: Retriever, query: str, ranking: Iterable[tuple[str, 
         yield from ranking
         return
     lexical = retriever.index.lexical
+    # The query's words that no passage above has, with their idf.
     missing = {term: lexical.sum_idf(term) for term in sorted({*index_terms(query)}) if lexical.knows(term)}
-    most_missing, best = _UNSAID * sum(missing.values()), 0.0
-    for place, (key, weight) in enumerate(ranking):
-        best = best or weight
-        if place >= _SURE and weight < _FAR * best and sum(missing.values()) <= most_missing:
+    most_missing, best_weight = _UNSAID * sum(missing.values()), 0.0
+    for place, (chunk, weight) in enumerate(ranking):
+        best_weight = best_weight or weight
+        if place >= _SURE and weight < _FAR * best_weight and sum(missing.values()) <= most_missing:
             return
-        yield key, weight
-        if place < _MOST_READ and key in retriever.index.chunk_row:
-            passage = retriever.passage(key, weight)
+        yield chunk, weight
+        if place < _MOST_READ and chunk in retriever.index.chunk_row:
+            passage = retriever.passage(chunk, weight)
             for term in index_terms(f"{passage.title} {passage.heading} {passage.text}"):
                 missing.pop(term, None)
 
 
-def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: Sequence[str], seen: Collection[str],
-                ) -> list[tuple[str, float]]:
-    """Return a ranking with the best new passage of the documents of each of some names first."""
+def _put_best_of_each_first(retriever: Retriever, ranking: list[tuple[str, float]], names: Sequence[str],
+                            seen: Collection[str]) -> list[tuple[str, float]]:
+    """Return a ranking that begins with the best new passage for each of several names of documents."""
+    if len(names) <= 1:
+        return ranking
     first = dict[str, float]()
-    for documents in ([retriever.index.documents_with([part]) for part in parts] if len(parts) > 1 else []):
-        of_part = (retriever.passage(*ranked) for ranked in ranking)
-        best = next((passage for passage in of_part if passage.document in documents and passage.key not in seen
+    for name in names:
+        documents = retriever.index.documents_with([name])
+        passages = (retriever.passage(*ranked) for ranked in ranking)
+        best = next((passage for passage in passages if passage.document in documents and passage.key not in seen
                      and passage.chunk_id not in first), None)
         if best is not None:
             first[best.chunk_id] = best.score
@@ -243,7 +255,8 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         if cost > tokens_left and not shown:
             beginning = cut_passage(passage, tokens_left)
             return [beginning] if beginning.text else []
-        if cost > tokens_left and (len(shown) >= at_least or cost > tokens_left + tokens * at_least // AT_LEAST):
+        most_tokens_left = tokens_left + tokens * at_least // AT_LEAST  # what the first `at_least` may take
+        if cost > tokens_left and (len(shown) >= at_least or cost > most_tokens_left):
             break
         tokens_left -= cost
         shown_keys.update((ranked.key, passage.key))
@@ -272,11 +285,11 @@ def cut_passage(passage: Passage, tokens: int) -> Passage:
 def _with_continuations(retriever: Retriever, ranking: Iterable[tuple[str, float]]) -> Iterator[Passage]:
     """Yield the passages of a ranking; if a table or list goes on in the next chunk, that one follows its passage."""
     chunks, rows = retriever.index.chunks, retriever.index.chunk_row
-    for key, weight in ranking:
-        if key not in rows:
+    for chunk_id, weight in ranking:
+        if chunk_id not in rows:
             continue
-        yield retriever.passage(key, weight)
-        row = rows[key]
+        yield retriever.passage(chunk_id, weight)
+        row = rows[chunk_id]
         if row + 1 == len(chunks):
             continue
         chunk, following = chunks[row], chunks[row + 1]
@@ -288,7 +301,7 @@ def _with_continuations(retriever: Retriever, ranking: Iterable[tuple[str, float
 
 
 def _repeats_shown(words: frozenset[str], shown_words: frozenset[str]) -> bool:
-    """Return True if a shown passage has nearly all words of another, and the others are neither names nor numbers."""
+    """Return True if a shown passage has nearly all words of a new one, which adds no name and no number."""
     most_new = (1 - _SAME) * len(words)
     if len(words) - len(shown_words) > most_new:  # true of many, and faster than comparing the words
         return False

@@ -70,12 +70,13 @@ def openings(index: GraphIndex, tokens: int, *, titles_only: bool = False) -> li
     Empty if they do not fit the budget or are too many.
     """
     documents, titles = index.store.documents, index.store.documents.titles()
-    ids, times = list(titles), Counter(titles.values())
-    if len(ids) > _MOST_DOCUMENTS:
+    if len(titles) > _MOST_DOCUMENTS:
         return []
+    documents_with_title = Counter(titles.values())
     items = list[Passage]()
-    for summary, words in _openings([documents.get(key) for key in ids]):
-        name = f"{summary.title} ({summary.document})" if times[summary.title] > 1 else summary.title
+    for summary, words in _openings([documents.get(document) for document in titles]):
+        has_shared_title = documents_with_title[summary.title] > 1
+        name = f"{summary.title} ({summary.document})" if has_shared_title else summary.title
         statement = f"{name}: {summary.said}" if summary.said and not titles_only else name
         items.append(Passage(chunk_id="", document=summary.document, title=summary.title, text=words,
                              start=summary.start, score=0.0, kind="opening", statement=statement))
@@ -93,12 +94,14 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[D
 
 
 def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
-    """Yield the opening of each document: the sentence with most words of the title, or the first one of several."""
+    """Yield the opening of each document that has words: the first sentence with most words of its title."""
     all_sentences = [_first_sentences(document) for document in documents]
     document_counts = Counter(
         words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})
     for document, sentences in zip(documents, all_sentences, strict=True):
-        candidates = [one for one in sentences if document_counts[normalise(one[1])] == 1] or sentences
+        # A sentence that several documents have, such as a notice, says of none what it is about.
+        own_sentences = [(start, words) for start, words in sentences if document_counts[normalise(words)] == 1]
+        candidates = own_sentences or sentences
         title_words = set(content_words(document.title))
         first_line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()
         first_line_start = len(document.text) - len(document.text.lstrip())
@@ -111,7 +114,10 @@ def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
 
 
 def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
-    """Return the first sentences of a document as (start, words), without headings, rows, fields and licences."""
+    """Return the first sentences of a document as (start, words), without headings, rows, fields and licences.
+
+    Each further filter applies only if it leaves a sentence.
+    """
     text = document.text[:_READ]
     spans = [(start, end) for start, end in split_sentences(text)
              if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]
@@ -125,8 +131,8 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
     # A line in capitals is a heading or an imprint.
     spans = ([(start, end) for start, end in spans if not text[start:end].isupper()
               and not _OF_RIGHTS.search(text[start:end])] or spans)
-    whole = [(start, end) for start, end in spans if _WHOLE.match(text[start:end].strip())]
-    return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in (whole or spans)[:_FIRST]]
+    spans = [(start, end) for start, end in spans if _WHOLE.match(text[start:end].strip())] or spans
+    return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in spans[:_FIRST]]
 
 
 def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: CommunityLookup, question: str, tokens: int,
@@ -157,7 +163,10 @@ def _block(title: str, items: Iterable[Passage | None]) -> Block:
 
 
 def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> list[Passage]:
-    """Return all reports of the finest level of the tree that fits a budget, the largest communities first."""
+    """Return all reports of the finest level of the tree that fits a budget, the largest communities first.
+
+    If none fits, they are those of the coarsest level.
+    """
     levels: dict[int, list[TreeCommunity]] = {}
     for community in index.store.communities.all(level=None):
         if community.summary:
@@ -172,7 +181,10 @@ def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> lis
 
 
 def _report_item(index: GraphIndex, query: Query, community: TreeCommunity) -> Passage | None:
-    """Return a community's report as an item that cites the community's facts nearest to a query."""
+    """Return a community's report as an item that cites the facts of its members nearest to a query.
+
+    None if the community has no report, or no fact that a document states: it could not be cited.
+    """
     if not community.summary:
         return None
     members = [row for row in map(index.entity_at, community.members) if row is not None]

@@ -22,19 +22,19 @@ from .ranking.fusion import rank_chunks
 from .ranking.nested_english import Step, split_question
 from .schema_names import LabelledTerms, terms_of
 
-# How many questions are cached, each with its cosine to everything: for a large base only a few, to bound memory.
-_CACHED, _FEWEST = 64, 8
-_COSINES = 1 << 26
-# Weights of chunks that are cached for the last questions: 4 MB.
-_SCORES = 1 << 20
-# Texts without a vector in the index whose vectors are cached, and documents whose metadata are.
-_TEXTS = 1 << 10
-# Tokens of a document's metadata: author, date, source and a few more.
+_MOST_CACHED, _FEWEST_CACHED = 64, 8
+"""How many questions are cached, each with its cosine to everything: for a large base only a few, to bound memory."""
+_CACHED_COSINES = 1 << 26
+"""The cosines of all cached questions together: 256 MB."""
+_CACHED_WEIGHTS = 1 << 20
+"""The weights of chunks that are cached for the last questions together: 4 MB."""
+_CACHED_TEXTS = 1 << 10
+"""How many texts without a vector in the index have their vector cached, and how many documents their metadata."""
 _ABOUT_TOKENS = 40
-
-# A cross-encoder's scores are on a scale of their own, and it sees neither the graph nor other passages. So ranks are
-# fused: 1 / (60 + rank) in the ranking plus the same by the cross-encoder (Cormack, Clarke and Büttcher 2009).
+"""Tokens of a document's metadata: author, date, source and a few more."""
 _RANK_OFFSET = 60
+"""A cross-encoder's scores are on a scale of their own, and it sees neither the graph nor other passages. So ranks are
+fused: 1 / (60 + rank) in the ranking plus the same by the cross-encoder (Cormack, Clarke and Büttcher 2009)."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,20 @@ class Retriever:
         """Read the knowledge base into memory; what embedding questions costs goes to the account."""
         self.account, self.models = account, models or RankingModels()
         self.index = GraphIndex(knowledge_base)
-        rows = self.index.count_triples() + len(self.index.entity_row) + len(self.index.chunks)
+        cosines_each = self.index.count_triples() + len(self.index.entity_row) + len(self.index.chunks)
+        most_compared = min(_MOST_CACHED, max(_FEWEST_CACHED, _CACHED_COSINES // max(cosines_each, 1)))
+        most_weighed = min(_CACHED_TEXTS, max(_FEWEST_CACHED, _CACHED_WEIGHTS // max(len(self.index.chunks), 1)))
         # The partials do not refer to this object: a cycle would delay its release, and the index stays mapped.
-        self.compare = lru_cache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))(
-            partial(_compare, self.index, account))
+        self.compare = lru_cache(most_compared)(partial(_compare, self.index, account))
         """Compares a question with everything in the index."""
-        self._about = lru_cache(_TEXTS)(lambda document: metadata_line(
+        self._metadata_line = lru_cache(_CACHED_TEXTS)(lambda document: metadata_line(
             knowledge_base.documents.metadata(document), _ABOUT_TOKENS))
-        self._split = lru_cache(_TEXTS)(partial(split_question, parser=self.models.parser,
-                                                names_in=self.index.name_trie.find))
-        self.steps = partial(_compare_steps, self.compare, self._split)
+        split = lru_cache(_CACHED_TEXTS)(partial(split_question, parser=self.models.parser,
+                                                 names_in=self.index.name_trie.find))
+        self.steps = partial(_compare_steps, self.compare, split)
         """Compares a question and its steps."""
-        self._weigh = lru_cache(min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))(
-            partial(_weigh, self.index, self.steps))
-        self._vectors: LRUCache[str, Vectors] = LRUCache(_TEXTS)
+        self._weigh_chunks = lru_cache(most_weighed)(partial(_weigh_chunks, self.index, self.steps))
+        self._vectors: LRUCache[str, Vectors] = LRUCache(_CACHED_TEXTS)
         self._lock = threading.RLock()
         self._labelled: LabelledTerms | None = None
 
@@ -77,21 +77,21 @@ class Retriever:
 
         Without `reranks`, they are in the order before the reranker, which takes longer than the ranking.
         """
-        scores = self._weigh(question, switches)
-        scores = self.index.versions.rank(scores, question)
+        scores = self._weigh_chunks(question, switches)
+        scores = self.index.versions.rank(scores, question)  # older versions of documents behind newer ones
         if documents is not None:
             scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
-        reranker, best = self.models.reranker() if reranks else None, self.models.reordered
+        reranker = self.models.reranker() if reranks else None
         if reranker is None:
             return self.ranking(scores, limit)
-        ranking = self.ranking(scores, max(limit, best))
-        passages = [self.passage(*ranked) for ranked in ranking[:best]]
+        ranking = self.ranking(scores, max(limit, self.models.reordered))
+        passages = [self.passage(*ranked) for ranked in ranking[:self.models.reordered]]
         texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
         with charge_calls(account=self.account):
             return _rerank(reranker, question, texts, ranking)[:limit]
 
     def embed(self, texts: Sequence[str]) -> list[Vectors]:
-        """Return the unit vector of each text, shape (d,); repeated ones are looked up."""
+        """Return the unit vector of each text, shape (d,); those of the last texts are cached."""
         with self._lock:
             found = {text: self._vectors[text] for text in texts if text in self._vectors}
             if new := [text for text in dict.fromkeys(texts) if text not in found]:
@@ -101,7 +101,7 @@ class Retriever:
         return [found[text] for text in texts]
 
     def labelled_terms(self, schema: GraphSchema) -> LabelledTerms:
-        """Return the graph's terms by what a schema calls them; those of the last schema are kept."""
+        """Return the graph's relations and attributes by what a schema calls them; the last schema's are cached."""
         with self._lock:
             if self._labelled is None or self._labelled.schema is not schema:
                 self._labelled = LabelledTerms(self.index, schema)
@@ -134,11 +134,12 @@ class Retriever:
 
     def described(self, passage: Passage) -> Passage:
         """Return a passage with its document's metadata, cut if that is long."""
-        about = self._about(passage.document)
+        about = self._metadata_line(passage.document)
         return passage.model_copy(update={"about": about}) if about else passage
 
 
 def _compare(index: GraphIndex, account: Account | None, question: str) -> Query:
+    """Embed a question, at the cost of the account, and compare it with everything in the index."""
     with charge_calls(account=account):
         (vector,) = as_queries(index.embedder).encode([question])
     return compare(index, question, vector)
@@ -147,22 +148,25 @@ def _compare(index: GraphIndex, account: Account | None, question: str) -> Query
 def _compare_steps(compare: Callable[[str], Query], split: Callable[[str], Sequence[Step]],
                    question: str) -> list[tuple[Query, Sequence[int]]]:
     """Compare a question and the steps that it is nested of; each has the numbers of those that it waits for."""
-    return [(compare(step.text), step.follows) for step in split(question)]
+    return [(compare(step.text), step.waits_for) for step in split(question)]
 
 
-def _weigh(index: GraphIndex, steps: Callable[[str], Sequence[tuple[Query, Sequence[int]]]], question: str,
-           switches: Switches) -> Scores:
+def _weigh_chunks(index: GraphIndex, steps: Callable[[str], Sequence[tuple[Query, Sequence[int]]]], question: str,
+                  switches: Switches) -> Scores:
     return rank_chunks(index, steps(question), switches)
 
 
 def _rerank(reranker: Reranker, question: str, texts: Sequence[str],
             ranking: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Reorder the first passages of a ranking, those with these texts; ties keep their order."""
+    """Reorder the first passages of a ranking, whose texts are given, by the ranker's and the ranking's own order.
+
+    Of equal passages, the order stays.
+    """
     if not (count := len(texts)):
         return list(ranking)
     ranks = np.arange(1, count + 1)
-    scores = -np.asarray(reranker.scores(question, texts))
-    reranks = np.searchsorted(np.sort(scores), scores) + 1  # the highest score first; equal scores share the best rank
+    costs = -np.asarray(reranker.scores(question, texts))  # the lowest first
+    reranks = np.searchsorted(np.sort(costs), costs) + 1  # equal scores share the best rank
     fused = 1 / (_RANK_OFFSET + ranks) + 1 / (_RANK_OFFSET + reranks)
     order = np.argsort(-np.round(fused, 12), kind="stable")  # rounded, so that equal sums are ties
     # Weights belong to ranks, so the remaining passages never rank above.

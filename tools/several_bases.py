@@ -68,13 +68,16 @@ def first_look_at(retrievers: Retrievers, question: str, tokens: int, tools: Col
     if answered and not reasons:
         found = answered
     weights = _weigh_bases(retrievers, question, switches)
-    is_of_passages = {id(block): bool(block.items) and all(item.kind == "passage" for item in block.items)
-                      for blocks in found.values() for block in blocks}
-    passages = {base: [block for block in blocks if is_of_passages[id(block)]] for base, blocks in found.items()}
+
+    def has_only_passages(block: Block) -> bool:
+        return bool(block.items) and all(item.kind == "passage" for item in block.items)
+
+    passages = {base: [*filter(has_only_passages, blocks)] for base, blocks in found.items()}
     most = max(sum(item_cost(item) for block in blocks for item in block.items) for blocks in passages.values())
     joined = _join_passages("passages", passages, weights, max(most, tokens // 2))
     others = [_name_base(block, base) for base, blocks in found.items() for block in blocks
-              if not is_of_passages[id(block)]]
+              if not has_only_passages(block)]
+    # A block without items is of tables that only its note names.
     return sorted([*others, *joined], key=lambda block: _ORDER[block.items[0].kind if block.items else "table"])
 
 
@@ -103,9 +106,15 @@ def lookup_in(lookup: Lookup, base: str, bases: Collection[str]) -> Lookup | Non
 
 
 def _own_names(documents: Iterable[str], base: str, bases: Collection[str]) -> tuple[str, ...]:
-    named = {document: split_id(document) for document in documents}
-    return tuple(own_id if own_id and of == base else document for document, (of, own_id) in named.items()
-                 if not own_id or of == base or of not in bases)
+    """Return names of documents as one base has them: BASE/DOCUMENT without the base, none of other bases."""
+    own = dict[str, str]()  # by the name as given, which is there once
+    for document in documents:
+        before_slash, own_id = split_id(document)
+        if own_id and before_slash == base:
+            own[document] = own_id
+        elif not own_id or before_slash not in bases:  # a folder may stand before the slash
+            own[document] = document
+    return tuple(own.values())
 
 
 def rank_chunks_of(retrievers: Retrievers, question: str, limit: int, switches: Switches,
@@ -127,24 +136,26 @@ def _weigh_bases(retrievers: Retrievers, question: str, switches: Switches) -> d
     if len(retrievers) == 1:
         return dict.fromkeys(retrievers, 1.0)
     asked = frozenset(content_words(question))
-    words_of = dict[str, list[frozenset[str]]]()
+    shared_words = dict[str, list[frozenset[str]]]()  # of each base, for each of its best passages
     for base, retriever in retrievers.items():
         best = (retriever.passage(*ranked) for ranked in
                 retriever.rank_passages(question[:LONGEST], _JUDGED, switches=switches, reranks=False))
-        words_of[base] = [asked.intersection(content_words(f"{one.title} {one.heading} {one.text}")) for one in best]
-    counts = Counter(word for passages in words_of.values() for words in passages for word in words)
-    total = sum(1 / (1 + counts[word]) for word in asked) or 1.0
-    return {base: _LEAST_FIT + sum(1 / (1 + counts[word]) for word in sorted(frozenset().union(*passages))) / total
-            for base, passages in words_of.items()}
+        shared_words[base] = [asked.intersection(content_words(f"{one.title} {one.heading} {one.text}"))
+                              for one in best]
+    counts = Counter(word for passages in shared_words.values() for words in passages for word in words)
+    rarity = {word: 1 / (1 + counts[word]) for word in asked}
+    total = sum(rarity.values()) or 1.0
+    return {base: _LEAST_FIT + sum(rarity[word] for word in sorted(frozenset().union(*passages))) / total
+            for base, passages in shared_words.items()}
 
 
 def _join_passages(title: str, found: Mapping[str, Sequence[Block]], weights: Mapping[str, float], tokens: int,
                    at_least: int = 1) -> list[Block]:
-    """Return the passages of several bases as one block, best first, without those whose text is in another base."""
+    """Return the passages of several bases as one block, best first; none if there are no passages."""
     named = [item for base, blocks in found.items() for block in blocks for item in _name_base(block, base).items]
     weighed = [item.model_copy(update={"score": item.score * weights[item.base]}) for item in named]
-    ranked = {item.key: item for item in sorted(weighed, key=lambda item: item.score)}
-    shown, left = fit_lines(sorted(ranked.values(), key=lambda item: -item.score), tokens, at_least)
+    best_of_key = {item.key: item for item in sorted(weighed, key=lambda item: item.score)}  # the last one stays
+    shown, left = fit_lines(sorted(best_of_key.values(), key=lambda item: -item.score), tokens, at_least)
     left += sum(block.left for blocks in found.values() for block in blocks)
     return [Block(title=title, items=tuple(shown), left=left, left_hint=LEFT_HINT)] if shown else []
 
@@ -169,12 +180,13 @@ def _name_base(block: Block, base: str) -> Block:
 def _name_tables(sql: str, base: str) -> str:
     """Return a query over the tables of one base as it is asked of several: its tables are called BASE.TABLE."""
     tree = sqlglot.parse_one(sql, dialect=DIALECT)
-    made = {cte.alias for cte in tree.find_all(exp.CTE)}
+    named_in_query = {cte.alias for cte in tree.find_all(exp.CTE)}  # WITH name AS (...)
     for table in tree.find_all(exp.Table):
-        if table.name not in made:
+        if table.name not in named_in_query:
             table.set("db", exp.to_identifier(base))
     return tree.sql(dialect=DIALECT)
 
 
 def _in_sql(base: str) -> str:
+    """Return the name of a base as SQL needs it, in quotation marks if it has other signs than letters."""
     return exp.to_identifier(base).sql(dialect=DIALECT)

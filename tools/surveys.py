@@ -81,18 +81,21 @@ def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> li
 
     Empty if too few documents have metadata, or none of its fields is categorical or a date.
     """
-    metadata_rows = (row for _, text in index.store.documents.whole_texts()
-                     for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
-    entities = (entity for row in metadata_rows for entity in find_entities(index, row.cells[0].value).entities)
-    documents = np.array(sorted({row for entity in entities if (row := index.entity_at(entity)) is not None}),
-                         dtype=np.intp)
+    described_rows = set[int]()  # the rows of the entities that are documents with metadata
+    for _, text in index.store.documents.whole_texts():
+        for metadata in find_rows(text.partition("\n")[0]):
+            if metadata.cells[0].header == DOCUMENT:
+                entities = find_entities(index, metadata.cells[0].value).entities
+                described_rows.update(row for row in map(index.entity_at, entities) if row is not None)
+    documents = np.array(sorted(described_rows), dtype=np.intp)
     if len(documents) < _COVERED * index.store.documents.count_documents():
         return []
     fields = [rows.name for rows in _find_categories(index, documents, "")]
     fields += [f"{name}.year" for name in _find_dated_fields(index, documents)[:1]]
     blocks = list[Block]()
     for number, field in enumerate(fields):
-        blocks += survey_by(index, terms, field, tokens // (len(fields) - number), among=documents)
+        fields_left = len(fields) - number  # what a field does not need is shared among those behind it
+        blocks += survey_by(index, terms, field, tokens // fields_left, among=documents)
         tokens -= sum(map(item_cost, blocks[-1].items))
     return blocks
 
@@ -107,15 +110,17 @@ def _fit(items: Sequence[Passage], tokens: int, kind: str) -> tuple[Passage, ...
 
 
 def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_Group], int]:
-    """Return the rows by their values, the largest group first, or by a period in the order of time."""
-    # The number of rows without a date comes second.
+    """Return the rows by their values, the largest group first, or by a period in the order of time.
+
+    The number of rows that are left out, as they have no date of this period, comes second.
+    """
     keys = {text: _group_key(index.columns.texts[text], period) for text in np.unique(rows.texts).tolist()}
     by_key: dict[str, list[int]] = {}
     for number, text in enumerate(rows.texts.tolist()):
         by_key.setdefault(keys[text], []).append(number)
     undated = len(by_key.pop("", ())) if period else 0
     groups = [(key, rows.select(np.array(numbers, np.intp))) for key, numbers in sorted(by_key.items())]
-    return groups if period else sorted(groups, key=_smallness), undated
+    return groups if period else sorted(groups, key=_negative_size), undated
 
 
 def _group_key(value: str, period: str) -> str:
@@ -128,15 +133,18 @@ def _group_key(value: str, period: str) -> str:
     return f"{date[:length]}0s" if period == "decade" else date[:length]
 
 
-def _smallness(group: _Group) -> int:
+def _negative_size(group: _Group) -> int:
+    """Return minus the number of entities in a group, by which the largest group is sorted first."""
     return -len(np.unique(group[1].heads))
 
 
 def _date_of(text: str) -> str:
     """Return the normal form of a text that is a date with a year; "" for other texts."""
-    if text.isdecimal() and not (len(text) == _YEAR_DIGITS and int(text) <= _LAST_YEAR):
-        return ""  # a mere number
-    date = parse_date(text) if len(text) <= _LONGEST_DATE and any(map(str.isalnum, text)) else ""
+    is_year = len(text) == _YEAR_DIGITS and text.isdecimal() and int(text) <= _LAST_YEAR
+    is_mere_number = text.isdecimal() and not is_year
+    if is_mere_number or len(text) > _LONGEST_DATE or not any(map(str.isalnum, text)):
+        return ""
+    date = parse_date(text)
     return date if date and years_of(date) else ""
 
 
@@ -150,19 +158,21 @@ def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: f
         return []
     names, *columns = zip(*(rows for _, rows in by_value), strict=True)
     rows = FieldRows(names[0], *map(np.concatenate, columns))
-    numbers = np.repeat(np.arange(len(by_value)), sizes)
-    values = np.unique(np.stack([rows.heads, numbers], axis=1), axis=0)
+    value_numbers = np.repeat(np.arange(len(by_value)), sizes)  # which of `by_value` each row has
+    values = np.unique(np.stack([rows.heads, value_numbers], axis=1), axis=0)
     from ..graph_store.tree.clusters import find_attribute_groups  # noqa: PLC0415  (scipy is slow to import)
 
     labels = find_attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[rows.heads]
     groups = []
     for label in np.unique(labels):
         in_group: NDArray[np.bool_] = labels == label
-        counts = sorted(Counter(numbers[in_group].tolist()).items(), key=lambda item: (-item[1], item[0]))
-        key = ", ".join(f"{by_value[number][0]}{f' {count}' if len(counts) > 1 else ''}"
+        counts = sorted(Counter(value_numbers[in_group].tolist()).items(), key=lambda item: (-item[1], item[0]))
+        # A group is called by its most frequent values: "Final 12, Draft 3", or "Final" if it has no other.
+        has_one_value = len(counts) == 1
+        key = ", ".join(by_value[number][0] if has_one_value else f"{by_value[number][0]} {count}"
                         for number, count in counts[:_SHOWN_VALUES])
         groups.append((key, rows.select(in_group)))
-    return sorted(groups, key=lambda group: (_smallness(group), group[0], group[1].heads.tolist()))
+    return sorted(groups, key=lambda group: (_negative_size(group), group[0], group[1].heads.tolist()))
 
 
 def _find_dated_fields(index: GraphIndex, documents: Rows) -> list[str]:
@@ -181,7 +191,7 @@ def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]
     """Return categorical fields of some entities, except the field `by`, the one with the fewest values first."""
     categories = []
     for term in terms_of(index):
-        if term.name == by or term.rows < len(heads) / 2:
+        if term.name == by or term.rows < _COVERED * len(heads):  # too few to cover the entities
             continue
         rows = field_rows(index, term.name)
         rows = rows.select(np.isin(rows.heads, heads))
@@ -204,7 +214,7 @@ def _build_group_item(index: GraphIndex, categories: Sequence[FieldRows], group:
         most = sorted(counts, key=lambda text: (-counts[text], text))[:_SHOWN_VALUES]
         listed = ", ".join(f"{text} {counts[text]}" for text in most)
         described += [f"{category.name.replace('_', ' ')}: {listed}"] if most else []
-    central = sorted(entities.tolist(), key=lambda row: int(index.ranks[row]))[:_MEMBERS]
+    central = sorted(entities.tolist(), key=lambda row: int(index.ranks[row]))[:_MEMBERS]  # the best connected first
     names = "; ".join(index.labels_of(row).name for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
     text = ". ".join(filter(None, [f"{field}{key} ({len(entities)})", *described, f"{names}{more}"]))
@@ -229,24 +239,26 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
         return [Block(title=root, note=unknown_name(root, found))]
     reached, steps = set(starts), list[tuple[str, list[int]]]()
     frontier, is_cut = set(starts), False  # the entities that the last step reached
+    head_column, tail_column = 0, 2  # of a triple
     for relation in _read_steps(terms, along):
-        begin, end = (2, 0) if relation.startswith("<") else (0, 2)
+        is_backward = relation.startswith("<")
+        begin, end = (tail_column, head_column) if is_backward else (head_column, tail_column)
         of_relation = index.of_relation(relation.removeprefix("<"))
-        of_relation = of_relation[np.isin(index.triples[of_relation, begin], sorted(frontier))]
-        ends = index.triples[of_relation, end]
+        followed = of_relation[np.isin(index.triples[of_relation, begin], sorted(frontier))]
+        ends = index.triples[followed, end]
         is_new = ~np.isin(ends, sorted(reached))
-        triples, frontier = of_relation[is_new].tolist(), set(ends[is_new].tolist())
+        frontier = set(ends[is_new].tolist())
         is_cut = bool(frontier) and len(reached) > _MOST_REACHED
         if not frontier or is_cut:
             break
         reached |= frontier
-        steps += [(relation, triples)] if triples else []
+        steps.append((relation, followed[is_new].tolist()))
     items = [item for number, step in enumerate(steps, 1) for item in _list_step_items(index, number, *step)]
     # For each entity outside of the set, how many of its neighbours are in the set.
     inside_counts = Counter(
         neighbour for row in reached for neighbour in _find_neighbours(index, row) if neighbour not in reached)
     boundary = {row for row, count in inside_counts.items() if count > 1
-                and count / len(_find_neighbours(index, row)) >= TAU} - set(starts)
+                and count / len(_find_neighbours(index, row)) >= TAU}
     notes = [] if items else ["nothing is reached along this path"]
     if is_cut:
         notes.append("there is more beyond these")
@@ -285,4 +297,5 @@ def _list_step_items(index: GraphIndex, number: int, relation: str, triples: Seq
 
 
 def _find_neighbours(index: GraphIndex, row: int) -> set[int]:
+    """Return the other entities to which a fact connects an entity."""
     return set(index.triples[index.columns.incident[row]][:, [0, 2]].reshape(-1).tolist()) - {row}

@@ -55,14 +55,16 @@ def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
 
 Scores = NDArray[np.float32]
 
-# Against vectors, where those can be trusted wholly.
 _LEXICAL_SHARE = 0.6
-# A passage rarely repeats what its document is about, and a long document has words of every question somewhere.
+"""How much words count where vectors, which count 1, can be trusted wholly."""
 _DOCUMENT_SHARE = 0.25
+"""How much the words of a chunk's whole document count beside its own: a passage rarely repeats what its document is
+about, and a long document has words of every question somewhere."""
 _COMMUNITY_SHARE, _COMMUNITIES = 0.5, 20
-# Facts and communities count by a power of their cosine: where none is near to the question, the graph does not hold
-# what is asked, and without the power the nearest one would raise hundreds of chunks.
+"""How much communities count, and how many of them, the nearest, do."""
 SHARPNESS = 3
+"""Facts and communities count by this power of their cosine: where none is near to the question, the graph does not
+hold what is asked, and without the power the nearest one would raise hundreds of chunks."""
 
 
 def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switches = EVERYTHING) -> Scores:
@@ -71,7 +73,7 @@ def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switche
     Vectors weigh as much as they can be trusted (`trust_in`), so that a model that is
     blind to a script leaves the ranking to the words. Communities weigh by 1 - beta(q) of UniAI-GraphRAG.
     """
-    trust = query.trust if switches.lexical else 1.0
+    trust = query.trust if switches.lexical else 1.0  # without words, there is nothing to leave the ranking to
     scores = np.zeros(len(index.chunks), np.float32)
     if "community" in switches.routes:
         scores += np.float32(_COMMUNITY_SHARE * trust * (1 - beta)) * _community_scores(index, query)
@@ -90,9 +92,9 @@ def _community_scores(index: GraphIndex, query: Query) -> Scores:
     scores = np.zeros(len(index.chunks), np.float32)
     cosines = index.community_cosines(query.vector)
     for row in best_rows(cosines, _COMMUNITIES):
+        nearness = min(1.0, max(0.0, float(cosines[row]))) * query.trust
         chunks = index.community_chunks[int(row)]
-        score = np.float32((min(1.0, max(0.0, float(cosines[row]))) * query.trust) ** SHARPNESS)
-        scores[chunks] = np.maximum(scores[chunks], score)
+        scores[chunks] = np.maximum(scores[chunks], np.float32(nearness ** SHARPNESS))
     return scores
 
 
@@ -100,13 +102,14 @@ def lexical_scores(index: GraphIndex, query: Query) -> Scores:
     """Score chunks by the share of the question's words and names that they, and their documents, have: 0 to about 1.
 
     A known name is a term beside its words, so a passage with the very name is before one that shares a word of it.
-    Terms count by BM25: the less passages have one, the more it tells.
+    Terms count by BM25: the fewer passages have one, the more it tells.
     """
-    text, (documents, document_of_chunk) = query.text, index.documents
+    text, (document_words, document_of_chunk) = query.text, index.documents
     # What the names in a question add to the chunks' BM25, shape (chunks,), and the sum of their idf.
     name_scores, name_idf = np.zeros(len(index.chunks), np.float32), 0.0
     for named in query.names:
         rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]
+        # The share of the name's idf that a chunk scores: for one mention, or all of it if its title has the name.
         frequency_factor = np.zeros(len(name_scores), np.float32)
         frequency_factor[index.mentioning.unite(rows)] = ONCE
         frequency_factor[index.titled.unite(rows)] = 1
@@ -114,11 +117,11 @@ def lexical_scores(index: GraphIndex, query: Query) -> Scores:
         name_scores += np.float32(idf) * frequency_factor
         name_idf += idf
     by_chunk = _share_of_full_match(index.lexical, text, index.lexical.scores(text) + name_scores, name_idf)
-    by_document = _share_of_full_match(documents, text, documents.scores(text), 0.0)[document_of_chunk]
+    by_document = _share_of_full_match(document_words, text, document_words.scores(text), 0.0)[document_of_chunk]
     return np.float32(1 - _DOCUMENT_SHARE) * by_chunk + np.float32(_DOCUMENT_SHARE) * by_document
 
 
 def _share_of_full_match(lexical: LexicalIndex, question: str, scores: Scores, name_idf: float) -> Scores:
-    """Return scores as shares of what a text of mean length scores that has all terms of a question and its names."""
+    """Divide scores by that of a text of mean length that has each term and name of a question once."""
     full_score = ONCE * (lexical.sum_idf(question) + name_idf)
     return scores / np.float32(full_score) if full_score else scores

@@ -22,26 +22,27 @@ from .chunk_scores import SHARPNESS, Query, Scores, best_rows, chunk_scores
 
 # All values here, and in chunk_scores.py were chosen on questions of our own
 # (benchmarks/questions), where benchmarks/fusion_sweep.py varies each by itself.
-# What the chunks' own scores add to the walk's weights, whose best is 1: the walk alone decides at the top, the chunks'
-# own scores among the many that it hardly reaches.
 _OWN_SHARE = 0.05
-# Only the best chunks restart the walk, and by a power of their score: the many that fit a little would else outweigh
-# the few that fit.
+"""What the chunks' own scores add to the walk's weights, whose best is 1: the walk alone decides at the top, the
+chunks' own scores among the many that it hardly reaches."""
 _CHUNK_SEEDS, _CHUNK_SHARPNESS = 200, 6
-# The entities that stand in for an answer: the best, by the square of their weight.
-_LEAD_SEEDS, _LEAD_SHARPNESS = 50, 2
-# A step that waits for an answer does not name what it is about. So its words only choose among the chunks that a walk
-# from the answer's seeds reaches: the reach is multiplied by the exponential of the chunk's score times this.
+"""How many chunks, the best, restart the walk, and by which power of their score: the many that fit a little would
+else outweigh the few that fit."""
+_ANSWER_SEEDS, _ANSWER_SHARPNESS = 50, 2
+"""How many entities, the best, stand in for an answer, and by which power of their weight."""
 _WAITING_SHARPNESS = 8
-# The reach of chunks that this walk does not reach: wrong seeds must not hide a chunk.
+"""A step that waits for an answer does not name what it is about. So its words only choose among the chunks that a walk
+from the answer's seeds reaches: the reach is multiplied by the exponential of the chunk's score times this."""
 _UNREACHED = 1e-6
-# Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of
-# a name and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6.
+"""The reach of chunks that this walk does not reach: wrong seeds must not hide a chunk."""
 _DENSITY_WEIGHT, _ABSTRACTION_WEIGHT = 8.0, 1.0
-# Restart weights; the chunks' own scores have 1. What a question names counts least: names are in words and vectors
-# already, and twice as much loses a passage in a hundred (benchmarks/fusion_sweep.py).
+"""Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of a name
+and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6."""
 _NAMED_SHARE, _NEAR_SHARE = 1 / 8, 3 / 2
+"""Restart weights of what a question names and of the facts near to it; the chunks' own scores have 1. Names count
+least: they are in words and vectors already, and twice as much loses a passage in a hundred (same sweep)."""
 _FACTS, _FACT_SHARPNESS = 20, 8
+"""How many facts, the nearest, raise their ends, and by which power of their cosine."""
 
 Weights = dict[int, float]  # weights by row of an entity
 
@@ -55,44 +56,48 @@ def rank_chunks(index: GraphIndex, steps: Sequence[tuple[Query, Sequence[int]]],
     is found by meaning rather than by words, so it counts by the trust in vectors.
     """
     total, walks = np.zeros(len(index.chunks), np.float32), list[Scores]()
-    first_weight = max(1, sum(not follows for _, follows in steps)) ** -0.5
-    for query, follows in steps:
-        lead = _answer_seeds(index, [(steps[number][0], walks[number]) for number in follows])
-        entities, chunks = _walk_graph(index, query, lead, switches)
-        walks.append(entities)
-        total += np.float32(query.trust if follows else first_weight) * chunks
+    first_weight = max(1, sum(not waits_for for _, waits_for in steps)) ** -0.5
+    for query, waits_for in steps:
+        answer_seeds = _answer_seeds(index, [(steps[number][0], walks[number]) for number in waits_for])
+        entity_weights, chunk_weights = _walk_graph(index, query, answer_seeds, switches)
+        walks.append(entity_weights)
+        total += np.float32(query.trust if waits_for else first_weight) * chunk_weights
     return total
 
 
-def _walk_graph(index: GraphIndex, query: Query, lead: Scores, switches: Switches) -> tuple[Scores, Scores]:
-    """Spread what speaks for entities and chunks over the graph; the best chunk has about 1."""
+def _walk_graph(index: GraphIndex, query: Query, answer_seeds: Scores, switches: Switches) -> tuple[Scores, Scores]:
+    """Return the weights of entities and of chunks after the walk for one step; the best chunk has about 1.
+
+    `answer_seeds` are 0 everywhere for a step that waits for no answer.
+    """
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = entity_seeds(index, query, switches.routes, graph_weight)
     own = chunk_scores(index, query, graph_weight, switches)
-    weights = _to_one(own) ** _CHUNK_SHARPNESS
-    if lead.any() and own.any():
-        reach = _to_one(_spread_weights(index, lead, switches)[1]) + np.float32(_UNREACHED)
-        weights = reach * np.exp(_WAITING_SHARPNESS * (own - own.max(initial=0)))
-    chunks = np.sort(best_rows(weights, _CHUNK_SEEDS))
+    restart_weights = _to_one(own) ** _CHUNK_SHARPNESS
+    if answer_seeds.any() and own.any():
+        reach = _to_one(_spread_weights(index, answer_seeds, switches)[1]) + np.float32(_UNREACHED)
+        restart_weights = reach * np.exp(_WAITING_SHARPNESS * (own - own.max(initial=0)))
+    chunks = np.sort(best_rows(restart_weights, _CHUNK_SEEDS))
     # The nodes of the graph are the entities, then the chunks.
     restart = np.zeros(len(index.entity_row) + len(index.chunks), np.float32)
     restart[list(entities)] = list(entities.values())
-    restart[chunks + len(index.entity_row)] = _sum_to_one(weights[chunks])
+    restart[chunks + len(index.entity_row)] = _sum_to_one(restart_weights[chunks])
     reached_entities, reached_chunks = _spread_weights(index, restart, switches)
     return reached_entities, _to_one(reached_chunks) + np.float32(_OWN_SHARE) * own
 
 
-def _answer_seeds(index: GraphIndex, before: Sequence[tuple[Query, Scores]]) -> Scores:
-    """Return weights of the entities that stand in for the answers of steps; what these name themselves is no answer.
+def _answer_seeds(index: GraphIndex, answered_steps: Sequence[tuple[Query, Scores]]) -> Scores:
+    """Return weights of the entities that stand in for the answers of steps, given with the weights of their walks.
 
-    Like all weights for a walk, they are those of the entities, then those of the chunks.
+    What a step names itself is not its answer. Like all weights for a walk, they are those of the entities, then those
+    of the chunks.
     """
     weights = np.zeros(len(index.entity_row) + len(index.chunks), np.float32)
-    for query, reached in before:
+    for query, entity_weights in answered_steps:
         named = [index.entity_row[entity] for name in query.names for entity in name.entities]
-        best = best_rows(reached, _LEAD_SEEDS + len(named))
-        best = best[~np.isin(best, named)][:_LEAD_SEEDS]
-        weights[best] += _sum_to_one(reached[best] ** _LEAD_SHARPNESS)
+        best = best_rows(entity_weights, _ANSWER_SEEDS + len(named))
+        best = best[~np.isin(best, named)][:_ANSWER_SEEDS]
+        weights[best] += _sum_to_one(entity_weights[best] ** _ANSWER_SHARPNESS)
     return _sum_to_one(weights)
 
 
@@ -119,6 +124,7 @@ def entity_seeds(index: GraphIndex, query: Query, routes: Collection[Route], sha
 
 def _add_seeds(seeds: defaultdict[int, float], index: GraphIndex, scores: Mapping[int, float], share: float) -> None:
     """Add weights of entities by their scores; the weights sum to `share` times a power of the best score."""
+    # An entity in many chunks has as much weight as one in a single chunk, spread over them all.
     weights = {row: score ** _FACT_SHARPNESS / max(1, len(index.mentioning[row])) for row, score in scores.items()}
     scale = share * max(scores.values(), default=0.0) ** SHARPNESS / (sum(weights.values()) or 1)
     for row, weight in weights.items():
@@ -129,18 +135,22 @@ def beta(query: Query) -> float:
     """Return how far a question is about named things rather than themes, 0 to 1 (UniAI-GraphRAG eq. 9)."""
     # The words by which names are matched, not index terms: a CJK name has different ones.
     if not (all_words := words(query.text)):
-        return 0.5
-    plain = Counter(all_words) - Counter(word for name in query.names for word in name.name.split(" "))
-    density = 1 - plain.total() / len(all_words)
+        return 0.5  # nothing speaks for either
+    words_beside_names = Counter(all_words) - Counter(word for name in query.names for word in name.name.split(" "))
+    name_density = 1 - words_beside_names.total() / len(all_words)
+    # The entropy of the other words, as a share of the most that a question of this length can have.
     abstraction = 0.0
-    if len(plain) > 1:
-        shares = [count / plain.total() for count in plain.values()]
+    if len(words_beside_names) > 1:
+        shares = [count / words_beside_names.total() for count in words_beside_names.values()]
         abstraction = -sum(p * math.log(p) for p in shares) / math.log(len(all_words))
-    return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))
+    return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * name_density - _ABSTRACTION_WEIGHT * abstraction)))
 
 
 def _spread_weights(index: GraphIndex, restart: Scores, switches: Switches) -> tuple[Scores, Scores]:
-    """Return the weights of entities and chunks to which a walk leads; without it, of chunks that mention the seeds."""
+    """Return the weights of entities and of chunks after a walk that restarts at some nodes.
+
+    Where the walk is switched off, each entity only passes its weight on to the chunks that mention it.
+    """
     entity_count = len(index.entity_row)
     if switches.spreading:
         weights = index.spreading.spread(restart)
@@ -153,11 +163,12 @@ def _spread_weights(index: GraphIndex, restart: Scores, switches: Switches) -> t
 
 
 def _to_one(scores: Scores) -> Scores:
-    """Return scores scaled so that the best is 1."""
+    """Return scores scaled so that the best is 1; without a positive one they stay as they are."""
     best = scores.max(initial=0)
     return scores / best if best > 0 else scores
 
 
 def _sum_to_one(weights: Scores) -> Scores:
+    """Return weights scaled so that they sum to 1; if all are 0 they stay so."""
     total = float(weights.sum())
     return weights / np.float32(total) if total > 0 else weights

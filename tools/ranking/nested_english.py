@@ -24,16 +24,16 @@ _LONGEST = 120  # the longest question in words; a longer text is searched as it
 _NOUNS = frozenset({"NOUN", "PROPN", "PRON"})
 _RELATIVE_TAGS = frozenset({"WDT", "WP", "WP$", "WRB"})
 _GENERIC_PEOPLE = word_set("person man woman people one")  # nouns that a step replaces by "who"
-_EMPTY = word_set("be the name of")
+_ADDS_NOTHING = word_set("be the name of")  # lemmas beside a reference that ask for nothing more: "Who is {answer 1}?"
 _TIMES = word_set("year day month century decade date time season")
 """Nouns that ask for a time: "the year of the treaty" is nothing to look up first."""
 
 
 class Step(NamedTuple):
-    """A text to rank by, without references, and the numbers of the steps before whose answers it is about."""
+    """A text to rank by, without references, and the positions of the earlier steps whose answers it is about."""
 
     text: str
-    follows: tuple[int, ...] = ()
+    waits_for: tuple[int, ...] = ()
 
 
 def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequence[object]]) -> tuple[Step, ...]:
@@ -42,25 +42,27 @@ def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequ
     A step that refers to the answer of an earlier one is searched by its other words. `names_in` returns the names in a
     text that the knowledge base knows.
     """
-    question = _REFERENCE.sub("(answer)", question).strip()
-    steps, place = [Step(question)], dict[int, int]()
+    question = _REFERENCE.sub("(answer)", question).strip()  # a user's "{answer 1}" refers to no step
     texts = list[str]()
     is_short = 0 < len(question.split()) <= _LONGEST
     if is_short and not SUMMARY_CUES.search(question) and analyse(question).language == "en":
         texts = _NestedQuestion(parser.parse(question)).steps()
-    texts = texts if 1 < len(texts) <= _MOST else []  # else it is not nested
-    named = [bool(names_in(_REFERENCE.sub(" ", text))) for text in texts]
+    has_name = [bool(names_in(_REFERENCE.sub(" ", text))) for text in texts]
     # It is misread if a step without a reference has no known name, while a later one has.
-    is_misread = any(not named[at] and not _REFERENCE.search(text) and any(named[at:]) for at, text in enumerate(texts))
-    for number, text in enumerate(() if is_misread else texts, 1):
-        waits_for = [int(earlier) for earlier in _REFERENCE.findall(text)]
-        follows = tuple(dict.fromkeys(place[earlier] for earlier in waits_for if earlier in place))
+    is_misread = any(not has_name[at] and not _REFERENCE.search(text) and any(has_name[at:])
+                     for at, text in enumerate(texts))
+    if is_misread or not 1 < len(texts) <= _MOST:
+        return (Step(question),)
+    steps, position_of = [Step(question)], dict[int, int]()  # of the steps that are searched, by their numbers in texts
+    for number, text in enumerate(texts, 1):
+        references = [int(earlier) for earlier in _REFERENCE.findall(text)]
+        waits_for = tuple(dict.fromkeys(position_of[earlier] for earlier in references if earlier in position_of))
         own_words = " ".join(_REFERENCE.sub(" ", text).split())
         is_new = canonical_name(own_words) not in {canonical_name(step.text) for step in steps}
-        # A step that waits for an answer needs an earlier one that leads to it, and words of its own to search by.
-        if is_new and own_words.strip("?") and (not waits_for or follows):
-            place[number] = len(steps)
-            steps.append(Step(own_words, follows))
+        # A step with a reference needs an earlier step that leads to the answer, and words of its own to search by.
+        if is_new and own_words.strip("?") and (waits_for or not references):
+            position_of[number] = len(steps)
+            steps.append(Step(own_words, waits_for))
     return tuple(steps)
 
 
@@ -75,41 +77,43 @@ class _NestedQuestion:
     def steps(self) -> list[str]:
         """Return the steps in order; the remaining question comes last."""
         asked: list[str] = []
-        nouns = [token for token in self._doc if token.pos_ in _NOUNS and token.n_rights + token.n_lefts]
-        for noun in sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)):
+        has_own_words = [token for token in self._doc if token.pos_ in _NOUNS and token.n_rights + token.n_lefts]
+        # The shortest noun phrase first: a phrase comes before the one that it is a part of.
+        for noun in sorted(has_own_words, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)):
             start, end = noun.left_edge.i, _subtree_end(noun)
             step = self._question_for(noun)
             rest = [*self._doc[:start], *self._doc[end:]]
-            only_asks = all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS or token.lemma_ in _EMPTY
-                            for token in rest)  # "Who is {answer 1}?"
+            only_asks = all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS
+                            or token.lemma_ in _ADDS_NOTHING for token in rest)
             if step and not only_asks:
                 asked.append(f"{step[:1].upper()}{step[1:]}?")
                 for inner in [i for i in self._replaced if start <= i < end]:
-                    del self._replaced[inner]
+                    del self._replaced[inner]  # its reference is in the text of the new step
                 self._replaced[start] = (end, f"{{answer {len(asked)}}}")
         return [*asked, f"{self._text_between(0, len(self._doc))}?"]
 
     def _text_between(self, start: int, end: int) -> str:
-        """Return the tokens' text with replacements."""
+        """Return the text of some tokens, with references in place of the phrases that are steps already."""
         parts: list[str] = []
         i = start
         while i < end:
-            last, by = self._replaced.get(i, (i + 1, self._doc[i].text))
-            parts.append(by + self._doc[last - 1].whitespace_)
-            i = last
+            next_i, text = self._replaced.get(i, (i + 1, self._doc[i].text))
+            parts.append(text + self._doc[next_i - 1].whitespace_)
+            i = next_i
         return "".join(parts).strip(" ,.;?")
 
     def _question_for(self, noun: "Token") -> str:
-        """Return the question for a described noun ("who is the founder of Acme"), or nothing."""
-        clause = _describing_verb(noun)
+        """Return the question for a described noun ("who is the founder of Acme"); "" if it is nothing to look up."""
+        verb = _describing_verb(noun)
         start, end = noun.left_edge.i, _subtree_end(noun)
         subject = range(noun.head.left_edge.i, noun.head.i)
         # 'X is a ...' states a property of X if before the verb is something, but no question word.
         is_property = noun.dep_ == "attr" and bool(subject) and self._asking.isdisjoint(subject)
-        if is_property or not self._asking.isdisjoint(range(start, end)):
+        asks_itself = not self._asking.isdisjoint(range(start, end))  # "which river": the question, not a step of it
+        if is_property or asks_itself:
             return ""
-        if clause is not None and self._names_something(clause.left_edge.i, end):
-            return self._ask_clause(noun, clause, end)
+        if verb is not None and self._names_something(verb.left_edge.i, end):
+            return self._ask_clause(noun, verb, end)
         if self._is_of_something(noun):
             return f"{'who' if _is_person(noun) else 'what'} is {self._text_between(start, end)}"
         return ""
@@ -120,10 +124,11 @@ class _NestedQuestion:
 
     def _is_of_something(self, noun: "Token") -> bool:
         """Return True for a common noun that belongs to a name: 'the founder of X', 'X's founder', 'the X founder'."""
-        if noun.tag_ not in {"NN", "NNS"} or noun.text.istitle() or noun.lemma_ in _TIMES:
+        is_common_noun = noun.tag_ in {"NN", "NNS"} and not noun.text.istitle()
+        if not is_common_noun or noun.lemma_ in _TIMES:
             return False
         for child in noun.children:
-            if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:
+            if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:  # "his" and "whose" name nothing
                 return self._names_something(child.left_edge.i, _subtree_end(child))
             if child.dep_ == "prep" and child.lemma_ == "of":
                 # "the discoverer of polonium" can be looked up, although "polonium" is no name.
@@ -134,11 +139,13 @@ class _NestedQuestion:
         return False
 
     def _ask_clause(self, noun: "Token", verb: "Token", end: int) -> str:
-        """Turn a relative clause or participle, up to a token, into a question for its noun."""
+        """Turn a noun's relative clause or participle, with its verb and its end, into a question for the noun."""
         start = verb.left_edge.i
         # The noun, without its article and the clause.
         noun_start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
-        noun_end = noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, start)
+        # A verb may stand between the noun and its clause: "when was the man born who founded X".
+        may_have_verb_between = noun.head.i > noun.i
+        noun_end = noun.i + 1 if may_have_verb_between else max(noun.i + 1, start)
         asked = f"which {self._text_between(noun_start, noun_end)}"
         if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:  # "the town founded by X"
             return f"{asked} was {self._text_between(start, end)}"
@@ -158,28 +165,33 @@ class _NestedQuestion:
 
     def _question_order(self, verb: "Token", start: int, end: int) -> str:
         """Put a clause in question order: the auxiliary first, or 'did' if it has none."""
-        helper = next((child for child in verb.lefts if child.dep_ in {"aux", "auxpass"} and child.i >= start), None)
-        if helper is None and verb.lemma_ == "be":
-            helper = verb
-        if helper is not None:
-            before, after = self._text_between(start, helper.i), self._text_between(helper.i + 1, end)
-            return " ".join(filter(None, (helper.text, before, after)))
+        auxiliary = next((child for child in verb.lefts if child.dep_ in {"aux", "auxpass"} and child.i >= start), None)
+        if auxiliary is None and verb.lemma_ == "be":
+            auxiliary = verb
+        if auxiliary is not None:
+            before, after = self._text_between(start, auxiliary.i), self._text_between(auxiliary.i + 1, end)
+            return " ".join(filter(None, (auxiliary.text, before, after)))
         if not (subject := self._text_between(start, verb.i)):
             return self._text_between(start, end)
-        support = {"VBD": "did", "VBN": "did", "VBZ": "does"}.get(verb.tag_, "do")
-        return f"{support} {subject} {verb.lemma_} {self._text_between(verb.i + 1, end)}".strip()
+        form_of_do = {"VBD": "did", "VBN": "did", "VBZ": "does"}.get(verb.tag_, "do")
+        return f"{form_of_do} {subject} {verb.lemma_} {self._text_between(verb.i + 1, end)}".strip()
 
 
 def _is_question_word(token: "Token") -> bool:
     """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause."""
-    is_last = token.i + 1 == len(token.doc) or token.nbor().is_punct
-    return token.tag_ in _RELATIVE_TAGS and token.lower_ != "that" and (
-        is_last or token.dep_ == "det" or token.lower_ in {"what", "how", "why"} or token.i == token.sent.start
-        or "relcl" not in {token.head.dep_, token.head.head.dep_})
+    if token.tag_ not in _RELATIVE_TAGS or token.lower_ == "that":
+        return False
+    is_first, is_last = token.i == token.sent.start, token.i + 1 == len(token.doc) or token.nbor().is_punct
+    is_in_relative_clause = "relcl" in {token.head.dep_, token.head.head.dep_}
+    return is_first or is_last or not is_in_relative_clause or (
+        token.dep_ == "det" or token.lower_ in {"what", "how", "why"})  # "which river"; these open no such clause
 
 
 def _describing_verb(noun: "Token") -> "Token | None":
-    """Return the verb of the relative clause or participle that describes a noun, except one that only names it."""
+    """Return the verb of the relative clause or participle that tells which one a noun means; None without one.
+
+    A name without "the" means one by itself, "a man called X" only has a name, and "the man to see" has an infinitive.
+    """
     if noun.pos_ not in _NOUNS or (noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)):
         return None
     return next((child for child in noun.rights if child.pos_ in {"VERB", "AUX"} and child.tag_ != "VB" and (
