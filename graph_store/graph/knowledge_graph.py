@@ -53,10 +53,7 @@ class KnowledgeGraph:
 
     def __init__(self, columns: GraphColumns, later: LaterDates | None = None,
                  rows: Mapping[str, int] | None = None) -> None:
-        """Wrap the columns of a graph.
-
-        Without `later` no fact is replaced; `rows` has the row of each entity by id, if the caller knows it already.
-        """
+        """Wrap a graph's columns; `later` says when others replace facts; `rows` has the entities' rows, if known."""
         self.columns = columns
         self.later = later or LaterDates()
         self._rows = {entity: row for row, entity in enumerate(columns.ids)} if rows is None else rows

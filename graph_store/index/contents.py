@@ -73,7 +73,7 @@ def _build_names(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> NewAr
     is_first = find_firsts(values.entity, values.attribute, values.value)
     named_by_value = list[tuple[list[str], int]]()
     for entity, value in zip(values.entity[is_first].tolist(), values.value[is_first].tolist(), strict=True):
-        value_words = words(texts[value])
+        value_words = words(texts[value])  # numbers alone name no entity
         if len(value_words) <= _MOST_WORDS and not all(map(str.isdecimal, value_words)):
             named_by_value.append((value_words, entity))
     return {"counts": np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()]),
@@ -112,7 +112,7 @@ def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
         own_terms = [sys.intern(term) for term in index_terms(chunk.text)]
         above = chunk.titled_text().removesuffix(chunk.text)
         chunk_terms.append([*map(sys.intern, terms_above(above)), *own_terms])
-        # The title counts once: with the document's first chunk.
+        # The title counts once: with the document's first chunk, which has it in front of its own terms.
         document_terms[owner] += own_terms if document_terms[owner] else chunk_terms[-1]
     documents_of: dict[str, list[int]] = {}
     for row, (document, title) in enumerate(titles.items()):
@@ -128,8 +128,11 @@ def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
 
 
 def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArrays) -> NewArrays:
-    """Return the graph of entities and the chunks that mention or by their title name them, and `entities.titled`."""
-    mentioned, entities = read_lists(arrays, "entities.chunks"), graph.count_entities()
+    """Return the graph in which entities are joined to the chunks that mention them or whose title names them.
+
+    `entities.titled` has for each entity the rows of the chunks whose whole title is its name.
+    """
+    mentioned, entity_count = read_lists(arrays, "entities.chunks"), graph.count_entities()
     names = NameTrie(arrays, "names", graph.columns.ids.__getitem__)
 
     @cache
@@ -142,15 +145,16 @@ def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArray
     titled = [(entity, row, is_whole) for row, chunk in enumerate(chunks) for entity, is_whole in rows_in(chunk.title)]
     titled_entities, titled_rows, is_whole_title = np.array(titled, np.int32).reshape(-1, 3).T
     is_about = is_whole_title == 1
-    owners = np.repeat(np.arange(entities), np.diff(mentioned.starts))
+    owners = np.repeat(np.arange(entity_count), np.diff(mentioned.starts))
     # The nodes of the graph are the entities, followed by the chunks.
     rows = np.concatenate([owners, titled_entities])
-    ends = np.concatenate([mentioned.values, titled_rows]) + entities
+    ends = np.concatenate([mentioned.values, titled_rows]) + entity_count
     # For each node its neighbours, as `Lists`, and the share of its weight that a walk sends to each.
-    walk = build_inverted("walk", np.concatenate([rows, ends]), np.concatenate([ends, rows]), entities + len(chunks))
+    node_count = entity_count + len(chunks)
+    walk = build_inverted("walk", np.concatenate([rows, ends]), np.concatenate([ends, rows]), node_count)
     degrees = np.diff(walk["walk.starts"])
     walk["walk.shares"] = np.repeat(1 / np.maximum(degrees, 1), degrees).astype(np.float32)
-    return walk | build_inverted("entities.titled", titled_entities[is_about], titled_rows[is_about], entities)
+    return walk | build_inverted("entities.titled", titled_entities[is_about], titled_rows[is_about], entity_count)
 
 
 def _build_communities(communities: Sequence[TreeCommunity], finest: Iterable[TreeCommunity], graph: KnowledgeGraph,
@@ -170,7 +174,7 @@ def _build_communities(communities: Sequence[TreeCommunity], finest: Iterable[Tr
     for place, (member_rows, community) in enumerate(zip(members, communities, strict=True)):
         triple_rows = incident.unite(member_rows)
         own = triples[triple_rows] if len(triple_rows) else entities[rows_of(community.keywords)]
-        if len(own):
+        if len(own):  # else it keeps a vector of zeros, which is near nothing
             mean = own.mean(axis=0)
             vectors[place] = mean / (np.linalg.norm(mean) or 1)
     return {**build_ids("finest", [community.id for community in ordered]), "entities.finest": finest_of,

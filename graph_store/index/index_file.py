@@ -68,10 +68,13 @@ def load(path: Path) -> tuple[dict[str, Any], Arrays]:
         begin = _LENGTH_BYTES + int.from_bytes(mapped[:_LENGTH_BYTES], "little")
         header = orjson.loads(mapped[_LENGTH_BYTES:begin])
         is_sound = header["format"] == _FORMAT and len(mapped) == begin + header["size"]
-        # From memory, numpy would take an array of objects for addresses.
-        arrays = {name: (np.frombuffer(mapped, kind, math.prod(shape), begin + start).reshape(shape) if all(shape)
-                         else np.zeros(shape, kind))
-                  for name, (kind, shape, start) in header["arrays"].items() if is_sound}
+        arrays: dict[str, NDArray[Any]] = {}
+        for name, (kind, shape, start) in header["arrays"].items() if is_sound else ():
+            if all(shape):
+                # From memory, numpy would take an array of objects for addresses.
+                arrays[name] = np.frombuffer(mapped, kind, math.prod(shape), begin + start).reshape(shape)
+            else:  # no values: numpy maps no empty part of a file
+                arrays[name] = np.zeros(shape, kind)
     except (KeyError, TypeError, ValueError) as error:
         raise IndexDamagedError(f"{path} is damaged: {error}") from error
     if not is_sound:
@@ -98,8 +101,8 @@ class IndexStore:
     def differs(self, expected: Arrays) -> bool:
         """Return True if the file's arrays differ from those that the ledger's state gives."""
         _, stored = load(self._path)
-        return stored.keys() != expected.keys() or not all(
-            np.array_equal(stored[name], expected[name]) for name in expected)
+        return stored.keys() != expected.keys() or any(
+            not np.array_equal(stored[name], expected[name]) for name in expected)
 
     def is_ahead(self, version: Version) -> bool:
         """Return True if the file is of a later state than the ledger's: an older ledger was put back."""
@@ -108,7 +111,7 @@ class IndexStore:
             shown.position > version.position or shown.resolution > version.resolution)
 
     def load_earlier(self, version: Version) -> Arrays:
-        """Return the arrays of the file if they are of the same epoch; otherwise none."""
+        """Return the file's arrays, of any state whose vectors can be used again; none if its epoch is another."""
         shown, arrays = self._load_any()
         return arrays if shown is not None and shown.epoch == version.epoch else {}
 
@@ -121,7 +124,9 @@ class IndexStore:
         except IndexDamagedError as error:
             _LOG.warning("%s; it is made again", error)
             return None, {}
-        return (Version(*about["version"]), arrays) if about["embedding"] == self._embedder.fingerprint else (None, {})
+        if about["embedding"] != self._embedder.fingerprint:
+            return None, {}
+        return Version(*about["version"]), arrays
 
 
 _Item = TypeVar("_Item")
@@ -167,8 +172,8 @@ class LazySequence(Sequence[_Item]):
         return self._size
 
     def __getitem__(self, row: Any) -> Any:
-        rows = range(self._size)[row]  # counts negative rows from the end, and raises IndexError
-        return self._make(rows) if isinstance(rows, int) else [self._make(one) for one in rows]
+        chosen = range(self._size)[row]  # counts negative rows from the end, and raises IndexError
+        return self._make(chosen) if isinstance(chosen, int) else [self._make(one) for one in chosen]
 
 
 class Texts(LazySequence[str]):
@@ -225,7 +230,7 @@ class Ids(Mapping[str, int]):
 
     def __getitem__(self, key: str) -> int:
         row = self._rows.get(key)
-        if row is None or self.at(row) != key:
+        if row is None or self.at(row) != key:  # an unknown id may share its hash with a known one
             raise KeyError(key)
         return row
 
@@ -247,6 +252,7 @@ def build_ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 def _hash_word(word: str) -> int:
+    """Return the 64-bit hash by which `Words` finds a word."""
     return xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
 
 

@@ -22,7 +22,7 @@ from .index_file import Arrays, Words, build_inverted, build_words, narrow, read
 
 _RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]++|[{MARKS}])++")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_LONGEST_WORD = 40
+_LONGEST_WORD = 40  # letters; longer runs are no words, such as encoded data, and have no stem
 # A passage that has more of the words of a question answers more of it than one that repeats a few.
 _K1 = 0.9
 ONCE = 1 / (1 + _K1)  # the share of a term's idf that a text of mean length scores for having it once
@@ -41,7 +41,7 @@ def index_terms(text: str) -> list[str]:
     for run in runs:
         if run.isascii():
             indexed.append(stem_word(run) if run.isalpha() and len(run) <= _LONGEST_WORD else run)
-        elif len(run) > 1 and _UNSPACED.match(run):
+        elif len(run) > 1 and _UNSPACED.match(run):  # a run is wholly in a script without spaces, or not at all
             indexed.extend(a + b for a, b in pairwise(run))
         else:
             indexed.append(run)
@@ -120,6 +120,7 @@ class Spellings:
 
 
 def _sort_words(folded: str) -> str:
+    """Return a text with its words in alphabetical order, so that their order does not count."""
     return " ".join(sorted(folded.split()))
 
 
@@ -142,7 +143,7 @@ def build_trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[st
     for folded, row in names:
         for end in range(1, len(folded) + 1):
             number = path_numbers.setdefault(" ".join(folded[:end]), len(path_numbers))
-        if folded:
+        if folded:  # `number` is that of its last path, the whole name
             whole_names.append(number)
             rows.append(row)
     # The distinct pairs of two numbers of 32 bits, sorted.

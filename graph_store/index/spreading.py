@@ -36,7 +36,7 @@ class SpreadingGraph:
     def spread(self, seeds: Weights) -> Weights:
         """Return the stationary weights of all nodes, summing to 1, of a walk that restarts by the weights of seeds."""
         # Chebyshev's semi-iteration: each step is a weighted mean of the plain step and the weights before the last
-        # one, which needs about half as many steps as repeating the plain one.
+        # one, which needs about half as many steps as repeating the plain one. Its shares are 0, 1/2, then always 1/4.
         restart = seeds / np.float32(seeds.sum() or 1)
         damping, restarted = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
         previous, weights, factor = np.zeros_like(restart), restart, 1.0
@@ -44,5 +44,5 @@ class SpreadingGraph:
             factor = 1 / (1 - share * DAMPING**2 * factor)
             plain_step = damping * (self._arriving @ weights) + restarted
             previous, weights = weights, np.float32(factor) * plain_step + np.float32(1 - factor) * previous
-        stationary: Weights = np.maximum(weights, 0)
+        stationary: Weights = np.maximum(weights, 0)  # a weighted mean may fall below 0 by the error
         return stationary

@@ -304,10 +304,7 @@ class Documents:
         return self._db.count("SELECT count(*) FROM documents")
 
     def sample(self, most: int) -> list[Chunk]:
-        """Return up to `most` chunks: the first ones of documents, then the second ones, and so on.
-
-        Of chunks at the same position, those with the lowest ids come first; ids are hashes, so this is at random.
-        """
+        """Return up to `most` chunks: the first of each document, then the second; each in order of ids, the hashes."""
         return self.chunks(self._db.texts("SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
 
     def done(self) -> list[str]:
@@ -351,10 +348,7 @@ class Documents:
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
-        """Make failed chunks pending again, all or some; return how many.
-
-        A chunk in the graph whose new reading failed only loses its failure, so that `build --reread` reads it again.
-        """
+        """Make failed chunks pending, all or some, and return how many; those in the graph only lose their failure."""
         only, values = ("", {}) if chunks is None else (f"AND {among('id')}", {"among": chunks})
         with self._db.transaction():
             self._db.execute("DELETE FROM failures WHERE chunk IN "  # noqa: S608

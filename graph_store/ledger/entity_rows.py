@@ -127,10 +127,7 @@ class EditTable:
         return [decision.edit for decision in self.all() if not decision.undone_at]
 
     def record(self, edit: Edit, who: str, why: str) -> int:
-        """Record an edit and return its number; one that equals the last edit in force is not recorded again.
-
-        A run that was killed and is resumed repeats its edit.
-        """
+        """Record an edit and return its number; a resumed run that repeats the last edit in force gets its number."""
         row = (_EDIT.dump_json(edit).decode(), attributed(who), why)
         with self._db.transaction():
             number = self._db.count("SELECT max(number) FROM edits")

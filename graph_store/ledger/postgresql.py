@@ -43,11 +43,7 @@ class LedgerSchema:
 
     @property
     def name(self) -> str:
-        """The name of the schema.
-
-        Raises:
-            KnowledgeBaseNameError: the knowledge base's name is too long for it.
-        """
+        """The name of the schema; raises KnowledgeBaseNameError if the knowledge base's name is too long for it."""
         name = _PREFIX + self.kb
         if len(name.encode()) > _MOST_BYTES:
             raise KnowledgeBaseNameError(f"{self.kb!r} cannot name a knowledge base in PostgreSQL: shorten it to at "
@@ -64,11 +60,7 @@ class LedgerSchema:
             raise Timeout(self.name)
 
     def about(self, connection: Connection) -> tuple[int, str]:
-        """Return the ledger's format and id, as the schema's comment says; 0 and "" if there is no schema.
-
-        Raises:
-            DatabaseError: there is a schema of that name, which Banyan did not create.
-        """
+        """Return the ledger's format and id, 0 and "" without a schema; DatabaseError if the schema is not Banyan's."""
         comments = dict(map(tuple, connection.exec_driver_sql(_SCHEMAS, (self.name,)).fetchall()))
         if self.name not in comments:
             return 0, ""

@@ -154,7 +154,7 @@ class VectorStore:
             self._complete.unlink(missing_ok=True)
             self._is_writing = True
         self.read(kind, change)
-        self.read(kind, methodcaller("count"))  # any use makes Chroma write the index now
+        self.read(kind, methodcaller("count"))  # makes Chroma write the index now instead of at the next use
 
     def _call_chroma(self, use: "Callable[[ClientAPI], _T]") -> _T:
         """Call `use` with Chroma's client, and return its result; turn Chroma's errors into StoreError."""
@@ -166,8 +166,9 @@ class VectorStore:
             except BaseException as error:
                 # chromadb raises AttributeError after a failed start, and a plain Exception if something other than a
                 # Chroma server answers.
-                if not (isinstance(error, (chroma().errors.ChromaError, sqlite3.Error, httpx.HTTPError, ValueError,
-                                           AttributeError)) or type(error) is Exception or is_panic(error)):
+                is_of_chroma = type(error) is Exception or is_panic(error) or isinstance(error, (
+                    chroma().errors.ChromaError, sqlite3.Error, httpx.HTTPError, ValueError, AttributeError))
+                if not is_of_chroma:
                     raise
                 self.close()
                 raise self._failure(error) from error
@@ -196,6 +197,7 @@ class VectorStore:
                           "and run the command again; `banyan reindex` makes all vectors anew")
 
     def _collection_name(self, kind: Kind) -> str:
+        """Return the name of the collection with the vectors of a kind by the current model."""
         return f"{self._prefix}{kind}-{self._model}"
 
     def drop_collections(self, *, but_current: bool) -> None:
@@ -234,7 +236,7 @@ class VectorStore:
         """Forget the opened collections, because others may change them from now on; close a folder's client."""
         with self._lock:
             self._opened.clear()
-            self._is_writing = False
+            self._is_writing = False  # a folder that is not marked as complete counts as interrupted from now on
             if self._client is not None:
                 self._client.close()
                 self._client = None

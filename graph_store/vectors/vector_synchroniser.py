@@ -106,6 +106,7 @@ Recall = Callable[[Kind, Collection[str]], Mapping[str, Vectors]]
 
 
 def _recall_nothing(_kind: Kind, _ids: Collection[str]) -> Mapping[str, Vectors]:
+    """Return no vectors, so that all are computed."""
     return {}
 
 
@@ -166,11 +167,11 @@ class VectorSynchroniser:
                 f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
         if not self.is_local and not self._extractions.state().position:  # nothing is in the ledger yet
-            self.store.read("entities", lambda _: None)  # creates the collection
+            self.store.read("entities", lambda _: None)  # creates the collection, which raises if the server refuses
 
     @property
     def is_local(self) -> bool:
-        """Whether the vectors are in this home folder, whichever others share its ledger."""
+        """True if the vectors are in this home folder, not on a server."""
         return self._layout.server is None
 
     def prepare_as_writer(self) -> None:
@@ -233,13 +234,13 @@ class VectorSynchroniser:
         return self._encode_unknown(known, texts, ids)
 
     def _prepare_to_write(self) -> None:
-        """Record which model the vectors come from, and remove them all if they cannot be read."""
+        """Record which model the vectors come from; remove all vectors if they are damaged, to make them again."""
         if not self._db.is_frozen:
             record_model(self._db, self._embedder)
         try:
             for kind in KINDS:
                 self.store.read(kind, methodcaller("get", limit=1, include=["embeddings"]))  # this loads the index
-        except VectorServerError:
+        except VectorServerError:  # it does not answer, which says nothing of the vectors
             raise
         except StoreError:
             self.store.clear()
@@ -258,12 +259,12 @@ class VectorSynchroniser:
     def _store_missing(self, part: Embedded, stored: Collection[str], recall: Recall) -> None:
         """Store the vectors of ids that are not among the stored ones; if the run is cancelled, of some."""
         for page in pages_of([key for key in part.ids if key not in stored]):
-            check_cancelled()
+            check_cancelled()  # raises; the pages before are stored
             self.store.put(part.kind, page, self._encode_unknown(recall(part.kind, page), part.texts, page))
 
     def _encode_unknown(self, known: Mapping[str, Vectors], texts: Callable[[Collection[str]], dict[str, str]],
                         ids: Sequence[str]) -> Vectors:
-        """Return the vectors of ids, of which some are known, shape (len(ids), d)."""
+        """Return the vectors of ids, shape (len(ids), d): the known ones, and those that it computes from `texts`."""
         if new := [key for key in ids if key not in known]:
             text_of = texts(new)
             known = {**known, **dict(zip(new, self._embedder.encode([text_of[key] for key in new]), strict=True))}
