@@ -128,6 +128,7 @@ class ServerDatabase:
 
 
 def _sqlite_engine(file: Path) -> sqlalchemy.Engine:
+    """Open a file that only its owner can read; a transaction that may write waits for others before it begins."""
     file.parent.mkdir(parents=True, exist_ok=True)
     make_private(file)
     created = sqlalchemy.create_engine(f"sqlite:///{file}", connect_args={"timeout": _TIMEOUT})

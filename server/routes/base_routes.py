@@ -202,6 +202,7 @@ def _check_idle(kb: str, service: Service) -> None:
 
 
 def _hold_backup() -> Iterator[None]:
+    """Let one backup at a time be made and sent, as each is as large as its knowledge base; refuse others."""
     if not _BACKUP.acquire(blocking=False):
         raise responses.UnavailableError("another backup is being made: try again when it has finished")
     try:

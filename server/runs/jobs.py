@@ -142,8 +142,8 @@ class Jobs:
         on, and the ids of those that it is to end: they are cancelled, or another process has taken them over.
         """
         is_own, is_alive = JOBS.c.process == self.process, JOBS.c.seen >= self._now - DEAD_AFTER
-        own_ids, busy_bases = {job.build.id for job in ours}, set[str]()
-        queue, taken, lost = list[Job](), list[Job](), set(own_ids)
+        own_ids, running_here, busy_bases = {job.build.id for job in ours}, set[str](), set[str]()
+        queue, taken = list[Job](), list[Job]()
         with self._alone() as connection:
             for job in ours:
                 connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, is_own).values(
@@ -153,7 +153,7 @@ class Jobs:
             for state, own, alive, record in rows:
                 job = Job.model_validate_json(record)
                 if own and state == "running":
-                    lost.discard(job.build.id)
+                    running_here.add(job.build.id)
                 if state == "queued" and job.build.id not in own_ids:
                     queue.append(job)
                 elif alive or state == "queued":
@@ -166,7 +166,7 @@ class Jobs:
                     busy_bases.add(job.build.kb)
                     taken.append(job.having(state="running"))
                     _write(connection, taken[-1], self.process, seen=self._now)
-        return taken, lost
+        return taken, own_ids - running_here
 
     def end(self, job: Job) -> None:
         """Save a job that this process no longer runs, unless another process has taken it over meanwhile."""

@@ -31,7 +31,7 @@ class FileNameError(RefusedError, status=422):
     """The name of an uploaded file cannot be a document's id."""
 
 
-def safe_name(name: str) -> str:
+def _safe_name(name: str) -> str:
     """Return a file's name as a relative path in Unicode NFC; raise FileNameError if it is not safe."""
     plain = unicodedata.normalize("NFC", name.encode(errors="replace").decode()).replace("\\", "/")
     has_bad_letter = any(letter in _FORBIDDEN or unicodedata.category(letter) in _INVISIBLE for letter in plain)
@@ -51,7 +51,7 @@ def _is_safe_part(part: str) -> bool:
 
 def safe_names(names: Sequence[str]) -> list[str]:
     """Return safe names for the files of an upload; raise FileNameError if one is unsafe, or two are nearly equal."""
-    safe = [safe_name(name) for name in names]
+    safe = [_safe_name(name) for name in names]
     keys = [unicodedata.normalize("NFKC", name).casefold() for name in safe]  # without differences of case or width
     times, folders = Counter(keys), {str(folder) for key in keys for folder in Path(key).parents}
     for name, key in zip(safe, keys, strict=True):

@@ -178,10 +178,6 @@ def check_permission(request: Request, wanted: SecurityScopes, _bearer: Annotate
 
     Routes themselves check what is not in the address (with `Seeing`): knowledge bases that the request's body names,
     those that a list would show, and those that builds or links belong to.
-
-    Raises:
-        ForbiddenError: the key lacks a scope.
-        UnknownKnowledgeBaseError: the key does not cover a knowledge base.
     """
     missing = [scope for scope in wanted.scopes if scope not in request.state.scopes]
     if missing:

@@ -1,7 +1,6 @@
 """`banyan serve` against clients that mean it ill: nothing succeeds, nothing makes it fail, nobody is kept out."""
 
 import contextlib
-import http.client
 import re
 import resource
 import socket
@@ -248,18 +247,12 @@ def listening(seconds: float):
     thread.join(60)
 
 
-def answer(connection: socket.socket) -> bytes:
-    response = http.client.HTTPResponse(connection)
-    response.begin()
-    return response.read()
-
-
 @pytest.mark.parametrize("answers", [0, 1])
 def test_a_head_that_never_ends_ends_its_connection(answers):
     with listening(0.5) as port, socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         for _ in range(answers):
             connection.sendall(HEAD + b"\r\n")
-            assert answer(connection) == b"here"
+            assert connection.recv(65536).endswith(b"here")
         connection.sendall(HEAD)
         with contextlib.suppress(ConnectionError):
             for _ in range(100):  # each byte would have started uvicorn's timer again, or stopped it

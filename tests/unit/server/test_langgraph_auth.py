@@ -2,7 +2,6 @@
 
 import asyncio
 from types import SimpleNamespace
-from typing import NamedTuple
 from uuid import uuid4
 
 import pytest
@@ -14,14 +13,12 @@ RETRIEVAL = {"assistant_id": "retrieval"}
 RESUME = {"assistant_id": uuid4(), "kwargs": {"command": {"resume": {"all": "accept"}, "update": None}}}
 
 
-class User(NamedTuple):
+class User(dict):
     """A user as LangGraph's server hands on what `authenticate` said of it."""
 
-    identity: str
-    bases: list[str] | None = None
-
-    def __getitem__(self, name):
-        return getattr(self, name)
+    def __init__(self, identity, bases=None):
+        super().__init__(bases=bases)
+        self.identity = identity
 
 
 def status_of(call, *arguments):
@@ -67,8 +64,7 @@ def test_whom_the_gate_let_in_is_the_client_and_others_are_refused(bases, identi
 def test_each_request_needs_its_scope_and_leads_to_the_clients_own(resource, action, value, scopes):
     def permit(scope):
         given = {**value, "metadata": None}
-        context = SimpleNamespace(resource=resource, action=action, permissions=[scope],
-                                  user=User("ada"))
+        context = SimpleNamespace(resource=resource, action=action, permissions=[scope], user=User("ada"))
         return asyncio.run(langgraph_auth.permit(context, given)), given
 
     for scope in SCOPES:

@@ -7,17 +7,12 @@ from ... import app_routes
 ASK = "/api/knowledge-bases/{kb}/ask"
 
 
-def samples(text):
-    return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value
-            for family in text_string_to_metric_families(text) for sample in family.samples
-            if sample.name.startswith("banyan_") and not sample.name.endswith("_created")}
-
-
 def told(client):
     response = client.get("/metrics")
-    assert response.status_code == 200
-    assert response.headers["content-type"].startswith("text/plain")
-    return samples(response.text)
+    assert (response.status_code, response.headers["content-type"].partition(";")[0]) == (200, "text/plain")
+    return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value
+            for family in text_string_to_metric_families(response.text) for sample in family.samples
+            if sample.name.startswith("banyan_") and not sample.name.endswith("_created")}
 
 
 def value(series, name, **labels):

@@ -61,11 +61,9 @@ def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):
 def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path):
     monkeypatch.setenv("BANYAN_HOME", str(tmp_path))
     run = CliRunner().invoke
-    made = run(cli.app, ["key", "ann", "--scope", "read", "--scope", "ask"])
-    assert made.exit_code == 0, made.output
-    keys = Keys(tmp_path / KEYS_FILE)
-    said = next(line for line in made.output.splitlines() if line.startswith("banyan_"))
-    assert keys.find(said).scopes == ("read", "ask")
+    made, keys = run(cli.app, ["key", "ann", "--scope", "read", "--scope", "ask"]), Keys(tmp_path / KEYS_FILE)
+    (secret,) = (line for line in made.output.splitlines() if line.startswith("banyan_"))
+    assert keys.find(secret).scopes == ("read", "ask")
     assert "ann" in run(cli.app, ["key"]).output
     assert "--scope" in str(run(cli.app, ["key", "bob", "--scope", "everything"]).exception)
     assert run(cli.app, ["key", "ann", "--revoke"]).exit_code == 0

@@ -15,10 +15,6 @@ ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short":
           "iterations": 1, "trace": [], "citations": []}
 
 
-def said(kept, thread):
-    return [message.text for message in kept.messages(thread)]
-
-
 @pytest.fixture
 def kept(tmp_path):
     with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
@@ -31,7 +27,7 @@ def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(
         kept.add(thread, f"{thread.knowledge_base}?", ANSWER)
     link = kept.change(ONE, shared=True).link
     move_conversations(settings, "kb", "gone")
-    assert said(kept, Thread("", "gone", "one"))[0] == "kb?", "those of the one that had the name before are gone"
+    assert kept.messages(Thread("", "gone", "one"))[0].text == "kb?", "those of the earlier `gone` are gone"
     assert kept.by_link(link).kb == "gone"
     move_conversations(settings, "gone")
     with pytest.raises(NotFoundError):
