@@ -27,12 +27,11 @@ from . import responses
 from .app import create_app
 from .security.gate import SAFE, Gate, Hosts, Rate, is_for_others
 
+# The app's paths besides `/` and `/mcp`; LangGraph's server uses none of them.
 PREFIXES = ("/api/", "/assets/", "/chat/", "/v1/")
-"""The app's paths besides `/` and `/mcp`; LangGraph's server uses none of them."""
+# Upstream paths without a key check: one reads and deletes all threads, the other starts a process.
 CLOSED = ("/internal/", "/deploy/")
-"""Upstream paths without a key check: one reads and deletes all threads, the other starts a process."""
-_IN_PROCESS = "/noauth"
-"""The `root_path` of the server's requests to itself; no client's request can have it."""
+_IN_PROCESS = "/noauth"  # the `root_path` of the server's requests to itself; no client's request can have it
 LISTINGS = ("/assistants/search", "/assistants/count")
 _NAMESPACE = UUID("b7b3f1a5-0e9c-4c0b-9f0e-6d1c2f3a4b5c")
 _MARK = {"created_by": "banyan"}

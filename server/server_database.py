@@ -50,8 +50,8 @@ JOBS = Table(
 UPLOADS = Table(
     "banyan_uploads", METADATA, _text("build", key=True), _number("file"), _number("part"),
     _text("name"), Column("content", LargeBinary, nullable=False))
+# The keys of servers that share PostgreSQL: a record, or null for a revoked key.
 KEYS = Table("banyan_keys", METADATA, _text("name", key=True), Column("record", TEXT))
-"""The keys of servers that share PostgreSQL: a record, or null for a revoked key."""
 
 
 class ServerDatabase:

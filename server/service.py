@@ -116,8 +116,7 @@ def _make_folder(service: Serving) -> Iterator[Path]:
         yield folder
 
 
-OwnFolder = Annotated[Path, Depends(_make_folder)]
-"""A temporary folder for a file to send, which is deleted when it is sent."""
+OwnFolder = Annotated[Path, Depends(_make_folder)]  # a folder for a file to send, deleted when it is sent
 
 
 def _lease_snapshot(kb: KbName, service: Serving) -> Iterator[Snapshot]:
@@ -125,5 +124,5 @@ def _lease_snapshot(kb: KbName, service: Serving) -> Iterator[Snapshot]:
         yield snapshot
 
 
+# The newest snapshot of the request's knowledge base, leased while the request is answered.
 Reading = Annotated[Snapshot, Depends(_lease_snapshot)]
-"""The newest snapshot of the request's knowledge base, leased while the request is answered."""

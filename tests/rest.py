@@ -4,6 +4,9 @@ from . import sse
 
 KB = "/api/knowledge-bases"
 BORN = {"question": "When was Marie Curie born?"}
+ANSWER = {"answer": "In Ulm [1]", "abstained": False, "confidence": 0.9, "short": "Ulm", "sub_queries": [],
+          "iterations": 1, "trace": [{"step": "fuse"}], "citations": []}
+"""The fields of an answer, as a conversation stores them."""
 # "defeat" is no relation of the schema, and two documents ask for it.
 CHESS = {
     "otto-kern.md": "# Otto Kern\n\nOtto Kern was a chess player. He was born in Vienna. "

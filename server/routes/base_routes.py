@@ -14,7 +14,6 @@ from starlette.responses import FileResponse
 from ...graph_store.evolution.control import Policy
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.status import Status, read_overview, status_of
-from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import Layout, knowledge_bases
 from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
 from ...ingest.reading import UnreadableError
@@ -222,7 +221,10 @@ def back_up_knowledge_base(kb: KbName, service: Serving, folder: OwnFolder) -> F
 @base_router.get("/settings", dependencies=_READERS)
 def show_settings(reading: Reading) -> ShownSettings:
     """Show the settings of a knowledge base."""
-    return _settings_of(reading.kb)
+    kb = reading.kb
+    return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
+                         seed=kb.schemas.get(1).name if kb.schemas.version() else "",
+                         instructions=kb.instructions.get(), extraction_instructions=kb.extraction_instructions.get())
 
 
 @base_router.put("/settings", dependencies=_WRITERS)
@@ -234,13 +236,7 @@ def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> Shown
     if wanted.extraction_instructions is not None:
         service.resources.instruct(kb, wanted.extraction_instructions, "extraction")
     with service.resources.snapshot(kb) as changed:
-        return _settings_of(changed.kb)
-
-
-def _settings_of(kb: KnowledgeBase) -> ShownSettings:
-    return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
-                         seed=kb.schemas.get(1).name if kb.schemas.version() else "",
-                         instructions=kb.instructions.get(), extraction_instructions=kb.extraction_instructions.get())
+        return show_settings(changed)
 
 
 @base_router.get("/documents", dependencies=_READERS)

@@ -145,7 +145,8 @@ async def _answer_pieces(kb: str, question: QuestionRequest, earlier: Sequence[A
             if item.event == "answer":
                 yield sources_text(item.data["answer"], item.data["citations"]), item.data
                 return
-            yield {"token": item.data.get("text", ""), "withdrawn": WITHDRAWN}.get(item.event, ""), {}
+            text = item.data["text"] if item.event == "token" else ""  # other events show that the answering goes on
+            yield WITHDRAWN if item.event == "withdrawn" else text, {}
     raise UnavailableError(NOT_ANSWERED)
 
 

@@ -1,5 +1,6 @@
 """The graph and its tree, in the parts that are looked at; what surrounds an answer; tables, SQL and exports."""
 
+from collections.abc import Mapping
 from itertools import chain, pairwise
 from typing import Annotated
 
@@ -120,10 +121,13 @@ def graph_types(view: View, limit: Annotated[int | None, Query(ge=1, le=500, des
                                                                "each; none: all")] = None) -> GraphTypes:
     """Count the entity types and relations."""
     types = dict(zip(view.index.types, np.bincount(view.index.type_of).tolist(), strict=True))
-    entity_types, relations = (
-        [Count(name=name, count=count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-        for counts in (types, view.index.relation_counts))
-    return GraphTypes(entity_types=entity_types[:limit], relations=relations[:limit])
+    return GraphTypes(entity_types=_most_frequent(types, limit),
+                      relations=_most_frequent(view.index.relation_counts, limit))
+
+
+def _most_frequent(counts: Mapping[str, int], limit: int | None) -> list[Count]:
+    listed = [Count(name=name, count=count) for name, count in counts.items()]
+    return sorted(listed, key=lambda one: (-one.count, one.name))[:limit]
 
 
 @router.get("/graph/search")

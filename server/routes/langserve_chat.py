@@ -27,8 +27,7 @@ from ..runs.questions import Messages, question_in
 from ..security.clients import may
 from ..service import Service
 
-CLIENT = "banyan_client"
-"""The key of the client in a run's configuration; the server sets it, and ignores what a client sends."""
+CLIENT = "banyan_client"  # where a run's configuration names the client; the server ignores what a client sends
 _RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHandler.stream,
          "stream_events": APIHandler.astream_events}
 _MAX_BATCH = 100

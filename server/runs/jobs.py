@@ -82,12 +82,9 @@ class Job(BaseModel):
 
     build: Build
     options: BuildOptions = BuildOptions()
-    client: str = ""
-    """The client that started it, even if others resume it or decide; empty for a client without a name."""
-    resume: dict[str, Any] | None = None
-    """The decisions to resume it with; None if it has not waited yet."""
-    run: str = ""
-    """The run of the graph that waited, whose accounts go on; empty if it has not waited yet."""
+    client: str = ""  # the client that started it, even if others resume it or decide; empty if it has no name
+    resume: dict[str, Any] | None = None  # the decisions to resume it with; None if it has not waited yet
+    run: str = ""  # the run of the graph that waited, whose accounts go on; empty if it has not waited yet
     unread: dict[str, list[str]] = {}  # what was not read before it waited, by the keys of its report
     taken_up: int = 0  # how often it was queued again because its process had ended
 

@@ -151,15 +151,13 @@ class Gate:
     app: ASGIApp
     _: KW_ONLY
     settings: Settings  # the limits, which are already divided by the number of workers
-    clients: Clients
-    """The clients with a key or a token; until one is needed, everything is allowed, unless `needs_keys`."""
+    clients: Clients  # those with a key or token; until one is needed, everything is allowed, unless `needs_keys`
     hosts: Hosts | None  # the host names that the server accepts; None accepts any
     needs_keys: bool  # whether other machines can reach the server
     origins: frozenset[str] = frozenset()  # other origins whose pages may send changes
     for_anybody: frozenset[str] = frozenset({"/", "/docs", "/favicon.ico", "/api/health", "/api/ready"})
     """Paths without a key, besides assets: the page, which asks for one, what leads to it, and health checks."""
-    uploads: str = r"/api/knowledge-bases/[^/]*/builds"
-    """The paths whose bodies may be as large as an upload, as a regular expression."""
+    uploads: str = r"/api/knowledge-bases/[^/]*/builds"  # a pattern of the paths whose bodies may be large
     workers: int = 1  # the number of processes that share a client's requests
     limiters: LRUCache[Rate, AsyncLimiter] = field(default_factory=lambda: LRUCache(_MOST_CLIENTS))
 

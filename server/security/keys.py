@@ -33,10 +33,8 @@ Scope = Literal["read", "ask", "write", "review", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")  # the scopes for work with knowledge bases
 KEYS_FILE = "server-keys.json"
-EVERY = 1.0
-"""Seconds between two reads of keys in PostgreSQL: a revoked key stops working within this time."""
-OLDEST = 30.0
-"""Seconds for which keys stay valid while PostgreSQL does not answer; after that, no request is accepted."""
+EVERY = 1.0  # seconds between two reads of keys in PostgreSQL: a revoked key stops working within this time
+OLDEST = 30.0  # seconds for which keys stay valid while PostgreSQL does not answer; then no request is accepted
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
 _NAME = re.compile(rf"^(?!{LOCAL}\Z)[A-Za-z0-9_-]{{1,64}}\Z")  # not the name of the client that needs no key
@@ -74,10 +72,8 @@ class Key(BaseModel):
     # A key has 256 random bits, so a slow hash, as for passwords, would only slow requests down.
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     scopes: tuple[Scope, ...]
-    knowledge_bases: tuple[str, ...] | None = None
-    """The names of the knowledge bases it covers, whether or not they exist; None means all."""
-    requests_per_minute: int | None = Field(default=None, ge=1)
-    """None means the default limit of the settings."""
+    knowledge_bases: tuple[str, ...] | None = None  # those that it covers, whether or not they exist; None means all
+    requests_per_minute: int | None = Field(default=None, ge=1)  # None means the default limit of the settings
     created_at: str
 
 
@@ -90,8 +86,7 @@ class Keys:
     def __init__(self, path: Path) -> None:
         """Read nothing yet; the audit log is in the folder of the file."""
         self._path = path
-        self._read_state: tuple[int, int] | None = None
-        """The time of the file's last change and its size when it was read."""
+        self._read_state: tuple[int, int] | None = None  # the time of the file's last change and size when it was read
         self._keys: tuple[Key, ...] = ()
         self._is_needed = False
 
@@ -214,10 +209,9 @@ class SharedKeys(Keys):
         """Read nothing yet; changes are recorded in the audit log of the home folder."""
         super().__init__(home / KEYS_FILE)  # only its folder is used
         self.database = database
-        self._records: list[str | None] | None = None
-        """The records of the table, None for a revoked key; None before the table was read for the first time."""
+        self._records: list[str | None] | None = None  # of the table, None for a revoked key; None: not read yet
+        # When the table was last read, and when that was last tried, by the monotonic clock.
         self._read_at = self._tried_at = float("-inf")
-        """When the table was last read, and when that was last tried, by the monotonic clock."""
         self._failure: Exception | None = None
 
     @property

@@ -25,12 +25,11 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from ..rest import ANSWER
 from ..waiting import Clock
 
 pytestmark = pytest.mark.integration
 ONE, OTHERS = Thread("", "kb", "one"), Thread("bob", "kb", "one")
-ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short": "Radom", "sub_queries": [],
-          "iterations": 1, "trace": [{"step": "fuse"}], "citations": []}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -46,7 +45,7 @@ def test_conversations(database):
     kept = Conversations(database)
     for thread in (ONE, OTHERS, ONE):
         kept.add(thread, "Where was  Zofia born?", ANSWER)
-    assert [message.text for message in kept.messages(ONE)] == ["Where was  Zofia born?", "Radom [1]"] * 2
+    assert [message.text for message in kept.messages(ONE)] == ["Where was  Zofia born?", "In Ulm [1]"] * 2
     assert [turn.number for turn in kept.turns(ONE.key)] == [1, 2]
     link = kept.change(ONE, shared=True).link
     assert kept.change(ONE, shared=True).link == link

@@ -10,9 +10,9 @@ from banyan.server.runs.conversations import Conversations, Thread, move_convers
 from banyan.server.security.keys import Keys
 from banyan.server.server_database import ServerDatabase
 
+from ...rest import ANSWER
+
 ONE, OTHERS = Thread("", "kb", "one"), Thread("bob", "kb", "one")
-ANSWER = {"answer": "Radom [1]", "abstained": False, "confidence": 0.9, "short": "Radom", "sub_queries": [],
-          "iterations": 1, "trace": [], "citations": []}
 
 
 @pytest.fixture

@@ -31,8 +31,6 @@ READING = {f"/api/knowledge-bases/{{kb}}/{below}" for below in ("graph/evidence"
 """What is only read, although the question comes in a body."""
 OF_ALL = {"/api/model", "/api/model/try", "/metrics"}
 """What concerns all knowledge bases, and is refused to keys of some."""
-ANSWER = {"answer": "In Ulm [1]", "abstained": False, "confidence": 0.9, "short": "Ulm", "sub_queries": [],
-          "iterations": 1, "trace": [], "citations": []}
 
 
 class There(NamedTuple):
@@ -69,7 +67,7 @@ def keys(resources):
 @pytest.fixture(scope="module")
 def there(client):
     service = client.app.state.service
-    service.conversations.add(Thread("ann", SECRET, "t1"), "Where was Ada Byron born?", ANSWER)
+    service.conversations.add(Thread("ann", SECRET, "t1"), "Where was Ada Byron born?", rest.ANSWER)
     link = service.conversations.change(Thread("ann", SECRET, "t1"), shared=True).link
     service.builds.jobs.add(new_job(SECRET).having(id="20260101-secret", state="done"))
     return There(SECRET, "20260101-secret", link)
