@@ -124,12 +124,9 @@ class Conversations:
 
     def messages(self, thread: Thread) -> list[AnyMessage]:
         """Return the newest questions and answers as messages, oldest first; empty for a new conversation."""
-        with self._db.reading() as connection:
-            rows = connection.execute(select(TURNS.c.question, TURNS.c.answer).where(
-                TURNS.c.conversation == thread.key).order_by(TURNS.c.number.desc()).limit(READ_TURNS)).fetchall()
         messages: list[AnyMessage] = []
-        for question, answer in reversed(rows):
-            messages += [HumanMessage(question), AIMessage(json.loads(answer)["answer"])]
+        for turn in self.turns(thread.key)[-READ_TURNS:]:
+            messages += [HumanMessage(turn.question), AIMessage(turn.answer.answer)]
         return messages
 
     def all(self, client: str, kb: str) -> list[ConversationItem]:

@@ -40,27 +40,19 @@ def server(folder, key, endpoint):
 
 
 @pytest.fixture(scope="module")
-def shared(server, key, endpoint):
+def both(server, key):
+    """A function that connects with the first or the second worker."""
+    return lambda number: connected(server, workers(server)[number], {"X-API-Key": key})
+
+
+@pytest.fixture(scope="module")
+def shared(both):
     """A knowledge base that either process made a part of."""
     (one, kern), (two, blum) = CHESS.items()
-    endpoint.seconds = 0.0
     for number, documents in ((0, {one: kern}), (1, {two: blum}), (0, {one: kern.replace("Vienna", "Graz")})):
-        with connected(server, workers(server)[number], {"X-API-Key": key}) as client:
+        with both(number) as client:
             assert rest.built(client, "shared", documents)["state"] == "done"
     return "shared"
-
-
-@pytest.fixture
-def both(server, key, endpoint):
-    """A function that connects with the first or the second worker."""
-    endpoint.seconds = 0.0
-
-    @contextmanager
-    def to(number):
-        with connected(server, workers(server)[number], {"X-API-Key": key}) as client:
-            yield client
-
-    return to
 
 
 def workers(server):
