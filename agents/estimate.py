@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 
 from pydantic import Field
@@ -45,7 +46,7 @@ _SAMPLE = 100  # the number of stored chunks that an estimate for reading them a
 _PROPOSAL_TOKENS, _PROPOSED_TOKENS = 900, 170
 """The tokens of the answer that proposes a schema, and of the proposed elements in each extraction prompt, counted with
 two folders of benchmarks/newcomer."""
-_ABOUT_TOKENS = 40
+_ABOUT_TOKENS = 40  # of a document's metadata in each request
 MOST_CHUNKS = 16
 """The most chunks of a call: more would save little, and a weak model overlooks more."""
 
@@ -104,18 +105,18 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
         stored = snapshot.kb if snapshot else None
         length_of, chunks = _chunks_to_read(resources, stored, paths, reread=reread)
         instructions = stored.extraction_instructions.get() if stored else ""
-        infers = False
+        infers_schema = False
         if stored and stored.schemas.version():
             graph_schema = stored.schemas.current()
-        elif infers := is_inferred(schema, None, uses_llm=settings.uses_llm):
-            graph_schema = core_schema()  # what the model proposes is added to it
+        elif infers_schema := is_inferred(schema, None, uses_llm=settings.uses_llm):
+            graph_schema = core_schema()  # what the model proposes is added to it, as `_PROPOSED_TOKENS`
         else:
             graph_schema = named_schema(schema) or load_schema(DEFAULT_SCHEMA)
     extraction, fitting, later_at_most = Amount(), Amount(), Amount()
     if settings.uses_llm and chunks:
         extraction = _estimate_extraction(resources, chunks, graph_schema, instructions)
         later_at_most = _estimate_later_steps(chunks)
-    if infers and chunks:
+    if infers_schema and chunks:
         extraction += Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS)
         prompts = [inference_prompt(excerpts, graph_schema, settings)
                    for excerpts in choose_excerpts(chunks, sum(length_of.values()))]
@@ -166,7 +167,8 @@ def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: 
     """Estimate, from a sample, what reading the chunks with some fingerprints again would take."""
     fingerprint_of = stored.documents.to_reread(fingerprints)
     ids = list(fingerprint_of)
-    sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLE) or 1])
+    step = math.ceil(len(ids) / _SAMPLE) or 1  # every so many, so that the sample is spread over all documents
+    sample = stored.documents.chunks(ids[::step])
     extraction = _estimate_extraction(resources, sample, stored.schemas.current(), stored.extraction_instructions.get())
     later = _estimate_later_steps(sample).times(_ADMITTED_SHARE)
     scale = len(ids) / len(sample) if sample else 0.0
@@ -179,7 +181,7 @@ def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: 
 
 def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, suffix: str = "",
                 ) -> float | None:
-    """Return the cost of all steps; None if the price of a model, for extraction with the suffix, is unknown."""
+    """Return the cost of all steps, None if a price is unknown; `suffix` is added to the model that extracts."""
     model_of = resources.settings.model_of
     # `later` is not divided between its two steps, so the more expensive model is assumed for both.
     parts = ((model_of("extract") + suffix, extraction), (model_of("extract"), fitting),
@@ -200,18 +202,20 @@ def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: 
     for chunk in sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal)):
         _, prose = read_rows(chunk.text, chunk.title, chunk.heading, schema)  # the rules read rows of tables
         sizes.append((chunk.id, estimate_tokens(chunk.text)))
-        if has_statement(prose):
+        if has_statement(prose):  # a build asks a model about no other text
             requests[chunk.id] = extraction_request(chunk, prose, {}, instructions)
     groups = pack_calls(sizes, resources.settings.extract_tokens)
-    calls = [*filter(None, ([requests[chunk] for chunk in group if chunk in requests] for group in groups))]
+    requests_by_call = ([requests[chunk] for chunk in group if chunk in requests] for group in groups)
+    calls = [*filter(None, requests_by_call)]
     prompt = sum(extraction_prompt(call, schema, resources.settings).tokens for call in calls)
     return Amount(calls=len(calls), prompt_tokens=round(_PAID_PER_COUNTED * prompt),
                   completion_tokens=estimate_completion(calls))
 
 
 def estimate_completion(calls: Sequence[Sequence[ExtractionRequest]]) -> int:
-    """Estimate the completion tokens of extraction calls."""
-    return round(sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(request.text) for request in call) for call in calls))
+    """Estimate the completion tokens of extraction calls, each given by its requests."""
+    text_tokens = sum(estimate_tokens(request.text) for request in chain.from_iterable(calls))
+    return round(ANSWER * len(calls) + ANSWER_SHARE * text_tokens)
 
 
 def _estimate_later_steps(chunks: Iterable[Chunk]) -> Amount:

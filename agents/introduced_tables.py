@@ -17,14 +17,14 @@ from ..text.titles import UNREAD, in_small_letters, readable_name
 from ..tools.asked_query import ask_tables
 from .retrieval.cited_message import phrases_for
 
-_SHOWN, _COLUMNS = 4, 7
-_LEAST_ROWS = 3  # How many rows a table has; fewer are lines with a colon more often than not
-_LEAST_COLUMNS = 2
+_SHOWN, _COLUMNS = 4, 7  # lines of folders and tables, and columns or items of each: what fits at a glance
+_LEAST_ROWS = 3  # of a table that is described; fewer are lines with a colon more often than not
+_LEAST_COLUMNS = 2  # one column alone is a list, and says little
 _MOSTLY = 1 / 2
 """The least share of a folder's documents, or of a table's rows, that have a field which is named or asked for."""
 _LEAST_OF_ALL = 1 / 4
 """The least share of all documents that are in a folder whose fields are shown: of a few they say little."""
-_LONGEST_HEADER, _LONGEST_HEADING = 40, 60
+_LONGEST_HEADER, _LONGEST_HEADING = 40, 60  # characters of names; longer ones are sentences or cells
 _NO_HEADER = re.compile(r"[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
 """What no name of a column has, but a first row that was taken for the header, or a link."""
 _VALUE = re.compile(r"(?=.*[^\WA-Z\d_])[^\W\d_][\w -]{1,30}")
@@ -35,10 +35,11 @@ _MOST_TRIED = 12  # questions that are put to the tables, each in milliseconds, 
 def describe_tables(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return what the fields of each folder's documents and the largest tables hold: rows and names of columns."""
     tables = [table for table in index.sql.tables() if table.kind == "records" and table.rows >= _LEAST_ROWS]
+    # Tables with titles of columns come first, and of these the largest.
     tables.sort(key=lambda table: (not any(map(_title_of, table.columns)), -table.rows, table.name))
-    is_only = len(metadata_of) == 1
-    of_tables = (line for table in tables if (line := _describe_table(index, table, is_only=is_only)))
-    return [*islice(chain(_describe_folders(metadata_of), of_tables), _SHOWN), *_describe_lists(index)]
+    is_only_document = len(metadata_of) == 1
+    table_lines = filter(None, (_describe_table(index, table, is_only_document=is_only_document) for table in tables))
+    return [*islice(chain(_describe_folders(metadata_of), table_lines), _SHOWN), *_describe_lists(index)]
 
 
 def _title_of(column: ColumnInfo) -> str:
@@ -50,8 +51,9 @@ def _describe_folders(metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[
     """Yield the fields that most documents of a folder have, such as their front matter, the largest folder first."""
     documents_of: dict[str, list[str]] = defaultdict(list)
     for key in metadata_of:
-        file, mark, _ = key.partition("#")  # the id of a record is that of its file, # and a number
-        documents_of[PurePosixPath(file).stem if mark else PurePosixPath(file).parent.name].append(key)
+        file, is_record, _ = key.partition("#")  # the id of a record is that of its file, # and a number
+        path = PurePosixPath(file)
+        documents_of[path.stem if is_record else path.parent.name].append(key)  # a file of records is like a folder
     for folder, documents in sorted(documents_of.items(), key=lambda item: (-len(item[1]), item[0])):
         if len(documents) < max(_LEAST_ROWS, len(metadata_of) * _LEAST_OF_ALL):
             return
@@ -60,7 +62,7 @@ def _describe_folders(metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[
         for key in documents:
             fields = {label_key(name): name for name, value in metadata_of[key].items()
                       if name != UNREAD and not is_setting(name, value)}
-            titles = fields | titles
+            titles = fields | titles  # the first spelling of a name is kept
             counts.update(fields.keys())
         columns = [titles[name] for name, count in counts.most_common() if count >= len(documents) * _MOSTLY]
         if len(columns) >= _LEAST_COLUMNS:
@@ -72,9 +74,10 @@ def _describe_lists(index: GraphIndex) -> Iterator[str]:
     """Yield the most frequent items of the lists that most documents have, such as "tags: R (8), rain (4)"."""
     for table in index.sql.tables():
         for column in table.columns if table.kind == "documents" else ():
-            if column.kind != "list" or table.rows - column.empty < table.rows * _MOSTLY:
+            has_most = table.rows - column.empty >= table.rows * _MOSTLY
+            if column.kind != "list" or not has_most:
                 continue
-            counts, spelled = Counter[str](), dict[str, str]()
+            counts, spelled = Counter[str](), dict[str, str]()  # by the key of a value, which ignores its spelling
             for value, times in column.frequent:
                 counts[label_key(value)] += times
                 spelled.setdefault(label_key(value), value)
@@ -83,21 +86,23 @@ def _describe_lists(index: GraphIndex) -> Iterator[str]:
                 yield f"{column.title}: {', '.join(items)}"
 
 
-def _describe_table(index: GraphIndex, table: TableInfo, *, is_only: bool) -> str:
+def _describe_table(index: GraphIndex, table: TableInfo, *, is_only_document: bool) -> str:
     """Return a line for a table; "" if its header is one of its rows, or it was written as lines of fields."""
     named = [column for column in table.columns if _title_of(column)]
     if len(named) < _LEAST_COLUMNS or not all(map(_has_name, named)):
         return ""
     result = index.sql.run(f"SELECT DISTINCT document FROM {quoted(table.name)}", most_cited=1)  # noqa: S608
-    is_form_in_each_file = 1 < table.rows / max(result.total, 1) < _LEAST_ROWS
+    rows_per_document = table.rows / max(result.total, 1)
+    is_form_in_each_file = 1 < rows_per_document < _LEAST_ROWS
     # A table's row begins with a bar in a text; neighbouring fields, such as those of minutes, do not.
-    if is_form_in_each_file or not result.citations or not result.citations[0].quote.startswith("|"):
+    is_written_as_table = bool(result.citations) and result.citations[0].quote.startswith("|")
+    if is_form_in_each_file or not is_written_as_table:
         return ""
     titles_of = dict(zip(index.document_ids, index.document_titles, strict=True))
     # The columns that most rows have come first; a field that one row alone has is no column.
     titles = [column.title for column in sorted(named, key=lambda column: column.empty)
               if table.rows - column.empty > 1]
-    name = _name_table(table, result, titles_of, is_only=is_only)
+    name = _name_table(table, result, titles_of, is_only_document=is_only_document)
     return f"{name}: {table.rows:,} × {_list_columns(titles)}" if len(titles) >= _LEAST_COLUMNS else ""
 
 
@@ -107,8 +112,11 @@ def _has_name(column: ColumnInfo) -> bool:
     return 0 < len(title) <= _LONGEST_HEADER and _NO_HEADER.search(title) is None
 
 
-def _name_table(table: TableInfo, result: SqlResult, titles_of: Mapping[str, str], *, is_only: bool) -> str:
-    """Return what a table is called: its document and its heading there, or the folder or the kind of its files."""
+def _name_table(table: TableInfo, result: SqlResult, titles_of: Mapping[str, str], *, is_only_document: bool) -> str:
+    """Return what a table is called: its document and its heading there, or the folder or the kind of its files.
+
+    `result` has the documents that rows of the table are from. With `is_only_document` the heading is enough.
+    """
     paths = {PurePosixPath(str(row[0])) for row in result.rows}
     if result.total > 1:
         folders = {path.parent.name for path in paths}
@@ -118,9 +126,9 @@ def _name_table(table: TableInfo, result: SqlResult, titles_of: Mapping[str, str
         return name if has_row_of_each_file and name else f"{name or kinds} ({result.total:,} files)"
     path = paths.pop()
     heading = table.title.removeprefix(path.stem).strip()
-    if len(heading) > _LONGEST_HEADING:
+    if len(heading) > _LONGEST_HEADING:  # a sentence above the table
         heading = ""
-    if is_only and heading:
+    if is_only_document and heading:
         return in_small_letters(heading)
     title = titles_of.get(str(path)) or path.stem
     name = readable_name(shorten(title, _LONGEST_HEADING, placeholder="…"))
@@ -128,24 +136,29 @@ def _name_table(table: TableInfo, result: SqlResult, titles_of: Mapping[str, str
 
 
 def _list_columns(titles: list[str]) -> str:
+    """Return the first distinct titles of columns, with "…" if there are more."""
     distinct = list(dict.fromkeys(title.replace("_", " ") for title in titles))
     return ", ".join(distinct[:_COLUMNS]) + (", …" if len(distinct) > _COLUMNS else "")
 
 
 def counting_questions(index: GraphIndex, most: int) -> list[str]:
-    """Return questions on the most frequent values of columns, of those that the tables answer."""
+    """Return at most `most` questions on the most frequent values of columns, all of which the tables answer."""
     tables = sorted((table for table in index.sql.tables() if table.kind in {"documents", "records"}),
                     key=lambda table: (table.kind != "documents", -table.rows, table.name))
-    columns = [(table, column) for table in tables for column in table.columns
-               if _has_name(column) and column.name not in OWN_FIELDS and column.title not in {UNREAD, CREATED}
-               and "_" not in column.title and not is_setting(column.title, "")]
+    def is_asked_about(column: ColumnInfo) -> bool:
+        """Return True if people would ask about a column: it is theirs, and named in words instead of as a key."""
+        is_of_program = (column.name in OWN_FIELDS or column.title in {UNREAD, CREATED} or "_" in column.title
+                         or is_setting(column.title, ""))
+        return _has_name(column) and not is_of_program
+
+    columns = [(table, column) for table in tables for column in filter(is_asked_about, table.columns)]
     questions = filter(None, (_ask_frequent(table, column) for table, column in columns))
     answers = {question: ask_tables(index, question) for question in islice(questions, _MOST_TRIED)}
     return [question for question, answer in answers.items() if answer is not None and answer.short][:most]
 
 
 def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
-    """Return a question on the most frequent value, but for one that all have, of a column that most rows have."""
+    """Return a question on a column's most frequent value that not all rows have; "" if most rows have no value."""
     filled, phrases = table.rows - column.empty, phrases_for(column.title)
     value, times = next(((value, times) for value, times in column.frequent if times < filled), ("", 0))
     is_telling = times >= _LEAST_ROWS and filled >= table.rows * _MOSTLY

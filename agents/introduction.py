@@ -31,10 +31,10 @@ _TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _EXAMPLES, _NAMED_FILES 
 """How many of each are shown; `_OF_ONE_TYPE` of the entities."""
 _READ_FOR_OPENINGS = 24
 """In how many documents an opening is looked for: reading all of a large folder would take seconds."""
-_LEAST_CHAPTERS = 3
+_LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be the title of the whole
 _FEW = 5
 """In fewer documents most names are in all of them, so the passages that mention a name are counted instead."""
-_LEAST_MENTIONS = 3
+_LEAST_MENTIONS = 3  # of a name that stands out: one or two mentions are chance
 _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
 """What mentions a name that stands out: of all documents, or of the passages that mention the first name."""
 _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_AUTHORS = 3, 40, 80
@@ -43,7 +43,7 @@ _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介
 """In the name of a file that says what a folder is about."""
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
 """A whole sentence of at least five words or eight Chinese characters."""
-_PICTURES = re.compile(r"(?P<number>[\d,]{1,12}) pictures?")
+_PICTURES = re.compile(r"(?P<number>[\d,]{1,12}) pictures?")  # the note of a document of which all text was read
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
           "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON", "tex": "LaTeX"}
@@ -129,7 +129,10 @@ class Introduction(Frozen):
             pictures = format_count(sum(self.pictures.values()), "picture")
             all_text = "" if parts else "; all text is read"
             parts.append(f"{pictures} in {format_count(len(self.pictures), 'document')}{all_text}")
-        return [*parts, *(line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out)]
+        for line in self.left_out:
+            _, _, what = line.partition(f": {LEFT_OUT}")
+            parts.append(f"{what} left out")
+        return parts
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {text}" for name, text in self.lines())
@@ -145,16 +148,19 @@ def introduce(resources: Resources, name: str) -> Introduction:
         folders = defaultdict[PurePosixPath, list[str]](list)
         for document_id in metadata_of:
             folders[PurePosixPath(document_id).parent].append(document_id)
-        in_turn = filter(None, chain.from_iterable(zip_longest(*folders.values())))  # one of each folder
+        # Documents are shown one of each folder in turn, so that no large folder hides the others.
+        in_turn = filter(None, chain.from_iterable(zip_longest(*folders.values())))
         ids = sorted(in_turn, key=lambda key: PurePosixPath(key).suffix.lower() in _DATA)
-        dates = sorted(date for document_id, title, _, metadata in documents
-                       if (date := document_date(document_id, title, metadata)))
+        dates = sorted(filter(None, (document_date(document_id, title, metadata)
+                                     for document_id, title, _, metadata in documents)))
         entities = main_entities(index)
         unread_lines: list[str] = kb.database.notes(BUILD).get(UNREAD_FILES, [])
         left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
         unread_parts = {key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata}
-        pictures = {key: int(match["number"].replace(",", "")) for key, note in unread_parts.items()
-                    if (match := _PICTURES.fullmatch(note))}
+        pictures = dict[str, int]()
+        for key, note in unread_parts.items():
+            if match := _PICTURES.fullmatch(note):
+                pictures[key] = int(match["number"].replace(",", ""))
         questions = _questions_on_content([*title_of.values()], entities)
         return Introduction(
             kb=name, documents=len(documents), kinds=_count_kinds(metadata_of),
@@ -171,12 +177,15 @@ def introduce(resources: Resources, name: str) -> Introduction:
 
 
 def _shown_title(document: str, title: str) -> str:
-    """Return a document's title; if that is only its file's name, this in words, with its folder if it is a date."""
+    """Return a document's title, or else its file's name in words, after its folder's if that is only a date."""
     path = PurePosixPath(document)
-    if title not in {"", path.stem}:
+    is_own_title = title not in {"", path.stem}
+    if is_own_title:
         return title
-    has_words = any(map(str.isalpha, path.stem)) or not path.parent.name
-    return readable_name(title or document) if has_words else f"{readable_name(path.parent.name)} {path.stem}"
+    has_words = any(map(str.isalpha, path.stem))
+    if has_words or not path.parent.name:
+        return readable_name(title or document)
+    return f"{readable_name(path.parent.name)} {path.stem}"
 
 
 def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
@@ -202,15 +211,20 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
     overviews = [key for key in ids if _OVERVIEW.search(PurePosixPath(key).stem)]
     for keys in (overviews, ids):
         summaries = summarise_documents(documents, keys[:_READ_FOR_OPENINGS]) if keys else []
-        shown = [one.model_copy(update={"title": title_of[one.document]}) for one in summaries
-                 if _SENTENCE.fullmatch(one.said) or (one.said and len(keys) == 1)]
-        if shown:
-            return tuple(shown[:_OPENINGS])
+        # Of the only document, less than a sentence is better than nothing.
+        telling = [summary for summary in summaries
+                   if _SENTENCE.fullmatch(summary.said) or (summary.said and len(keys) == 1)]
+        if telling:
+            return tuple(summary.model_copy(update={"title": title_of[summary.document]})
+                         for summary in telling[:_OPENINGS])
     return ()
 
 
 def _chapters(text: str) -> tuple[str, ...]:
-    """Return the first chapters of a document: the highest of several headings that have text below; "…" for more."""
+    """Return the first chapters of a document, and "…" if it has more.
+
+    They are the headings with text below of the highest level that has several of these.
+    """
     marks = [heading for heading in headings(text) if heading.title != LICENCE]
     ends = [*(heading.start for heading in marks[1:]), len(text)]
     with_text = [heading for heading, end in zip(marks, ends, strict=False) if text[heading.end:end].strip()]
@@ -223,12 +237,14 @@ def _chapters(text: str) -> tuple[str, ...]:
 def main_entities(index: GraphIndex) -> list[MainEntity]:
     """Return the names that stand out in the documents, the most frequent first, not all of one type; or none."""
     total, passages = len(index.document_ids), np.diff(index.mentioning.starts)
-    counts = index.document_counts if total >= _FEW else passages
-    least = max(_LEAST_MENTIONS, total * _LEAST_SHARE_OF_DOCUMENTS if total >= _FEW
-                else counts.max(initial=0) * _LEAST_SHARE_OF_FIRST)
-    by_count = np.lexsort((-passages, -counts))
+    if total >= _FEW:
+        counts, least = index.document_counts, total * _LEAST_SHARE_OF_DOCUMENTS
+    else:
+        counts, least = passages, passages.max(initial=0) * _LEAST_SHARE_OF_FIRST
+    by_count = np.lexsort((-passages, -counts))  # by the last key first
+    frequent = by_count[counts[by_count] >= max(_LEAST_MENTIONS, least)]
     shown, types = list[MainEntity](), Counter[str]()
-    for entity in _telling_entities(index, by_count[counts[by_count] >= least].tolist()):
+    for entity in _telling_entities(index, frequent.tolist()):
         # Of a name and its abbreviation, the more frequent one is shown.
         is_repeated = any(_abbreviates(entity.name, one.name) or _abbreviates(one.name, entity.name) for one in shown)
         if not is_repeated and types[entity.type] < _OF_ONE_TYPE:
@@ -246,6 +262,7 @@ def _telling_entities(index: GraphIndex, rows: Sequence[int]) -> Iterator[MainEn
         labels = index.labels_of(row)
         is_initials = labels.name.isupper() and len(labels.name) <= _LONGEST_INITIALS
         if not is_initials and normalise(labels.name).removeprefix("the ") not in titles:
+            # An abbreviated name is shown in full, if a document has the full one.
             name = next((other for other in labels.other_names if _abbreviates(labels.name, other)), labels.name)
             yield MainEntity(id=index.entity_row.at(row), name=name, type=labels.type,
                              documents=int(index.document_counts[row]), times=len(index.mentioning[row]))
@@ -261,8 +278,9 @@ def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity])
     """Return a question about all documents in the language of most titles, and questions on names."""
     if not titles:
         return []
-    chinese = [title for title in titles if phrase_language(title) == "zh"]
-    phrases = phrases_for(chinese[0] if 2 * len(chinese) > len(titles) else "")
+    chinese_titles = [title for title in titles if phrase_language(title) == "zh"]
+    is_mostly_chinese = 2 * len(chinese_titles) > len(titles)
+    phrases = phrases_for(chinese_titles[0] if is_mostly_chinese else "")  # "": in English
     if len(titles) == 1:
         return [phrases["about_one"], *_ask_about([one.name for one in entities], 1)]
     # A name that most documents have asks for nothing in particular; and persons come last, because what is most
@@ -280,5 +298,5 @@ def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
 def _ask_about(names: Iterable[str], documents: int) -> list[str]:
     """Ask what is said of the first name, and which documents mention the second one if there are several."""
     short_names = [name for name in names if len(name) <= _LONGEST_ASKED]
-    return [phrases_for(name)[kind].format(name) for kind, name in zip(
-        ("said", "mentioned" if documents > 1 else "said"), short_names, strict=False)]
+    phrase_keys = ("said", "mentioned" if documents > 1 else "said")
+    return [phrases_for(name)[key].format(name) for key, name in zip(phrase_keys, short_names, strict=False)]

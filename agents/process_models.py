@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..models.llm.llm_reasoner import SchemaWriter
     from ..models.rules.rules_reasoner import Answers
 
-_RULES_AT_ONCE = 2
+_RULES_AT_ONCE = 2  # chunks that the rules extract at once, as each keeps a core busy
 STANDALONE_LEDGER = "calls.sqlite"
 """The ledger of calls that belong to no knowledge base; no knowledge base can have this name."""
 _BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
@@ -66,6 +66,7 @@ class ProcessModels(ABC):
         return self._embedder or self._models
 
     def _load_embedder(self, settings: Settings) -> Embedder:
+        """Load the model that the settings name; a subclass may return another kind of embedder."""
         return load_embedder(settings)
 
     @property
@@ -95,6 +96,7 @@ class ProcessModels(ABC):
             return reasoners[key]
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
+        """Make a reasoner that is a language model, with `models` for some of its steps; the rules without accounts."""
         if calls is not None:
             from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
 
@@ -159,7 +161,7 @@ class Spending:
     def check_prices(self, max_cost: float | None) -> None:
         """Check, before anything is paid, that the price file can be read and has what a cost limit needs."""
         prices, settings = self.prices, self._settings()
-        if max_cost is None or not settings.uses_llm:
+        if max_cost is None or not settings.uses_llm:  # no price is needed, but the file was read
             return
         for model in sorted({settings.model_of(step) for step in _BUILDING_STEPS}):
             if model not in prices:

@@ -54,6 +54,7 @@ class Resources(ProcessModels):
         _ALIVE.add(self)
 
     def _start_without_open_bases(self) -> None:
+        """Start without reasoners, snapshots and writers; called again in a forked child."""
         super()._start_without_open_bases()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, _RERANKED_PASSAGES))
@@ -104,7 +105,10 @@ class Resources(ProcessModels):
                              any_embedding=any_embedding)
 
     def accounts(self, name: str) -> Calls:
-        """Return the accounts of a knowledge base."""
+        """Return the accounts of a knowledge base, on the writer's connection if it is open for writing.
+
+        Another connection would have to wait for the writer's transaction.
+        """
         writer = self.writers.knowledge_base(name)
         return writer.calls if writer else self.snapshots.ledger(name).calls
 
@@ -185,9 +189,11 @@ class Resources(ProcessModels):
         Those for extraction apply to documents that are added from now on, and to a build with `reread`.
         """
         check_instructions(instructions)
+        # Instructions for extraction may come before the first document, which is extracted by them.
         may_create = purpose == "extraction" and bool(instructions.strip())
         with self.writers.single_step(name, create=may_create) as kb:
-            (kb.instructions if purpose == "answers" else kb.extraction_instructions).set(instructions)
+            stored = kb.instructions if purpose == "answers" else kb.extraction_instructions
+            stored.set(instructions)
             self._audit("instructions", name, "" if purpose == "answers" else purpose)
 
     def update_tree(self, name: str) -> None:
@@ -234,6 +240,7 @@ class Resources(ProcessModels):
         moving.rename(Layout.by(self.settings, old), new)
 
     def _close_base(self, name: str) -> None:
+        """Close what this process has open of a knowledge base, before its files are moved or deleted."""
         self.snapshots.forget(name)
         self.writers.forget(name)
 

@@ -30,7 +30,7 @@ from ..text.scripts import estimate_tokens, first_tokens
 _EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
 """The most tokens of a chunk's excerpt; the most tokens of a call; the characters of documents that take two calls."""
 SAMPLE = 200
-"""Chunks that the excerpts are chosen from."""
+"""Chunks that the excerpts are chosen from; two calls hold some twenty of them."""
 _COMPARED_AT_ONCE = 60  # New labels that one call groups: the strongest, as only they can join the schema
 _CORE_TYPES = ("Person", "Organization", "Location", "Event", "Work", "Product", "Concept")
 _CORE_ATTRIBUTES = ("occupation", "alias")
@@ -54,7 +54,7 @@ def core_schema() -> GraphSchema:
     return GraphSchema(
         name=AUTO_SCHEMA, relation_types=tuple(relations),
         entity_types=tuple(type_ for type_ in general.entity_types if type_.name in _CORE_TYPES),
-        attribute_types=tuple(one for one in general.attribute_types if one.name in _CORE_ATTRIBUTES))
+        attribute_types=tuple(type_ for type_ in general.attribute_types if type_.name in _CORE_ATTRIBUTES))
 
 
 def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, max_tokens: int,
@@ -78,7 +78,8 @@ def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]
     """Choose excerpts of documents for a model to read, and return them by call (one call, two for large inputs).
 
     First come the first chunks of all documents, then the second ones, and so on, until the calls are full; among them
-    the order is that of their ids, hashes of their content. `characters` is the length of all documents together.
+    the order is that of their ids, hashes of their content, and so by chance but always the same. `characters` is the
+    length of all documents together.
     """
     excerpts_by_call: list[list[str]] = [[] for _ in range(2 if characters >= _LARGE else 1)]
     free_tokens = [_CALL_TOKENS] * len(excerpts_by_call)
@@ -87,7 +88,7 @@ def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]
         excerpt = f"{headings}\n{chunk.text[:first_tokens(chunk.text, _EXCERPT_TOKENS)]}"
         tokens = estimate_tokens(excerpt)
         call = next((number for number, free in enumerate(free_tokens) if tokens <= free), None)
-        if chunk.text.strip() and call is not None:  # None: the excerpt fits into no call
+        if chunk.text.strip() and call is not None:  # None: it fits into no call, but a shorter one may
             excerpts_by_call[call].append(excerpt)
             free_tokens[call] -= tokens
     return [excerpts for excerpts in excerpts_by_call if excerpts]
@@ -113,8 +114,8 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
 def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> None:
     """Propose a schema from the documents and put it in force as version 1, after a person's review if `review`.
 
-    Documents without text get none. If the build is interrupted before, the next one proposes the same schema without
-    new calls, because the model's answers are cached. Raises ReasonerError and BudgetExceeded as `infer_schema` does.
+    Documents without text get no schema. If the build is interrupted, the next one proposes the same schema without new
+    calls, because the model's answers are cached. Raises ReasonerError and BudgetExceeded as `infer_schema` does.
     """
     excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE),
                                        sum(entry.characters for entry in kb.documents.entries()))
@@ -126,8 +127,9 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
     for kind in KIND_NAMES:
         for element in schema.elements(kind):
             why = f"{origin}: {element.description}" if element.description else origin
-            reasons.append(Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=(
-                CORE if find_element(core, kind, element.name) else why))))
+            if find_element(core, kind, element.name):
+                why = CORE
+            reasons.append(Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=why)))
     if not review:
         kb.schemas.append(schema, reasons, "auto")
         return
@@ -160,6 +162,7 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
     """
     error = ""
     while True:
+        # `interrupt` raises; when the run is resumed, this code runs again from its start, and it returns the answer.
         answer = interrupt(request(knowledge_base, candidates, error, question))
         try:
             review = delta.read_answer(answer, candidates, who or "reviewer")
@@ -180,7 +183,7 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
     count = len(candidates)
     descriptions = [f"{number}. {_describe_candidate(candidate)}" for number, candidate in enumerate(candidates, 1)]
     problem = {"error": f"nothing was changed: {error}"} if error else {}
-    if error:  # the standard form has no place for an error
+    if error:  # the standard form has no place for an error, so the first description begins with it
         descriptions[0] = f"{problem['error']}\n\n{descriptions[0]}"
     these, them = ("these", "them") if count > 1 else ("this", "it")
     return {

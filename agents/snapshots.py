@@ -51,7 +51,7 @@ class Leased:
         with self._lease_lock:
             self._leases -= 1
         if self._is_retired:
-            self.retire()
+            self.retire()  # which closes it if this was its last lease
 
     def retire(self, *, now: bool = False) -> None:
         """Close the object as soon as it has no lease; with `now`, close it even if it is leased."""
@@ -84,7 +84,7 @@ class Snapshot(Leased):
 
         A snapshot of some documents has that of all as its `base`; `files` are closed with it.
         """
-        super().__init__(files.close)
+        super().__init__(files.close)  # undoes what follows in reverse order: the ledger's lease ends last
         self.kb, self.base, self.calls, self._models = kb, base, ledger.calls, models
         files.enter_context(ledger)
         files.callback(kb.close)
@@ -169,12 +169,13 @@ class Snapshots:
         Of several bases, those without a document of the scope are left out; ScopeError: none has one.
         """
         leased, failures, all_names = dict[str, Snapshot](), list[ScopeError](), split_names(names)
+        may_leave_out = len(all_names) > 1 and not scope.is_everything
         with ExitStack() as leases:
             for name in all_names:
                 try:
-                    if len(all_names) > 1 and not scope.is_everything:
+                    if may_leave_out:
                         with self.lease(name) as whole:
-                            documents_in(whole.kb.documents, scope)
+                            documents_in(whole.kb.documents, scope)  # raises ScopeError if there are none
                 except ScopeError as error:
                     failures.append(error)
                 else:
@@ -189,7 +190,8 @@ class Snapshots:
         """Lease snapshots until `end_question`, or for an hour; return tickets for them, with commas between."""
         now, tickets = time.monotonic(), list[str]()
         with self._lock:
-            self.end_question(",".join(ticket for ticket, (_, end) in self._questions.items() if end < now))
+            expired = [ticket for ticket, (_, end) in self._questions.items() if end < now]
+            self.end_question(",".join(expired))
             for snapshot in leased.by_name.values():
                 # The state is in the ticket, so that another process can tell whether it still has the same one.
                 tickets.append(f"{uuid.uuid4().hex} {snapshot.state}")
@@ -198,9 +200,9 @@ class Snapshots:
 
     @contextmanager
     def resume_question(self, tickets: str, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
-        """Yield the snapshots that a question began with, opened again in another process, and after an hour.
+        """Yield the snapshots that a question began with; in another process, or after an hour, the newest ones.
 
-        Raises StateGoneError if a knowledge base has changed since, so that what was found may hold no more.
+        Raises StateGoneError if these are of another state, so that what was found may hold no more.
         """
         resumed = dict[str, Snapshot]()
         with ExitStack() as leases:
@@ -216,7 +218,7 @@ class Snapshots:
             yield JoinedSnapshots(resumed)
 
     def end_question(self, tickets: str) -> None:
-        """End the leases of a question."""
+        """End the leases of a question; tickets of another process, or of ended leases, change nothing."""
         for ticket in tickets.split(","):
             with self._lock:
                 snapshot, _ = self._questions.pop(ticket, (None, 0.0))
@@ -232,7 +234,7 @@ class Snapshots:
             newest = self._lease_open(leases, (name, EVERYTHING))
             if newest is not None and newest.kb.frozen_at == published_state(self.ledger(name).database):
                 return newest
-            leases.close()
+            leases.close()  # ends the lease of the outdated snapshot
             settings = self._settings
             kb = KnowledgeBase.open(settings.home, name, self._embedder(), server=settings.chroma_server,
                                     database=settings.database)
@@ -243,7 +245,7 @@ class Snapshots:
         key = base.kb.layout.name, scope
         with self._opening_locks[base.kb.layout.name, True]:
             snapshot = self._lease_open(leases, key)
-            if snapshot is not None and snapshot.base is base:
+            if snapshot is not None and snapshot.base is base:  # else it is of an earlier state
                 return snapshot
             documents = documents_in(base.kb.documents, scope)
             if len(documents) == base.kb.documents.count_documents():
@@ -264,7 +266,7 @@ class Snapshots:
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
         """Lease the open snapshot of a knowledge base and scope, if there is one, as the one used last."""
         with self._lock:
-            snapshot = self._open.pop(key, None)
+            snapshot = self._open.pop(key, None)  # and put back as the last one
             if snapshot is not None:
                 self._open[key] = leases.enter_context(snapshot)
             return snapshot
@@ -274,12 +276,12 @@ class Snapshots:
         """Freeze a knowledge base and return its snapshot, which replaces the earlier one of the same scope."""
         name, scope = key
         files = files or ExitStack()
-        with ExitStack() as undo, self._lock:
+        with ExitStack() as undo, self._lock:  # if a step raises, what was opened is closed
             undo.callback(files.close)
             undo.callback(opened.close)
             opened.freeze()
             snapshot = leases.enter_context(Snapshot(opened, self.ledger(name), self._models, base, files))
-            undo.pop_all()  # keep it open
+            undo.pop_all()  # from here on the snapshot closes it
             # A newer state of the whole knowledge base makes the snapshots of its scopes outdated, too.
             self._retire_snapshots(name, None if scope.is_everything else scope)
             self._open[key] = snapshot
@@ -294,19 +296,20 @@ class Snapshots:
 
     # Changes, also by other processes.
 
-    def follow(self) -> None:
+    def open_newest_states(self) -> None:
         """Open the newest states of all open knowledge bases now, so the next question need not wait for that."""
         with self._lock:
             opened = {name: snapshot for (name, scope), snapshot in self._open.items() if scope.is_everything}
         for name, before in opened.items():
-            with suppress(UnknownKnowledgeBaseError):
-                with self.lease(name) as newest:
+            with suppress(UnknownKnowledgeBaseError):  # another process may have dropped it
+                with self.lease(name) as newest:  # opens the newest state, and retires the snapshot of an earlier one
                     was_replaced = newest is not before
-                if was_replaced:  # the earlier snapshot may have kept deleted content in the ledger's files
+                # The files could not be rid of deleted content while the earlier snapshot still read it.
+                if was_replaced:
                     self.ledger(name).database.checkpoint()
 
     def settle(self, name: str) -> None:
-        """Remove deleted content from the ledger's files as soon as no question reads an earlier snapshot any more."""
+        """Have deleted content removed from the ledger's files, once no question reads an earlier snapshot any more."""
         self._retire_snapshots(name)
         self.ledger(name).database.checkpoint()
 
@@ -317,6 +320,7 @@ class Snapshots:
             ledger = self._ledgers.pop(name, None)
             if ledger is None:
                 ledger = Ledger(Database(Layout.by(self._settings, name).require().ledger, create=False))
+                # The ones used longest ago are closed first.
                 while len(self._ledgers) >= self._settings.open_bases:
                     self.forget(next(iter(self._ledgers)))
             self._ledgers[name] = ledger

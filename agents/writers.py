@@ -52,7 +52,7 @@ class Writer:
             self.kb.acquire()
         if not self.run and self.failed != run:
             self.run = run
-            _STARTED_RUNS.get([]).append((self.kb.layout.name, run))
+            _STARTED_RUNS.get([]).append((self.kb.layout.name, run))  # lost unless in a block of `abandoned_on_error`
         self.steps[run] += 1
 
     def end_step(self, run: str) -> None:
@@ -93,7 +93,7 @@ class Writers:
                 self.forget(name)
             if name not in self._writers:
                 return None
-            self._writers[name] = writer = self._writers.pop(name)
+            self._writers[name] = writer = self._writers.pop(name)  # as the one used last
             return writer.kb
 
     @contextmanager
@@ -115,13 +115,15 @@ class Writers:
         except BaseException as error:
             from langgraph.errors import GraphBubbleUp  # noqa: PLC0415  (slow to import, and commands run no graph)
 
-            self.end(name, run, failed=not isinstance(error, GraphBubbleUp))
+            is_interrupt = isinstance(error, GraphBubbleUp)  # for a person's decision, which resumes the run
+            self.end(name, run, failed=not is_interrupt)
             raise
         finally:
             with self._lock:
                 writer.end_step(run)
                 idle = [name for name, writer in self._writers.items() if writer.is_idle]
-                for oldest in idle[:max(0, len(self._writers) - self._most_open)]:
+                surplus = max(0, len(self._writers) - self._most_open)
+                for oldest in idle[:surplus]:
                     self.forget(oldest)
 
     def _begin_step(self, name: str, run: str, *, create: bool, any_embedding: bool) -> Writer:
@@ -143,6 +145,7 @@ class Writers:
                     return self._begin_step(name, run, create=create, any_embedding=any_embedding)
                 except WriterBusyError:
                     writer = self._writers.get(name)  # another step may have closed it
+                    # Only a build gives a turn: beside any other writer the caller decides whether to try again.
                     if writer is None or time.monotonic() > deadline or not _is_held(writer.kb.layout.build_lock):
                         raise
                 turn_lock = turn_lock or FileLock(writer.kb.layout.turn_lock, timeout=0)
@@ -179,13 +182,13 @@ class Writers:
         """Between two steps of a build, let those write who wait, whatever they change, and take the lock again."""
         with self._lock:
             writer = self._writers.get(name)
-            if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):
+            if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):  # nobody waits
                 return
             writer.end_run(run)
         while True:
             time.sleep(10 * _PAUSE)  # so whoever waits comes first
             check_cancelled()
-            with suppress(WriterBusyError), self.step(name, run):
+            with suppress(WriterBusyError), self.step(name, run):  # an empty step takes the lock for the run
                 return
 
     def finish(self, name: str, run: str) -> None:
@@ -203,7 +206,8 @@ class Writers:
             if run in self._build_locks:
                 self._build_locks.pop(run).release()
             if writer := self._writers.get(name):
-                writer.failed = run if failed else writer.failed
+                if failed:
+                    writer.failed = run
                 writer.end_run(run)
 
     @contextmanager

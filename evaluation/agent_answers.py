@@ -6,8 +6,8 @@ confidence, by which any other threshold of declining can be measured.
 
 import re
 import string
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -42,7 +42,8 @@ def f1(answer: str, expected: Sequence[str]) -> float:
     given, scores = _tokens_of(answer), [0.0]
     for tokens in map(_tokens_of, expected):
         common = sum((Counter(given) & Counter(tokens)).values())
-        scores.append(2 * common / (len(given) + len(tokens)) if given or tokens else 1.0)
+        length = len(given) + len(tokens)
+        scores.append(2 * common / length if length else 1.0)  # two empty answers are the same
     return max(scores)
 
 
@@ -53,6 +54,7 @@ def contains_answer(answer: str, expected: Sequence[str]) -> bool:
 
 
 def _tokens_of(text: str) -> list[str]:
+    """Return the words of a normalised answer; each Chinese or Japanese character is one."""
     return _HAN.sub(lambda match: f" {match.group()} ", normal_answer(text)).split()
 
 
@@ -117,18 +119,19 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
 
 def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Documents,
                  threshold: float) -> AnswerRecord:
-    """Score the short answer, or else the first line; of an abstention only the citations count."""
+    """Score the short answer, or else the first line, and the citations. An abstention is scored as an empty answer."""
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
-    gold_of_document = defaultdict[str, set[GoldPassage]](set)  # the gold passages that quotes of it are from
+    gold_of_document = dict[str, set[GoldPassage]]()  # the gold passages quoted from each cited document, maybe none
     for citation in reply["citations"]:
         document = documents.get(citation["document"])
-        gold_of_document[document.id] |= {gold for gold in question.gold if is_of_gold_passage(
-            gold, document.id, document.title, citation["quote"])}
+        quoted_gold = gold_of_document.setdefault(document.id, set())
+        quoted_gold.update(gold for gold in question.gold if is_of_gold_passage(
+            gold, document.id, document.title, citation["quote"]))
     recall = precision = None
     if question.gold:
         recall = len(set().union(*gold_of_document.values())) / len(set(question.gold))
-    if question.gold and gold_of_document:
+    if question.gold and gold_of_document:  # without a citation there is nothing to be precise about
         precision = sum(map(bool, gold_of_document.values())) / len(gold_of_document)
     return AnswerRecord(
         id=question.id, question=question.question, unanswerable=question.unanswerable, answer=answer, short=short,
@@ -144,20 +147,20 @@ def percent(part: float, whole: int) -> float:
 
 
 def _summarise_records(records: Sequence[AnswerRecord]) -> AnswerReport:
+    """Return the mean scores: of answers over the answerable questions, of citations over those that were answered."""
     answerable = [record for record in records if not record.unanswerable]
     unanswerable = [record for record in records if record.unanswerable]
     answered = [record for record in answerable if not record.declined]
+    # Answerable questions have gold passages, and so each has a recall. Without citations there is no precision.
+    recalls = [record.citation_recall or 0.0 for record in answered]
     precisions = [record.citation_precision for record in answered if record.citation_precision is not None]
-
-    def share_of_answered(values: Iterable[float]) -> float:
-        return percent(sum(values), len(answered))
 
     return AnswerReport(
         questions=len(records), unanswerable=len(unanswerable), answered=len(answered), records=tuple(records),
         answers={score: percent(sum(getattr(record, score) for record in answered), len(answerable))
                  for score in ("exact_match", "f1", "correct")},
-        citations={"recall": share_of_answered(record.citation_recall or 0.0 for record in answered),
+        citations={"recall": percent(sum(recalls), len(answered)),
                    "precision": percent(sum(precisions), len(precisions)),
-                   "all_gold": share_of_answered(record.citation_recall == 1.0 for record in answered)},
+                   "all_gold": percent(recalls.count(1.0), len(answered))},
         abstention={"declined": percent(sum(record.declined for record in unanswerable), len(unanswerable)),
                     "answered": percent(len(answered), len(answerable))})

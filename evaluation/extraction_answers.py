@@ -101,7 +101,7 @@ def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
     """Return, by the sentence's id, the recorded triples that fit the schema and whose names are in the sentence."""
     def admit(case: GoldCase) -> tuple[Triple, ...]:
-        # The lengths are the most that `ExtractedTriple` takes.
+        # `ExtractedTriple` takes no empty texts and none that are longer.
         triples = [ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
                    for head, relation, tail in recorded[case.id] if head.strip() and relation.strip() and tail.strip()]
         return _admit_extraction(Extraction(triples=tuple(triples)), case, bounds)
@@ -148,10 +148,12 @@ def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once
 
 def _admit_extraction(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:
     """Check an extraction against the schema and the sentence; return the admitted facts and values, sorted."""
-    admitted = bound(extraction, Chunk(id=content_id(case.id, case.text), document_id=case.id, ordinal=0, start=0,
-                                       end=len(case.text), text=case.text, title=""), bounds)
+    sentence = Chunk(id=content_id(case.id, case.text), document_id=case.id, ordinal=0, start=0, end=len(case.text),
+                     text=case.text, title="")
+    admitted = bound(extraction, sentence, bounds)
     facts = [(fact.head, fact.relation, fact.tail) for fact in admitted.facts]
-    return tuple(sorted({*facts, *[(value.entity, value.attribute, value.value) for value in admitted.attributes]}))
+    values = [(value.entity, value.attribute, value.value) for value in admitted.attributes]
+    return tuple(sorted({*facts, *values}))
 
 
 class Hallucination(Frozen):
@@ -181,6 +183,7 @@ def score_answers(ontology: GraphSchema, gold: Sequence[GoldCase],
     concepts = " ".join(concept.name for concept in ontology.entity_types if concept.name != ROOT_TYPE)
     answered = [case for case in gold if case.id in answers]
     agreements = [_score_agreement(case.triples, answers[case.id]) for case in answered]
+    # A name may be one of the ontology's concepts, so these are appended to the sentence, as the benchmark does.
     faults = [_score_hallucination(case.text + concepts, relations, answers[case.id]) for case in answered]
 
     def mean(values: Iterable[float]) -> float:
@@ -214,12 +217,15 @@ def _score_hallucination(sentence: str, relations: frozenset[str], answered: Seq
 
 
 def _relation_label(relation: str) -> str:
+    """Return a relation in the form in which labels are compared: with underscores, and none at the ends."""
     return relation.replace(" ", "_").strip("_")
 
 
 def _squeeze(text: str) -> str:
+    """Return a text in lower case, without spaces and underscores."""
     return _GAPS.sub("", text).lower()
 
 
 def _stem_text(text: str) -> str:
+    """Return the stems of a text's words as one word, so that a name in another form is found in a sentence."""
     return _squeeze("".join(stem_word(word.lower()) for word in _WORD.findall(text)))

@@ -23,7 +23,7 @@ _Item = TypeVar("_Item")
 QuestionFormat = Literal["musique", "hotpotqa", "2wiki", "generic"]
 Values = NDArray[np.float64]
 
-_LEAST_RANKED, _RESAMPLES = 100, 2000
+_LEAST_RANKED, _RESAMPLES = 100, 2000  # passages that are ranked at least, and draws of a bootstrap interval
 _SEED = 20240917  # a fixed seed makes reports reproducible, and lets compared rows share their resamples
 Percent = dict[str, float]
 """A value in % by cut-off ("2", "5", ...)."""
@@ -131,7 +131,7 @@ class _Record(BaseModel):
 _GOLD_FIELDS: dict[QuestionFormat, tuple[str, ...]] = {
     "musique": ("paragraphs",), "hotpotqa": ("evidence", "supporting_facts"),
     "2wiki": ("evidence", "supporting_facts"), "generic": ("gold",)}
-"""The fields that tell the gold passages; the first one that a record has counts."""
+"""The fields that name the gold passages; the first one that a record has counts."""
 
 
 def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
@@ -140,7 +140,7 @@ def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
         raise DatasetError(f"there is no question file {path}: check its path")
     questions = list[DatasetQuestion]()
     for where, value in json_records(path, DatasetError):
-        place = f"{where}: not a {form} question"
+        place = f"{where}: not a {form} question"  # what an error begins with
         record = validate_record(place, value, _Record, DatasetError)
         field = next((name for name in _GOLD_FIELDS[form] if getattr(record, name) is not None), "")
         if not field:
@@ -181,7 +181,10 @@ def is_of_gold_passage(gold: GoldPassage, document: str, title: str, text: str) 
 
 
 def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
-    """Return the rank, from 1, of the document that contains a gold passage, by its first chunk; None: not ranked."""
+    """Return the rank, from 1, of the first document with a chunk of a gold passage; None if no chunk is of it.
+
+    Documents are ranked by their first chunks.
+    """
     documents = list(dict.fromkeys(chunk.document_id for chunk in ranked))
     return next((documents.index(chunk.document_id) + 1 for chunk in ranked if is_gold(gold, chunk)), None)
 
@@ -262,7 +265,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
     with resources.snapshot(name) as snapshot:
         chunks = {chunk.id: chunk for chunk in snapshot.index.chunks}
         absent, depth = _count_absent_gold(questions, chunks.values()), max(*ks, _LEAST_RANKED)
-        snapshot.retriever.rank_passages(name, depth)  # any text fills the caches; this is not measured
+        snapshot.retriever.rank_passages(name, depth)  # fills the caches before times are taken; any text does
         records = []
         for number, question in enumerate(questions, 1):
             started = time.perf_counter()
@@ -283,8 +286,8 @@ def _count_absent_gold(questions: Sequence[DatasetQuestion], chunks: Iterable[Ch
         candidates[gold.id or gold.title].append(gold)
     absent = set(all_gold)
     for chunk in chunks:
-        named = (*candidates.get(chunk.document_id, ()), *candidates.get(chunk.title, ()))
-        absent -= {gold for gold in named if is_gold(gold, chunk)}
+        to_compare = (*candidates.get(chunk.document_id, ()), *candidates.get(chunk.title, ()))
+        absent.difference_update(gold for gold in to_compare if is_gold(gold, chunk))
     if len(absent) == len(all_gold):
         raise DatasetError("none of the gold passages is in the knowledge base: name the one that holds the "
                            "questions' documents (--kb), and the file's form (--format)")

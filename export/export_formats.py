@@ -76,8 +76,8 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
 
 def _entity_row(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """Return an entity's properties; an attribute called like one of ours gets a prefix."""
-    values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
-              for name, sources in data["attributes"].items()}
+    values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources_by_value)
+              for name, sources_by_value in data["attributes"].items()}
     return {**values, "id": node, "name": data["name"], "type": data["type"], "names": data["names"],
             "documents": data["documents"], "attributes": json_text(data["attributes"]),
             **({"times": json_text(data["times"])} if "times" in data else {})}
@@ -131,7 +131,7 @@ def graphml(graph: TreeGraph) -> Iterator[str]:
     for node, data in graph.nodes(data=True):
         yield f'    <node id="{node}">{_write_data("node", _NODE, data)}</node>\n'
     for source, target, data in graph.edges(data=True):
-        # GraphML needs edge ids that are unique in the file, and a relation's name is not.
+        # GraphML needs edge ids that are unique in the file; only facts have one of their own.
         identity = data.get("id") or content_id(source, data["kind"], target)
         content = _write_data("edge", _EDGE, data)
         yield f'    <edge id="{identity}" source="{source}" target="{target}">{content}</edge>\n'
@@ -139,6 +139,7 @@ def graphml(graph: TreeGraph) -> Iterator[str]:
 
 
 def _write_data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
+    """Return the data elements of a graph, node or edge (`owner`), for those keys of its type that it has."""
     texts = {name: data[name] if isinstance(data[name], str) else json_text(data[name])
              for name in types if name in data}
     # A bare carriage return would be read back as a line feed.
@@ -155,6 +156,7 @@ def node_link(graph: TreeGraph) -> Iterator[str]:
     outline = TreeOutline(graph)
 
     def branch(community: str) -> dict[str, Any]:
+        """Return a community with all that is below it in the tree."""
         inner = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
         children = outline.children(community)
         return inner | ({"children": list(map(branch, children))} if children
@@ -172,6 +174,7 @@ class Format(NamedTuple):
 
 
 def _of_graph(write: Callable[[TreeGraph], Iterator[str]]) -> Callable[[TreeGraph, SqlEngine], Iterator[bytes]]:
+    """Return the writer of a format that needs no tables, as `Format.write` calls it."""
     return lambda graph, _: (piece.encode() for piece in write(graph))
 
 

@@ -22,7 +22,8 @@ _WEB = _FOLDER.parent / "server" / "web"
 _MOST_COMMUNITIES, _MOST_TRIPLES_OF_ALL = 500, 3_000
 """More than a person looks through; a page of 10 MB opens in seconds, a larger one takes up to minutes."""
 _MOST_TRIPLES, _MOST_MEMBERS, _MOST_SOURCES = 20, 60, 2
-"""Of a keyword (and attributes of an entity), of a community beside its keywords, and of a triple or attribute."""
+"""The most triples of a keyword and attributes of an entity, members of a community beside its keywords, and sources of
+a triple or attribute, that the page shows: the first ones say what each is about."""
 _LONGEST_NAME = 200  # characters of a name or value
 
 
@@ -60,12 +61,14 @@ class TreeOutline:
 
     def triples(self, entity: str) -> list[tuple[str, str, str]]:
         """Return the triples of an entity as (head, tail, key), those with most sources first."""
+        # A set, because a loop is among both the outgoing and the incoming edges.
         edges = {(head, tail, key) for head, tail, key, data in [
             *self._graph.out_edges(entity, keys=True, data=True),
             *self._graph.in_edges(entity, keys=True, data=True)] if data["kind"] == "triple"}
         return sorted(edges, key=lambda edge: (-len(self._graph.edges[edge]["sources"]), edge[2], edge))
 
     def _inside(self, community: str, kind: str) -> Iterator[str]:
+        """Yield the direct members of a community that are of a kind: child communities or entities."""
         return (node for node, _, key in self._graph.in_edges(community, keys=True)
                 if key == MEMBER_OF and self._graph.nodes[node]["kind"] == kind)
 
@@ -74,11 +77,12 @@ class TreeOutline:
 
 
 def page(graph: TreeGraph) -> Iterator[str]:
-    """Write the page, in pieces: the numbers, then the tree, largest communities first. Limits name the rest."""
+    """Yield the page in pieces: the numbers, then the tree, largest communities first, and how much is not shown."""
     outline = TreeOutline(graph)
     shown = set(outline.communities[:_MOST_COMMUNITIES])
-    keywords = sum(len(outline.keywords(community)) for community in shown)
-    triples = max(1, min(_MOST_TRIPLES, _MOST_TRIPLES_OF_ALL // max(keywords, 1)))
+    keyword_count = sum(len(outline.keywords(community)) for community in shown)
+    # Many keywords get fewer triples each, so that the whole page stays small, but at least one.
+    most_triples = max(1, min(_MOST_TRIPLES, _MOST_TRIPLES_OF_ALL // max(keyword_count, 1)))
     environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"cut": _cut, "hash": lambda text: (
@@ -87,12 +91,14 @@ def page(graph: TreeGraph) -> Iterator[str]:
         graph=graph, outline=outline, shown=shown, numbers=list(_number_rows(graph, outline)),
         style=(_WEB / "colours.css").read_text("utf-8") + (_FOLDER / "page.css").read_text("utf-8"),
         script=(_FOLDER / "page.js").read_text("utf-8"),
-        most={"communities": _MOST_COMMUNITIES, "triples": triples, "members": _MOST_MEMBERS, "sources": _MOST_SOURCES})
-    stream.enable_buffering(100)
+        most={"communities": _MOST_COMMUNITIES, "triples": most_triples, "members": _MOST_MEMBERS,
+              "sources": _MOST_SOURCES})
+    stream.enable_buffering(100)  # the template yields many tiny pieces
     return stream
 
 
 def _cut(text: str, most: int = _LONGEST_NAME) -> str:
+    """Return a text that is safe to show, cut to `most` characters."""
     return printable(visible(text if len(text) <= most else text[:most - 1] + "…"))
 
 

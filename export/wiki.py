@@ -26,10 +26,11 @@ from ..text.quantities import format_count
 INDEX = "index.md"
 _MOST_PAGES = 1_000
 """Pages of entities; more than this nobody looks through, and Obsidian's graph of them stays readable."""
-_MOST_ROWS, _MOST_FACTS, _MOST_QUOTES = 1_000, 200, 3
+_MOST_ROWS, _MOST_FACTS, _MOST_QUOTES = 1_000, 200, 3  # of a table, of an entity and of a fact, for a readable page
 _QUOTE, _LONGEST_NAME = 300, 80  # characters of a quote, and of the name of a file
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')
 """What Windows, links of Obsidian or addresses do not take in the name of a file."""
+# The names of devices, which Windows takes for no file.
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 _MARKS = re.compile(r"([\\`*_{}\[\]<>|#!$~^=%&@:])")
 _DATE = (2000, 1, 1, 0, 0, 0)  # the date of the files in a zip, so that equal wikis are equal files
@@ -44,12 +45,13 @@ class Page(NamedTuple):
 
 def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
     """Yield the pages of entities, then those of tables of records and documents, then the index."""
-    mentioned = sorted((node for node, data in graph.nodes(data=True) if data["kind"] == "entity"),
-                       key=lambda node: (-len(graph.nodes[node]["documents"]), -graph.degree(node),
-                                         graph.nodes[node]["name"], node))
+    entities = [node for node, data in graph.nodes(data=True) if data["kind"] == "entity"]
+    # The most mentioned come first, then those with the most facts.
+    entities.sort(key=lambda node: (-len(graph.nodes[node]["documents"]), -graph.degree(node),
+                                    graph.nodes[node]["name"], node))
     taken = set[str]()
     paths = {node: f"entities/{_file_name(graph.nodes[node]['name'], graph.nodes[node]['type'], taken)}"
-             for node in mentioned[:_MOST_PAGES]}
+             for node in entities[:_MOST_PAGES]}
 
     def facts_of(node: str) -> list[tuple[str, str, Mapping[str, Any]]]:
         """Return the facts of an entity: first those in which it is the subject, then the others."""
@@ -66,7 +68,7 @@ def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
         "most": {"quotes": _MOST_QUOTES, "facts": _MOST_FACTS}})
     for node, path in paths.items():
         yield Page(path, pages.entity(node))
-    listed, taken = dict[str, TableInfo](), set[str]()
+    listed, taken = dict[str, TableInfo](), set[str]()  # `taken` anew, as tables have a folder of their own
     for table in tables.tables():
         if table.kind in {"records", "documents"}:
             path = f"tables/{_file_name(table.name, '', taken)}"
@@ -76,7 +78,7 @@ def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
     by_type = defaultdict[str, list[str]](list)
     for node in sorted(paths, key=lambda node: (graph.nodes[node]["name"].casefold(), node)):
         by_type[graph.nodes[node]["type"]].append(node)
-    yield Page(INDEX, pages.index(len(mentioned), listed, sorted(by_type.items())))
+    yield Page(INDEX, pages.index(len(entities), listed, sorted(by_type.items())))
 
 
 def zipped(pages: Iterable[Page]) -> bytes:
@@ -91,7 +93,10 @@ def zipped(pages: Iterable[Page]) -> bytes:
 
 
 def _file_name(name: str, kind: str, taken: set[str]) -> str:
-    """Return a file for a name that is not `taken`, whatever the capitals, and take it; a second one has its kind."""
+    """Return a file's name, and add it to those `taken`: the name, or else with the kind, or else with a number.
+
+    Names that differ in capitals alone count as the same, because some systems read them as one.
+    """
     stem = _safe_name(name)
     with_kind = [f"{stem} ({_safe_name(kind)})"] if kind else []
     candidates = chain([stem], with_kind, (f"{stem} {number}" for number in count(2)))
@@ -114,6 +119,7 @@ def _plain(text: str) -> str:
 
 
 def _cell_text(value: object) -> str:
+    """Return the text of a table's cell: a list with commas, and "" for an empty cell."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "" if value is None else str(value)

@@ -87,7 +87,7 @@ class Service:
         for check in count(1):
             await anyio.sleep(_CHECK_SECONDS)
             try:
-                await anyio.to_thread.run_sync(self.resources.snapshots.follow)
+                await anyio.to_thread.run_sync(self.resources.snapshots.open_newest_states)
                 if check % _CHECKS_PER_SWEEP == 0:
                     await anyio.to_thread.run_sync(sweep, self.resources.settings)
             except (BanyanError, OSError) as error:

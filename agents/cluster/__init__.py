@@ -33,7 +33,7 @@ class ClusterError(BanyanError):
 
 
 class _Membership:
-    """This process's membership of a Ray cluster; a process can be in one cluster at a time."""
+    """This process's membership of a Ray cluster, for all threads: a process can be in one cluster at a time."""
 
     lock = threading.Lock()
     open_blocks = 0
@@ -48,7 +48,7 @@ def join_cluster(address: str) -> Iterator[None]:
     of such a cluster. A ClusterError names the fix if Ray is not installed or no cluster can be joined.
     """
     if address not in {LOCAL, "auto"}:
-        try:  # Ray itself would retry for minutes
+        try:  # to connect, for the error alone: Ray itself would retry for minutes
             parts = urlsplit(f"//{address}")
             socket.create_connection((parts.hostname or "", parts.port or 0), _PROBE_SECONDS).close()
         except (OSError, ValueError) as error:
@@ -57,7 +57,7 @@ def join_cluster(address: str) -> Iterator[None]:
     ray = _import_ray(address)
     with _Membership.lock:
         if not ray.is_initialized():
-            _Membership.leave_steps.close()  # of a cluster whose connection ended by itself
+            _Membership.leave_steps.close()  # left by a cluster whose connection ended by itself
             with ExitStack() as leave_steps:  # undoes what was done if joining fails
                 _join(ray, address, leave_steps)
                 _Membership.leave_steps = leave_steps.pop_all()
@@ -72,7 +72,10 @@ def join_cluster(address: str) -> Iterator[None]:
 
 
 def _import_ray(address: str) -> Any:
-    """Import Ray, with the variables that it reads only then."""
+    """Import and return Ray, after setting environment variables that it reads when it is imported.
+
+    Raises ClusterError if it is not installed.
+    """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
     if address == LOCAL:
         # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.

@@ -42,7 +42,7 @@ from ..resources import Resources
 from . import ClusterError
 
 PACKAGE = "banyan-graphrag"
-_TASKS_PER_PROCESSOR = 2  # Tasks for each processor at once: while one is computed, the next is in transit
+_TASKS_PER_PROCESSOR = 2  # at once: while one is computed, the next is in transit
 _POLL_SECONDS = 1.0  # seconds between two checks in a thread whether its run was cancelled
 _RETRIES = 3  # How often Ray repeats a task whose worker was lost: the task may be the cause
 _SECRETS = ("database_url", "chroma_token", "llm_api_key", "embedding_api_key", "reranker_api_key")
@@ -56,8 +56,7 @@ class Worker:
     def __init__(self, settings: Settings, limits: Limits) -> None:
         self._reading = ReadingProcess(limits)
         self._models = EmbeddingModels(settings, load_embedder)
-        self._reasoner = RulesReasoner(Parser(settings.spacy_pipelines))
-        self.extract = self._reasoner.extract_together
+        self.extract = RulesReasoner(Parser(settings.spacy_pipelines)).extract_together
 
     def version(self) -> str:
         """Return the version of Banyan that the worker has."""
@@ -107,11 +106,12 @@ class Workers:
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
         no_secrets = {name: SecretStr("") for name in _SECRETS}
+        # As JSON, so that a worker keeps its models for as long as these texts are the same (`_worker`).
         self._setup = settings.model_copy(update=no_secrets).model_dump_json(), limits.model_dump_json()
         amounts: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
         self.at_once = _TASKS_PER_PROCESSOR * max(1, int(amounts.get("CPU", 0)))
         """The number of tasks to have at once."""
-        worker_version = _wait(self.start("version"))
+        worker_version = _wait(self.start("version"))  # also fails now if no worker can be started
         if worker_version != version(PACKAGE):
             raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {worker_version}: install "
                                f"'{PACKAGE}[ray]=={version(PACKAGE)}' on every node, and start its node again")
@@ -127,11 +127,11 @@ class Workers:
             with _explained_errors():
                 return list(_raise_if_error(await asyncio.wrap_future(task.future())))
         except asyncio.CancelledError:
-            ray.cancel(task)
+            ray.cancel(task)  # no other process would end it
             raise
 
     def iterate_results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of tasks, and items that are none, in order; at most `at_once` are computed at once."""
+        """Yield the results of tasks in order, with at most `at_once` under way; yield other items as they are."""
         pending_tasks = deque[Any]()
         try:
             for task in tasks:
@@ -157,7 +157,7 @@ def _wait(task: Any) -> Any:
 
 
 def _raise_if_error(result: Any, kind: type[Exception] = BanyanError) -> Any:
-    """Return a result, or raise it: workers return errors for the user instead of raising them."""
+    """Return a result, but raise an error of a kind: workers return errors for the user instead of raising them."""
     if isinstance(result, kind):
         raise result
     return result
@@ -185,6 +185,7 @@ class ClusterResources(Resources):
         self._workers = Workers(self.settings, self.limits)
 
     def _load_embedder(self, settings: Settings) -> Embedder:
+        """Load the model that the settings name, and let workers encode with theirs."""
         return _ClusterEmbedder(super()._load_embedder(settings), self._workers)
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
@@ -206,7 +207,10 @@ class ClusterResources(Resources):
                               on_file=on_file)
 
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
-        """Yield for each file a function that returns its content, while workers parse the next files."""
+        """Yield for each file a function that returns its content or raises, while workers parse the next files.
+
+        The content of a file that this process reads itself, because that takes no time, is None.
+        """
         def start(file: Path) -> Any:
             if file.suffix.lower() not in PARSED or not file.is_file():
                 return None
@@ -236,7 +240,7 @@ class _ClusterEmbedder:
     def _encode_on_workers(self, texts: list[str]) -> Vectors:
         """Encode texts in about as many parts as there are tasks at once."""
         texts_per_task = -(-len(texts) // self._workers.at_once)  # rounded up
-        size = min(_MOST_TEXTS, max(_FEWEST_TEXTS, texts_per_task))
+        size = min(max(texts_per_task, _FEWEST_TEXTS), _MOST_TEXTS)
         tasks = (self._workers.start("encode", self.name, self.fingerprint, texts[start:start + size])
                  for start in range(0, len(texts), size))
         return np.concatenate([*self._workers.iterate_results(tasks)])

@@ -43,7 +43,7 @@ def answer(resources):
 def follows(resources, documents):
     """Wait until a server's reader has gone on to what another one's writer made."""
     def has_followed():
-        resources.snapshots.follow()
+        resources.snapshots.open_newest_states()
         return newest(resources).kb.documents.count_documents() == documents
 
     wait_for(has_followed)
