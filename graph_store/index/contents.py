@@ -128,10 +128,7 @@ def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
 
 
 def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArrays) -> NewArrays:
-    """Return the graph in which entities are joined to the chunks that mention them or whose title names them.
-
-    `entities.titled` has for each entity the rows of the chunks whose whole title is its name.
-    """
+    """Return the graph of entities and the chunks that mention or by their title name them, and `entities.titled`."""
     mentioned, entity_count = read_lists(arrays, "entities.chunks"), graph.count_entities()
     names = NameTrie(arrays, "names", graph.columns.ids.__getitem__)
 
@@ -154,6 +151,7 @@ def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArray
     walk = build_inverted("walk", np.concatenate([rows, ends]), np.concatenate([ends, rows]), node_count)
     degrees = np.diff(walk["walk.starts"])
     walk["walk.shares"] = np.repeat(1 / np.maximum(degrees, 1), degrees).astype(np.float32)
+    # For each entity the chunks whose whole title is its name.
     return walk | build_inverted("entities.titled", titled_entities[is_about], titled_rows[is_about], entity_count)
 
 

@@ -98,10 +98,7 @@ class CommunityTable:
                                     for community, text in summaries], replace=True)
 
     def find_shared(self) -> dict[str, list[str]]:
-        """Return by community the ids (`text_id`) of all texts that a call showed which described several of them.
-
-        A summary that was made alone is left out: when its community's texts change, so does the id it is stored by.
-        """
+        """Return by community the ids (`text_id`) of all texts in its call, if that described several ones."""
         return {row.id: json.loads(row.shown) for row in self._db.rows(
             "SELECT id, shown FROM summaries WHERE shown <> '[]'")}
 

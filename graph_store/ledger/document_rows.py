@@ -135,10 +135,7 @@ class Documents:
         return bool(self._db.get_meta(_DELETING))
 
     def finish_deletion(self) -> None:
-        """Note that the deletion has ended: nothing derived has the deleted text any more.
-
-        The descriptions of communities that no longer exist are deleted, too, as they may repeat that text.
-        """
+        """End a deletion, as nothing derived has its text any more; delete the descriptions of former communities."""
         if self.is_deleting():
             with self._db.transaction():
                 self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities)")

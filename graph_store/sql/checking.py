@@ -37,14 +37,14 @@ MOST_TABLES = 60  # tables that a statement reads, each as often as it does: pla
 MOST_NESTED = 50  # the most brackets that may be open at once
 MOST_GROWING = 8  # the most calls of functions that can make long texts of short ones (`FEW`)
 MOST_NUMBERS = 10_000  # the most numbers of a series
-_LISTED, _NEAREST, _LEAST_LIKE = 40, 3, 70.0
+_LISTED, _NEAREST, _LEAST_LIKE = 40, 3, 70.0  # in messages: names listed, similar names, and rapidfuzz's least ratio
 _NO_COLUMN = re.compile(r'Referenced column "(?P<column>[^"]+)" (?:was )?not found'
                         r'|Values list "(?P<list>[^"]+)" does not have a column named "(?P<of_list>[^"]+)"'
                         r'|Table "(?P<table>[^"]+)" does not have a column named "(?P<of_table>[^"]+)"')
-_LONGEST_CAUSE = 400
+_LONGEST_CAUSE = 400  # characters of DuckDB's message, which may repeat a long text of the statement
 _PARTS = ("joins", "laterals", "pivots", "sample")
 _KNOWN_PARTS = frozenset({"this", "alias", *_PARTS})  # what may stand behind the name of a table
-_REPLACING = frozenset({"replace", "regexp_replace"})
+_REPLACING = frozenset({"replace", "regexp_replace"})  # functions that put one text in the place of another
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 
@@ -183,8 +183,8 @@ def _find_cte(table: exp.Table) -> exp.CTE | None:
     while (node := child.parent) is not None:
         visible: Sequence[exp.Expr] = ()
         if isinstance(node, exp.With):
-            own = node.expressions.index(child)
-            visible = node.expressions if node.args.get("recursive") else node.expressions[:own]
+            number = node.expressions.index(child)
+            visible = node.expressions if node.args.get("recursive") else node.expressions[:number]  # those before it
         elif isinstance(node, exp.Query) and not isinstance(child, exp.With):
             visible = node.ctes
         for cte in visible:
@@ -195,7 +195,7 @@ def _find_cte(table: exp.Table) -> exp.CTE | None:
 
 
 def _check_size(query: exp.Query) -> None:
-    """Check how many tables a statement reads where its common table expressions are put in their places."""
+    """Raise SqlError if a statement reads too many tables, with each common table expression in place of its name."""
     sizes: dict[int, int] = {}
 
     def size_of(part: exp.Expr) -> int:
@@ -205,7 +205,7 @@ def _check_size(query: exp.Query) -> None:
             owner = part if isinstance(part, exp.CTE) else None
             own_tables = [table for table in part.find_all(exp.Table) if table.find_ancestor(exp.CTE) is owner]
             found = sum(1 if (cte := _find_cte(table)) is None else size_of(cte) for table in own_tables)
-            sizes[id(part)] = min(found, MOST_TABLES + 1)
+            sizes[id(part)] = min(found, MOST_TABLES + 1)  # else nested ones could double it without end
         return sizes[id(part)]
 
     if size_of(query) > MOST_TABLES:
@@ -240,7 +240,7 @@ def _iterate_nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
-    """Check one part of a statement, and count the function that it calls in `calls`.
+    """Raise SqlError if one part of a statement is not allowed, and count the function that it calls in `calls`.
 
     In DuckDB's JSON only expressions have a `class`, only what stands where a table may stand has `alias` and `sample`,
     and only whole queries have a type that ends with `_NODE`.
@@ -261,7 +261,7 @@ def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
 
 
 def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
-    """Check that a function is known, and called with arguments that cannot make texts or series long."""
+    """Raise SqlError unless a function is allowed, and its arguments cannot make texts or series long."""
     name = str(node["function_name"]).lower()
     calls[name] += 1
     if name not in FUNCTIONS:
@@ -274,22 +274,25 @@ def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
         return
     # What replaces a part of a text is given, and not longer than that part: texts would grow.
     texts = [argument["expression"].get("literal", {}).get("text") for argument in node["arguments"][1:3]]
-    part, new = [*texts, None, None][:2]
-    longest = 1 if name == "regexp_replace" else len(part or "")
-    if new is None or part is None or len(new) > longest:
+    replaced, replacement = [*texts, None, None][:2]  # None: there is none, or it is computed
+    longest = 1 if name == "regexp_replace" else len(replaced or "")  # a pattern may match a single character
+    if replacement is None or replaced is None or len(replacement) > longest:
         raise SqlError(f"what {name} puts in the place of a text is to be given as it is, and not longer than that")
 
 
 def _check_series(call: Mapping[str, Any]) -> None:
-    """Check that a function that is called in place of a table is a list, or a series with constant bounds."""
+    """Raise SqlError unless a function called in place of a table is a list, or a short series of constant bounds."""
     name = str(call["function_name"]).lower()
     if name not in SERIES:
         raise SqlError(f"the function {name} is not allowed where a table is expected")
     if name == "unnest":
         return
     bounds = [argument["expression"].get("literal", {}).get("text", "") for argument in call["arguments"]]
-    try:  # as in SQL: one bound is the end, a third one the step
-        start, end, step = [0, *map(int, bounds), 1][-3:] if len(bounds) == 1 else [*map(int, bounds), 1][:3]
+    try:
+        numbers = list(map(int, bounds))
+        if len(numbers) == 1:  # as in SQL, a single bound is the end
+            numbers.insert(0, 0)
+        start, end, step = [*numbers, 1][:3]  # without a third bound, the step is 1
     except ValueError:
         raise SqlError(f"{name} needs bounds that are integers") from None
     if not step or abs((end - start) / step) > MOST_NUMBERS:
@@ -325,10 +328,12 @@ def explain_error(error: duckdb.Error, tables: Sequence[TableInfo]) -> SqlError:
 
 
 def _list_names(names: Sequence[str]) -> str:
+    """Return the first names in words, and how many more there are."""
     rest = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + rest
 
 
 def _list_nearest(name: str, names: Iterable[str]) -> str:
+    """Return the names most like an unknown one, in brackets; "" if none is."""
     found = process.extract(name, sorted(set(names)), scorer=fuzz.WRatio, limit=_NEAREST, score_cutoff=_LEAST_LIKE)
     return f" (the nearest: {', '.join(match for match, *_ in found)})" if found else ""

@@ -17,7 +17,7 @@ from .tracing import MOST_CITED, RecordTracer, Untraceable
 from .value_words import FoundValue, find_values, read_titles
 
 MOST_CELLS = 100_000  # the most values of a result that are returned
-_OTHER_TYPES = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
+_NOT_NUMBERS = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
 _MAKING_ROWS = (exp.Unnest, exp.Explode)
 _TIED = "the limit chose among rows with the same {keys}: there are more of them"
 _KEEPING_UNIT = (
@@ -79,19 +79,20 @@ class SqlEngine:
                 they are not looked for, which takes longer than most statements.
         """
         query = read_statement(sql)
-        full, used = with_full_names(query, self._tables)
+        full_query, used = with_full_names(query, self._tables)
         _check_units(query, self._tables)
         connection = self._connection.cursor()
         timer = threading.Timer(seconds, connection.interrupt)
         timer.daemon = True
         timer.start()
         try:
-            result = _execute_query(connection, sql, full, most_rows, self._fractions)
+            result = _execute_query(connection, sql, full_query, most_rows, self._fractions)
             units = _find_units(query, self._tables, result.columns)
             notes = (*result.notes, *_list_doubts(query, self._tables))
-            is_of_folder = any(table.documents > 1 for table in _iterate_tables(query, self._tables))
+            # A table of one document lacks nothing because other files could not be read.
+            reads_several = any(table.documents > 1 for table in _iterate_tables(query, self._tables))
             result = result.model_copy(update={"units": units, "notes": notes,
-                                               "unread_files": self.count_unread_files() if is_of_folder else 0})
+                                               "unread_files": self.count_unread_files() if reads_several else 0})
             return self._with_records(connection, query, result, most_cited) if most_cited else result
         except duckdb.InterruptException as error:
             raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
@@ -120,7 +121,8 @@ def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Q
                    fractions: Collection[str]) -> SqlResult:
     """Run a query with full names; `fractions` are the names of the columns whose numbers are not whole."""
     query = _name_columns(query)
-    for call in list(query.find_all(exp.Sum, exp.Avg)):  # numbers with fractions are added by Kahan's sum
+    # Numbers with fractions are added by Kahan's sum, which hardly depends on their order.
+    for call in list(query.find_all(exp.Sum, exp.Avg)):
         if any(column.name.lower() in fractions for column in call.find_all(exp.Column)):
             name = "fsum" if isinstance(call, exp.Sum) else "favg"
             call.replace(exp.Anonymous(this=name, expressions=[call.this.copy()]))
@@ -132,39 +134,42 @@ def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Q
         own_limit = int(given.name)
     # One row more than may be shown tells whether there are more; one more than the statement's own limit, whether the
     # limit chose among equal rows (`_note_ties`).
-    text = text_of(query.limit(min(most_rows + 1, most_rows if own_limit is None else own_limit) + 1))
-    check_as_read(connection, text)
+    most_read = most_rows + 1 if own_limit is None else min(most_rows + 1, own_limit) + 1
+    text = text_of(query.limit(most_read))
+    check_as_read(connection, text)  # raises SqlError for anything that is not allowed
     found = connection.execute(text)
     described = found.description or []
-    shown = min(most_rows, MOST_CELLS // len(described))
-    rows = found.fetchmany(shown + 2)
+    most_shown = min(most_rows, MOST_CELLS // len(described))
+    rows = found.fetchmany(most_shown + 2)
     columns = tuple(str(column[0]) for column in described)
     notes = () if own_limit is None else _note_ties(query, columns, rows, own_limit)
     total = len(rows[:own_limit])
-    if total > shown:
+    if total > most_shown:  # not all rows were read
         counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
         ((total,),) = connection.execute(text_of(counted)).fetchall()
     return SqlResult(
         sql=sql, columns=columns, units=("",) * len(columns), records=None, notes=notes, total=total,
         kinds=tuple(_column_kind(str(column[1])) for column in described),
-        rows=tuple(tuple(map(to_json_value, row)) for row in rows[:own_limit][:shown]))
+        rows=tuple(tuple(map(to_json_value, row)) for row in rows[:own_limit][:most_shown]))
 
 
 def _column_kind(sql_type: str) -> ColumnKind:
+    """Return the kind of values that a column of one of DuckDB's types has."""
     if sql_type.endswith("]") or sql_type == "list":
         return "list"
     if sql_type.startswith(("DATE", "TIMESTAMP")):
         return "date"
     if sql_type == "BOOLEAN":
         return "boolean"
-    return "text" if sql_type.startswith(_OTHER_TYPES) else "number"
+    return "text" if sql_type.startswith(_NOT_NUMBERS) else "number"
 
 
 def _name_columns(query: exp.Query) -> exp.Query:
-    """Return a copy of a query whose computed columns are named as they are written."""
+    """Return a copy of a query whose computed columns are named as they are written, not as DuckDB rewrites them."""
     query = query.copy()
     for part in query.expressions if isinstance(query, exp.Select) else ():
-        if not isinstance(part, exp.Column | exp.Alias) and not part.is_star and not part.find(*_MAKING_ROWS):
+        has_name = isinstance(part, exp.Column | exp.Alias)
+        if not has_name and not part.is_star and not part.find(*_MAKING_ROWS):
             name = part.sql(dialect=DIALECT, normalize_functions="lower", comments=False)
             part.replace(exp.alias_(part.copy(), name, quoted=True))
     return query
@@ -173,13 +178,16 @@ def _name_columns(query: exp.Query) -> exp.Query:
 def _note_ties(query: exp.Query, columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int) -> tuple[str, ...]:
     """Return a note if the first row behind a limit has the same values in what rows are ordered by."""
     order = query.args.get("order")
-    if order is None or not 0 < limit < len(rows) or not isinstance(query, exp.Select):
+    has_row_behind = 0 < limit < len(rows)
+    if order is None or not has_row_behind or not isinstance(query, exp.Select):
         return ()
     places = [_find_position(ordered.this, query, columns) for ordered in order.expressions]
-    known = [place for place in places if place is not None]
-    if len(known) < len(places) or any(rows[limit - 1][place] != rows[limit][place] for place in known):
+    shown_places = [place for place in places if place is not None]
+    if len(shown_places) < len(places):  # rows may differ in what they are ordered by, which is not shown
         return ()
-    return (_TIED.format(keys=" and ".join(columns[place] for place in known)),)
+    if any(rows[limit - 1][place] != rows[limit][place] for place in shown_places):
+        return ()
+    return (_TIED.format(keys=" and ".join(columns[place] for place in shown_places)),)
 
 
 def _find_position(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> int | None:
@@ -189,6 +197,7 @@ def _find_position(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> 
         return int(key.name) - 1 if key.name.isdecimal() and 0 < int(key.name) <= len(columns) else None
     if isinstance(key, exp.Column) and key.name.lower() in folded:
         return folded.index(key.name.lower())
+    # With a * there are more columns than expressions, and no position is known.
     written = query.expressions if len(query.expressions) == len(columns) else ()
     return next((place for place, part in enumerate(written) if part.unalias() == key), None)
 
@@ -197,7 +206,7 @@ def _find_units(query: exp.Query, tables: Mapping[str, TableInfo], names: Sequen
     """Return the unit of each column of a result, given by `names`; "" where it has none or is not known."""
     select = query
     while isinstance(select, exp.Subquery | exp.SetOperation):
-        select = select.this
+        select = select.this  # the first select of a set operation names its columns
     if not isinstance(select, exp.Select):
         return ("",) * len(names)
     known = _columns_by_name(query, tables)
@@ -216,6 +225,7 @@ def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
             number, unit = f"{column.name}_number", f"{column.name}_unit"
             if info.kind == "relation":
                 number, unit = "number", "unit"
+            # The column's own texts have their units.
             tells_apart = unit in used or column.name in used - {number}
             if column.units and number in used & own_names and not tells_apart:
                 raise SqlError(f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot "
@@ -223,25 +233,26 @@ def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
         if info.kind != "values" or "number" not in used or "unit" in used:
             continue
         # Of the attributes that a statement over all values names, each must have numbers of one unit.
-        has_several = {table.title: bool(table.columns[2].units) for table in tables.values()
-                       if table.kind == "relation" and table.columns[0].name == "entity"}
-        named = [literal.name for literal in query.find_all(exp.Literal) if literal.name in has_several]
-        if mixed := sorted(attribute for attribute in named or has_several if has_several[attribute]):
+        has_several_units = {
+            table.title: any(column.units for column in table.columns if column.name == "number")
+            for table in tables.values() if table.kind == "relation" and table.columns[0].name == "entity"}
+        named = [literal.name for literal in query.find_all(exp.Literal) if literal.name in has_several_units]
+        if mixed := sorted(attribute for attribute in named or has_several_units if has_several_units[attribute]):
             raise SqlError(f"the numbers of {', '.join(mixed[:_MOST_LISTED])} have several units, which cannot be "
                            "added or compared: group by unit, or limit it with WHERE unit = ...")
 
 
 def _list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
-    """Yield what was decided without proof about the columns that a statement names, and what conditions pass over.
+    """Yield the notes on columns that a statement names, and how many records its conditions on columns pass over.
 
     No condition can fit a record that has no value of the column's kind.
     """
     used = {column.name.lower() for column in query.find_all(exp.Column)}
     names_of = {table.alias_or_name.lower(): table.name.lower() for table in query.find_all(exp.Table)}
     conditioned = [column for where in query.find_all(exp.Where) for column in where.find_all(exp.Column)]
-    fitted = {column.name.lower() for column in conditioned if column.find_ancestor(*_FITTING_NULL)}
-    asked = {(names_of.get(column.table.lower(), ""), column.name.lower()) for column in conditioned
-             if column.name.lower() not in fitted}
+    fits_null = {column.name.lower() for column in conditioned if column.find_ancestor(*_FITTING_NULL)}
+    passed_over = {(names_of.get(column.table.lower(), ""), column.name.lower()) for column in conditioned
+                   if column.name.lower() not in fits_null}
     infos = list(_iterate_tables(query, tables))
     named = [column for info in infos for column in info.columns if column.name in used]
     yield from (f"{column.name}: {column.note}" for column in named if column.note)
@@ -249,17 +260,18 @@ def _list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[
         for column in info.columns:
             missing = column.empty + column.untyped
             # A column without its table's name is in one table alone: SQL refuses it where two have it.
-            if missing and not asked.isdisjoint({(info.name, column.name), ("", column.name)}):
+            if missing and not passed_over.isdisjoint({(info.name, column.name), ("", column.name)}):
                 yield f"{missing:,} of {info.rows:,} in {info.name} have no {column.name}: no condition on it fits them"
 
 
 def _iterate_tables(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
+    """Yield each table that a query reads, once."""
     names = dict.fromkeys(table.name.lower() for table in query.find_all(exp.Table))
     return (tables[name] for name in names if name in tables)
 
 
 def _columns_by_name(query: exp.Query, tables: Mapping[str, TableInfo]) -> _Columns:
-    """Return the columns of a statement's tables by name, and those that it computes; without ambiguous names."""
+    """Return the columns of a statement's tables, and those that it computes, by name; no unit where tables differ."""
     known: dict[str, ColumnInfo] = {}
     for info in _iterate_tables(query, tables):
         for column in info.columns:
@@ -274,7 +286,7 @@ def _columns_by_name(query: exp.Query, tables: Mapping[str, TableInfo]) -> _Colu
 
 
 def _find_unit(part: exp.Expr, known: _Columns) -> str:
-    """Return the unit of an expression's numbers, if its columns and functions tell it."""
+    """Return the unit of an expression's numbers; "" if they have none, or its columns and functions do not tell it."""
     if isinstance(part, exp.Column):
         found = known.get(part.name.lower())
         return found.unit if found else ""
@@ -283,8 +295,11 @@ def _find_unit(part: exp.Expr, known: _Columns) -> str:
         units = {_find_unit(side, known) for side in sides}
         is_product_of_columns = isinstance(part, exp.Mul | exp.Div) and len(sides) > 1
         is_inverse = isinstance(part, exp.Div) and sides[:1] == [part.right]
-        return units.pop() if len(units) == 1 and not (is_product_of_columns or is_inverse) else ""
-    return _find_unit(part.this, known) if isinstance(part, _KEEPING_UNIT) and isinstance(part.this, exp.Expr) else ""
+        keeps_unit = len(units) == 1 and not is_product_of_columns and not is_inverse
+        return units.pop() if keeps_unit else ""
+    if isinstance(part, _KEEPING_UNIT) and isinstance(part.this, exp.Expr):
+        return _find_unit(part.this, known)
+    return ""
 
 
 class JoinedEngine(SqlEngine):

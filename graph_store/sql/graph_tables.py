@@ -24,7 +24,7 @@ from ..graph.knowledge_graph import KnowledgeGraph
 from .logical_tables import NameSpace, Place, SqlColumn, find_frequent, make_column, make_text_column, write_table
 
 ENTITIES, FACTS, VALUES = GRAPH_TABLES = ("entities", "facts", "attribute_values")
-_NO_UNIT = "none"
+_NO_UNIT = "none"  # what the units of an attribute list for numbers without one
 _WHEN = ("since", "until", "qualifiers")
 _RELATION_COLUMNS = ("head", "tail", *_WHEN, "documents")
 _ATTRIBUTE_COLUMNS = ("entity", "value", "number", "unit", "date", *_WHEN, "documents")
@@ -64,6 +64,7 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
         What is said of them, and of its relations and attributes, which get names in SQL.
     """
     columns = graph.columns
+    # The graph has no number for a chunk that mentions nothing.
     known = [(number, chunk) for chunk in chunks if (number := columns.number_of(chunk.id)) >= 0]
     connection.register("chunks", {
         "chunk": np.array([number for number, _ in known], np.int32),
@@ -84,6 +85,7 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
 
 
 def _texts(texts: Sequence[str | None]) -> NDArray[Any]:
+    """Return texts as DuckDB reads them; None is NULL."""
     return np.array([*texts, ""], object)[:-1]  # an array of objects even if it is empty
 
 
@@ -93,9 +95,9 @@ def _read_when(words: str) -> tuple[str | None, str | None, str | None, bool] | 
         return None
     kind = time.kind if time.kind in ("planned", "former") else ""
     qualifiers = "; ".join(filter(None, (kind, time.qualifiers)))
-    # What held at a date did not end then.
-    when = time.start or None, None if time.kind == "at" else time.end or None, qualifiers or None, (
-        time.kind in ("at", "from"))
+    until = "" if time.kind == "at" else time.end  # what held at a date did not end then
+    is_open = time.kind in ("at", "from")
+    when = time.start or None, until or None, qualifiers or None, is_open
     return when if any(when) else None
 
 
@@ -115,7 +117,7 @@ def _place_facts(connection: duckdb.DuckDBPyConnection, stated: Sequence[Numbers
     placed = []
     for *values, place in connection.execute(_PLACE_FACTS).fetchall():
         row = _PlacedFact._make([*values, Place(**place)])
-        if row.is_open:
+        if row.is_open:  # it holds until the first later fact
             since = row.since
             row = row._replace(until=min((date for date in later(row.fact) if since and date > since), default=None))
         placed.append(row)
@@ -206,6 +208,7 @@ def _time_columns(rows: Sequence[_PlacedFact]) -> list[SqlColumn]:
 
 
 def _read_texts(graph: KnowledgeGraph, numbers: Numbers) -> list[str]:
+    """Return the texts of a column of their numbers, each decoded once."""
     text_of = {number: graph.columns.texts[number] for number in np.unique(numbers).tolist()}
     return [text_of[number] for number in numbers.tolist()]
 
@@ -214,7 +217,7 @@ def _describe_members(columns: Sequence[SqlColumn], placed: Sequence[_PlacedFact
                       counted: str, shown: Sequence[str]) -> Iterator[TableInfo]:
     """Yield a table for each relation or attribute; a number is added to a name that another table has.
 
-    `by` is the column that names them, `counted` the one whose frequent values are told, `shown` those of the tables.
+    `by` is the column with their names, `shown` are the columns of the tables, `counted` the one with frequent values.
     """
     values_of = {column.info.name: list(column.values.tolist()) for column in columns}
     rows_of: dict[str, list[int]] = {}
@@ -222,11 +225,13 @@ def _describe_members(columns: Sequence[SqlColumn], placed: Sequence[_PlacedFact
         rows_of.setdefault(member, []).append(row)
     for member, rows in sorted(rows_of.items()):
         frequent = find_frequent(values_of[counted][row] for row in rows)
-        units = tuple(sorted({values_of["unit"][row] or _NO_UNIT for row in rows
-                              if values_of["number"][row] is not None})) if "unit" in shown else ()
+        numeric_rows = [row for row in rows if "number" in shown and values_of["number"][row] is not None]
+        units = tuple(sorted({values_of["unit"][row] or _NO_UNIT for row in numeric_rows}))
+        only_unit = units[0].replace(_NO_UNIT, "") if len(units) == 1 else ""
+        several_units = units if len(units) > 1 else ()
         infos = [ColumnInfo(name=name, title=name, kind=_MEMBER_KINDS.get(name, "text"),
-                            unit=units[0].replace(_NO_UNIT, "") if name == "number" and len(units) == 1 else "",
-                            units=units if name == "number" and len(units) > 1 else (),
+                            unit=only_unit if name == "number" else "",
+                            units=several_units if name == "number" else (),
                             frequent=frequent if name == counted else ()) for name in shown]
         yield TableInfo(name=names.take(member, by), title=member, kind="relation", rows=len(rows),
                         documents=len({placed[row].place.document for row in rows}), columns=tuple(infos))

@@ -36,7 +36,7 @@ HIDDEN = ("_document", "_start", "_end")
 _WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")
 _Header = tuple[tuple[str, int], ...]
 """The folded name of each column, sorted, with its number among those of the same name."""
-_LONGEST_NAME = 60
+_LONGEST_NAME = 60  # characters of a name in SQL: longer titles are sentences
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 _CASE_CHANGE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLURAL = re.compile(r"(?<=.)(?:ies|s)$")
@@ -124,7 +124,7 @@ def _reserved_words() -> frozenset[str]:
 
 
 _MOST_JOINED = 200
-"""Columns of records with optional fields, as many as a document has fields; records with more are of several kinds."""
+"""The most columns of records with optional fields; records that have more between them are of several kinds."""
 
 
 def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSpace) -> list[LogicalTable]:
@@ -134,29 +134,31 @@ def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSp
     a field, such as files of JSON objects with optional fields.
     """
     parts = [_Part(document, table) for document, table in tables if table.columns and table.rows]
-    tables_in = Counter(part.document for part in parts)
+    table_counts = Counter(part.document for part in parts)
     records_in = defaultdict[str, list[_Part]](list)  # by folder: the records that are alone in their documents
     for part in parts:
-        if tables_in[part.document] == 1 and len(part.table.rows) == 1:
+        if table_counts[part.document] == 1 and len(part.table.rows) == 1:
             records_in[str(PurePath(part.document).parent)].append(part)
-    groups = defaultdict[str | _Header, list[_Part]](list)
+    shared_field = {folder: _most_shared_key(records) for folder, records in records_in.items()}
+    groups = defaultdict[str | _Header, list[_Part]](list)  # by what makes one table of them: a folder or a header
     headers_of = defaultdict[str, set[_Header]](set)
-    shared = {folder: _most_shared_key(records) for folder, records in records_in.items()}
     for part in parts:
         folder, header = str(PurePath(part.document).parent), tuple(sorted(_header_keys(part.table.columns)))
         headers_of[part.document].add(header)
-        is_record = tables_in[part.document] == 1 and len(part.table.rows) == 1 and shared[folder] in header
-        groups[folder if is_record else header].append(part)
-    several = {document for document, headers in headers_of.items() if len(headers) > 1}
-    return sorted((_join_parts(parts, names, several) for parts in groups.values()), key=lambda table: table.name)
+        is_alone = table_counts[part.document] == 1 and len(part.table.rows) == 1
+        groups[folder if is_alone and shared_field[folder] in header else header].append(part)
+    of_several_headers = {document for document, headers in headers_of.items() if len(headers) > 1}
+    joined = [_join_parts(group, names, of_several_headers) for group in groups.values()]
+    return sorted(joined, key=lambda table: table.name)
 
 
 def _most_shared_key(records: Sequence[_Part]) -> tuple[str, int] | None:
-    """Return the column that most of some records have; None if they share none, or have the same or too many."""
+    """Return the column that more than half of some records share; None if they do not become one table by it."""
     counts = Counter(key for record in records for key in _header_keys(record.table.columns))
     key, count = counts.most_common(1)[0]
-    is_split = any(number < len(records) for number in counts.values())
-    return key if is_split and count > len(records) / 2 and len(counts) <= _MOST_JOINED else None
+    has_optional_columns = any(number < len(records) for number in counts.values())  # else they share their header
+    is_shared = count > len(records) / 2
+    return key if has_optional_columns and is_shared and len(counts) <= _MOST_JOINED else None
 
 
 def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:
@@ -169,13 +171,13 @@ def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:
     return keys
 
 
-def _join_parts(parts: Sequence[_Part], names: NameSpace, several: Set[str]) -> LogicalTable:
-    """Return the logical table of some tables; `several` are the documents with tables of several headers.
+def _join_parts(parts: Sequence[_Part], names: NameSpace, of_several_headers: Set[str]) -> LogicalTable:
+    """Return the logical table of some tables; `of_several_headers` are the documents with tables of several headers.
 
     Its columns are in the order of the first table, then of those that add some; a cell of a column that a table lacks
     is empty.
     """
-    title, column_names = _choose_title(parts, several), NameSpace([DOCUMENT])
+    title, column_names = _choose_title(parts, of_several_headers), NameSpace([DOCUMENT])
     places_of = [{key: place for place, key in enumerate(_header_keys(part.table.columns))} for part in parts]
     titles = dict[tuple[str, int], str]()
     for part, places in zip(parts, places_of, strict=True):
@@ -194,14 +196,15 @@ def _join_parts(parts: Sequence[_Part], names: NameSpace, several: Set[str]) -> 
     return LogicalTable(names.take(title, "records"), title, columns, rows)
 
 
-def _choose_title(parts: Sequence[_Part], several: Set[str]) -> str:
+def _choose_title(parts: Sequence[_Part], of_several_headers: Set[str]) -> str:
     """Return what a logical table is called: by its file, or if it is of several files by the title they share."""
     titles = {part.table.title for part in parts}
     documents = {part.document for part in parts}
     shared = titles.pop() if len(titles) == 1 else ""
     paths = [PurePath(document) for document in sorted(documents)]
-    if len(documents) == 1 and shared != REFERENCES:
-        return f"{paths[0].stem} {shared}".strip() if documents <= several else paths[0].stem
+    if len(documents) == 1 and shared != REFERENCES:  # a list of references is called so in any knowledge base
+        # A file with several tables needs their titles to tell them apart.
+        return f"{paths[0].stem} {shared}".strip() if documents <= of_several_headers else paths[0].stem
     # Else by the words that the names of the files share, or the folder that they share, or the first file's name.
     words = [_WORD_OR_NUMBER.findall(snake_case(path.stem)) for path in paths]
     shared_words = [word for word in words[0] if all(word in of_one for of_one in words)]
@@ -224,15 +227,16 @@ def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
     forms = defaultdict[str, list[str]](list)  # by the singular, most frequent first
     for name in sorted(counts, key=lambda name: (-counts[name], name)):
         forms[_PLURAL.sub(lambda end: "y" if end[0] == "ies" else "", name.casefold())].append(name)
-    joined = list[list[str]]()
+    joined = list[list[str]]()  # the forms of each column
     for names in forms.values():
-        both = sum(len(fields.keys() & set(names)) > 1 for fields in documents) if len(names) > 1 else 0
-        are_two = both > _MOST_WITH_BOTH * min(counts[name] for name in names)
-        joined += [[name] for name in names] if are_two else [names]
-    columns = NameSpace(OWN_FIELDS)
-    return [SourceColumn(columns.take(names[0], "field"), names[0],
-                         ["; ".join(fields[name] for name in names if name in fields) for fields in documents])
-            for names in sorted(joined)]
+        with_both = sum(len(fields.keys() & set(names)) > 1 for fields in documents) if len(names) > 1 else 0
+        are_different = with_both > _MOST_WITH_BOTH * min(counts[name] for name in names)
+        joined += [[name] for name in names] if are_different else [names]
+    column_names, columns = NameSpace(OWN_FIELDS), list[SourceColumn]()
+    for names in sorted(joined):
+        cells = ["; ".join(fields[name] for name in names if name in fields) for fields in documents]
+        columns.append(SourceColumn(column_names.take(names[0], "field"), names[0], cells))
+    return columns
 
 
 _MOST_FREQUENT, _LONGEST_SHOWN = 8, 60  # how many of a column's frequent values are listed, and characters of each
@@ -267,9 +271,9 @@ def make_typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Ite
             yield make_column(names.take(f"{name}_unit", ""), title, "text", typed.units, empty=typed.empty)
             continue
         last, notes = "", [typed.note]
-        if typed.lasts:
+        if typed.lasts:  # dates, some of which are a whole month or year: the last day of each
             last = names.take(f"{name}_last", "")
-            partial = sum(one != other for one, other in zip(typed.values, typed.lasts, strict=True))
+            partial = sum(first != end for first, end in zip(typed.values, typed.lasts, strict=True))
             notes.append(f"{partial} say a month or a year alone, from this day to {last}")
         yield make_column(name, title, typed.kind, typed.values, integers=typed.integers, last=last,
                           unit=typed.unit if typed.kind == "number" else "", note="; ".join(filter(None, notes)),
@@ -297,6 +301,7 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
     if kind == "number":
         integers = integers and all(abs(value) <= _LARGEST_INTEGER for value in filled)
         sql_type, number_type = ("BIGINT", np.int64) if integers else ("DOUBLE", np.float64)
+        # DuckDB takes masked numbers for NULL.
         array = np.ma.masked_array([value or 0 for value in values], [value is None for value in values], number_type)
         comparable = [int(value) if integers else float(value) for value in filled]
         shown = [f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value) for value in comparable]
@@ -312,14 +317,15 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
         for row, value in enumerate(values):  # numpy would make a table of lists of equal length
             array[row] = list(value) if kind == "list" and value is not None else value
         shown = list(map(str, chain.from_iterable(filled) if kind == "list" else filled))
-    ends = [shown[comparable.index(end(comparable))] for end in (min, max)] if comparable else ["", ""]
+    smallest = shown[comparable.index(min(comparable))] if comparable else ""
+    largest = shown[comparable.index(max(comparable))] if comparable else ""
     return SqlColumn(sql_type, array, ColumnInfo(
-        name=name, title=title, kind=kind, distinct=len(set(shown)), smallest=ends[0], largest=ends[1],
+        name=name, title=title, kind=kind, distinct=len(set(shown)), smallest=smallest, largest=largest,
         frequent=find_frequent(shown), **about))
 
 
 def find_frequent(texts: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """Return the most frequent of some texts, shortened, each with its number; none if all differ."""
+    """Return the most frequent of some texts, shortened, each with how often it occurs; none if all differ."""
     counts = Counter(text[:_LONGEST_SHOWN] for text in texts)
     most = nsmallest(_MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
     return tuple(most) if any(count > 1 for _, count in most) else ()
@@ -348,7 +354,7 @@ def to_json_value(value: Any) -> Any:
 def write_table(connection: duckdb.DuckDBPyConnection, name: str, title: str, kind: TableKind,
                 columns: Sequence[SqlColumn], places: Sequence[Place | None]) -> TableInfo:
     """Write a table with the places of its rows; the names are made by `NameSpace`, so they have no quotation marks."""
-    hidden = [*zip(*(place or (None, None, None) for place in places), strict=True)] or [()] * len(HIDDEN)
+    hidden = [[None if place is None else place[part] for place in places] for part in range(len(HIDDEN))]
     stored = [(column.info.name, column.sql_type, column.values) for column in columns]
     for hidden_name, sql_type, values in zip(HIDDEN, ("VARCHAR", "INTEGER", "INTEGER"), hidden, strict=True):
         stored.append((hidden_name, sql_type, np.array(values, object)))

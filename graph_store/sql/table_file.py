@@ -70,7 +70,7 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
 
 
 def database_of(base: str) -> str:
-    """Return the name by which a connection to the tables of several knowledge bases has those of one; "": of one."""
+    """Return the name by which a connection has a knowledge base's tables; `base` is "" if it has only one's."""
     return f"{MAIN}.{base}" if base else MAIN
 
 
@@ -147,7 +147,7 @@ def _naming_damage(path: Path) -> Iterator[None]:
 
 
 def _start_instance() -> duckdb.DuckDBPyConnection:
-    # No threads of DuckDB's own: a process that forks could not end in its child with them.
+    """Return a connection to a new DuckDB in memory; without threads, which keep the child of a fork from ending."""
     return duckdb.connect(":memory:", config={"threads": 1, "async_threads": 0})
 
 

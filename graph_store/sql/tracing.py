@@ -29,7 +29,7 @@ _LONGEST_HEAD = 300  # characters of a document's beginning that are cited for t
 _TABLE_STEP = 1 << 40  # a row's number is DuckDB's rowid plus this for each table before its own
 _ROWS = "_rows"
 _EXTREMES = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin)
-_NOT_OF_ROWS = ("group", "having", "qualify", "order", "limit", "offset", "distinct", "windows")
+_CLAUSES_BEHIND_WHERE = ("group", "having", "qualify", "order", "limit", "offset", "distinct", "windows")
 
 
 class Untraceable(Exception):
@@ -78,7 +78,7 @@ class _Lineage:
         self.gaps: list[_Gap] = []
 
     def add(self, query: exp.Expr, column: str, visible: _Visible) -> None:
-        """Add a column to a query."""
+        """Add a column to a query that lists the rows of tables on which each of its rows rests."""
         query = query.unnest()
         with_clause = query.args.get("with_")
         if with_clause is not None and with_clause.args.get("recursive"):
@@ -88,7 +88,7 @@ class _Lineage:
             self.add(cte.this, derived.column, visible)
             visible = {**visible, cte.alias.lower(): derived}
         if isinstance(query, exp.Union):
-            query.set("distinct", False)
+            query.set("distinct", False)  # two equal rows rest on different ones
             self.add(query.left, column, visible)
             self.add(query.right, column, visible)
         elif isinstance(query, exp.Select):
@@ -97,7 +97,7 @@ class _Lineage:
             raise Untraceable("it combines sets of rows")
 
     def _add_to_select(self, select: exp.Select, column: str, visible: _Visible) -> None:
-        """Add a column to a select: the rows of its sources, joined, and of a group those of all its rows."""
+        """Add a column to a select: it lists the rows of its sources, and for a group those of all its rows."""
         sources = list(self._read_sources(select, visible))
         _hide_from_stars(select, sources)
         lists: list[exp.Expr] = [exp.column(source.column, source.alias, quoted=True) for source in sources]
@@ -106,7 +106,8 @@ class _Lineage:
         rows: exp.Expr = _call("flatten", _call("list_value", *lists)) if lists else exp.null()
         self._note_gaps(select, sources, visible)
         distinct = select.args.get("distinct")
-        if distinct is not None and distinct.args.get("on") is None:
+        if distinct is not None and distinct.args.get("on") is None:  # DISTINCT ON keeps a row as it is
+            # The lists would keep equal rows apart: grouping by all columns merges these and their lists.
             select.set("distinct", None)
             if not _aggregates(select):
                 select.set("group", exp.Group(all=True))
@@ -118,7 +119,7 @@ class _Lineage:
         select.append("expressions", exp.alias_(exp.cast(rows, "BIGINT[]", dialect=DIALECT), column, quoted=True))
 
     def _read_sources(self, select: exp.Select, visible: _Visible) -> Iterator[_Source]:
-        """Yield what a select reads that has rows, after adding their column."""
+        """Yield what a select reads, after adding the column that lists rows to each; what has no rows is left out."""
         parts = (select.args.get("from_"), *(select.args.get("joins") or ()))
         for node in [part.this for part in parts if part is not None]:
             if any(node.args.get(part) for part in ("joins", "laterals", "pivots")):
@@ -166,6 +167,7 @@ class _Lineage:
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    """Return the call of a function of DuckDB's."""
     return exp.Anonymous(this=name, expressions=[*arguments])
 
 
@@ -183,7 +185,7 @@ def _hide_from_stars(select: exp.Select, sources: Sequence[_Source]) -> None:
 def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo, visible: _Visible) -> exp.Select:
     """Return the query for the rows that a select groups, with the cells of one column of a source."""
     rows = select.copy()
-    for clause in _NOT_OF_ROWS:
+    for clause in _CLAUSES_BEHIND_WHERE:  # they change which rows there are, or group them
         rows.set(clause, None)
     value = exp.column(info.name, source.alias, quoted=True)
     text = exp.column(f"{info.name}_text", source.alias, quoted=True) if info.untyped else exp.null()
@@ -231,22 +233,22 @@ class RecordTracer:
         """
         lineage, traced = _Lineage(self._tables), query.copy()
         lineage.add(traced, _ROWS, {})
-        if not lineage.stored:
+        if not lineage.stored:  # it reads no table, as SELECT 1 + 1
             return result.model_copy(update={"records": 0})
-        most = max(_MOST_READ, self._most_cited)
-        first = self._read(
-            f'SELECT * REPLACE ("{_ROWS}"[:{most}] AS "{_ROWS}") FROM ({self._full_text(traced)}) LIMIT {most}')  # noqa: S608
+        most_read = max(_MOST_READ, self._most_cited)
+        first = self._read(f'SELECT * REPLACE ("{_ROWS}"[:{most_read}] AS "{_ROWS}") '  # noqa: S608
+                           f"FROM ({self._full_text(traced)}) LIMIT {most_read}")
         is_list = isinstance(query, exp.Select) and not _aggregates(query) and not query.args.get("distinct")
-        of_rows: list[int | None] = []
-        if is_list and all(len(rows) == 1 for *_, rows in first):  # each row shows one record
-            of_rows = _find_records_of_rows(first, result.rows[:self._most_cited])
-        shown = [row for row in of_rows if row is not None]
-        found = dict.fromkeys(row for *_, rows in first for row in rows or ())
+        record_of_row: list[int | None] = []
+        if is_list and all(len(records) == 1 for *_, records in first):  # each row shows one record
+            record_of_row = _find_records_of_rows(first, result.rows[:self._most_cited])
+        shown = [record for record in record_of_row if record is not None]
+        found = dict.fromkeys(record for *_, records in first for record in records or ())
         cited = self._cite_rows(lineage.stored, shown or list(found)[:self._most_cited])
         return result.model_copy(update={
             "records": self._count_records(traced), "left_out": tuple(self._count_left_out(lineage.gaps)),
             "citations": tuple({citation.id: citation for citation in cited.values()}.values()),
-            "row_citations": tuple(None if row is None else cited[row].id for row in of_rows)})
+            "row_citations": tuple(None if record is None else cited[record].id for record in record_of_row)})
 
     def _read(self, text: str, *values: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(text, values).fetchall()
@@ -289,7 +291,7 @@ class RecordTracer:
         for number, place in enumerate(dict.fromkeys(places[row] for row in rows), 1):
             document, start, end = place
             text = self._text(document)
-            end = end or len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])
+            end = end or len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])  # 0: the place is the document as a whole
             citations[place] = Citation(
                 id=number, document=document, start=start, end=end, quote=text[start:end],
                 metadata=self._metadata(document),

@@ -79,7 +79,7 @@ def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iter
             stem = r"regexp_replace(document, '[.]\w+$', '')"
             word = f"regexp_extract({stem}, '([A-Za-z]{{2,}})[^/]*$', 1)"
             folder = r"regexp_extract(source, '([^/\\]+)[/\\][^/\\]+$', 1)"
-            for name, least in ((word, 1), (folder, 3)):
+            for name, least in ((word, 1), (folder, 3)):  # a folder of one or two letters, such as "en", tells nothing
                 yield (f"SELECT '{table.name}', name FROM (SELECT {name} AS name FROM main.documents) AS names "  # noqa: S608
                        f"WHERE length(name) >= {least} GROUP BY name HAVING count(*) >= {_NEARLY_ALL * table.rows}")
             for name, count in Counter(name for name, _ in calls).items():
@@ -87,7 +87,7 @@ def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iter
                     yield f"SELECT '{table.name}', '{name}'"
             # "layout: book" in all of them: a value that tells none from another says what they are.
             for column in [column for column in table.columns if column.kind == "text"]:
-                for value, count in column.frequent[:1]:
+                for value, count in column.frequent[:1]:  # the most frequent one, if any
                     if value.isalpha() and count >= _NEARLY_ALL * table.rows:
                         yield f"SELECT '{table.name}', '{value}'"
 
