@@ -40,7 +40,7 @@ from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.quantities import kind_of, parse_value
 from ...text.section_lines import Line, lines_under
-from .chunk_entities import End, NamedEnds, TypedEnd, infer_types, is_declared, section_note
+from .chunk_entities import NamedEntities, NamedEntity, TypedEntity, infer_types, is_declared, section_note
 from .grounding import Grounded, SourceText
 from .labels import Bounds, Known
 from .words import stems, words
@@ -62,12 +62,12 @@ class _Bounding:
         self._chunk = chunk
         self._source = SourceText(chunk.text, chunk.title, chunk.heading, chunk.opening, chunk.document_id,
                                   *extraction.elsewhere, said_on=chunk.said_on)
-        named = NamedEnds(extraction, self._source)
-        self._keys, self._ends = named.keys, named.ends
+        named = NamedEntities(extraction, self._source)
+        self._keys, self._entities = named.keys, named.entities
         """Entity keys by extracted name, and entities by key; only names that the source contains."""
         self._types: dict[str, Known] = {}  # the schema type of each entity, by entity key
         self._unknown_types: dict[str, str] = {}  # by entity key: the labels of types that the schema lacks
-        self._mentioned: set[str] = set()  # the keys of the entities to admit
+        self._admitted_keys: set[str] = set()  # of entities
         self._facts: dict[tuple[str, str, str, str], RelationFact] = {}  # by head, relation, tail and time
         self._attributes: dict[tuple[str, str, str, str], AttributeFact] = {}  # by owner, attribute, value and time
         self._rejections: set[Rejection] = set()
@@ -77,12 +77,14 @@ class _Bounding:
 
     @cached_property
     def _lines(self) -> list[Line]:
+        """The lines of the chunk, each with the headings above it."""
         return list(lines_under(self._chunk.text, self._chunk.heading))
 
     def run(self) -> BoundedExtraction:
         """Bound the entities, triples and attributes, and return what was admitted, rejected and asked for."""
-        self._declare()
+        self._take_extracted_types()
         self._infer_types()
+        # People's decisions come last: they also apply to types that were inferred.
         self._types = {key: self._bounds.apply_decision(key, known) for key, known in self._types.items()}
         for triple in self._extraction.triples:
             self._bound_triple(triple)
@@ -92,81 +94,90 @@ class _Bounding:
             self._reject("malformed", item)
         repaired = sorted(kind for kind, _ in self._repairs)
         return BoundedExtraction(
-            mentions=tuple(EntityMention(name=self._ends[key].name, type=self._types[key].name,
-                                         span=self._ends[key].span) for key in sorted(self._mentioned)),
+            mentions=tuple(EntityMention(name=self._entities[key].name, type=self._types[key].name,
+                                         span=self._entities[key].span) for key in sorted(self._admitted_keys)),
             facts=tuple(self._facts[key] for key in sorted(self._facts)),
             attributes=tuple(self._attributes[key] for key in sorted(self._attributes)),
             rejections=tuple(sorted(self._rejections, key=Rejection.model_dump_json)),
             asks=tuple(self._asks[key] for key in sorted(self._asks)),
             repairs={kind: repaired.count(kind) for kind in dict.fromkeys(repaired)})
 
-    def _declare(self) -> None:
-        """Give each entity its most confident type of the schema, or note the label of an unknown one, and ask."""
-        # The type of last resort comes after all others: tables use it for cells whose header names no type.
+    def _take_extracted_types(self) -> None:
+        """Give each entity the most confident of its extracted types that the schema has, and admit the entity.
+
+        A type that the schema lacks is rejected and asked for. An entity without any type is left to `_infer_types`.
+        """
         def rank(entity: ExtractedEntity) -> tuple[bool, float, int, str]:
+            # The type of last resort comes after all others: tables use it for cells whose header names no type.
             known = self._bounds.find("entity_type", entity.type)
             name = known.name if known else label_key(entity.type)
             return name == self._bounds.last_resort, -entity.confidence, self._bounds.position(name), name
 
         for entity in sorted(self._extraction.entities, key=rank):
-            end = self._find_end(entity.name, text=entity.name)
-            if end is None:
+            named = self._find_or_reject(entity.name, text=entity.name)
+            if named is None:
                 continue
             known, label = self._bounds.find("entity_type", entity.type), label_key(entity.type)
             if known:
-                self._types.setdefault(end.key, known)
+                self._types.setdefault(named.key, known)
             elif label:
-                self._unknown_types.setdefault(end.key, label)
+                self._unknown_types.setdefault(named.key, label)
                 self._reject_and_ask("unknown_entity_type", Ask(
-                    kind="entity_type", label=label, text=end.name, confidence=entity.confidence,
-                    context=self._source.sentence_around(end.span)))
+                    kind="entity_type", label=label, text=named.name, confidence=entity.confidence,
+                    context=self._source.sentence_around(named.span)))
+        # An entity with a type of the schema needs none of its unknown types.
         self._unknown_types = {key: label for key, label in self._unknown_types.items() if key not in self._types}
-        self._mentioned = set(self._types)
+        self._admitted_keys = set(self._types)
         for key in self._types:
-            self._note_type_repair(key)
+            self._count_type_repair(key)
 
     def _infer_types(self) -> None:
-        """Give each entity without a type the type that its facts require; reject extracted ones that have no facts."""
-        if self._bounds.schema.open:  # it admits every name as a mention
+        """Give each entity without a type the type that its facts require; reject extracted ones that have no facts.
+
+        An open schema requires no types: every other name that an item has becomes an entity of the root type.
+        """
+        if self._bounds.schema.open:
             for name, key in self._keys.items():
                 if key not in self._types and not self._bounds.is_type_name(name):
                     self._types[key] = Known(ROOT_TYPE)
-                    self._mentioned.add(key)
+                    self._admitted_keys.add(key)
             return
-        for key, name in infer_types(self._extraction, self._bounds, self._typed_end).items():
+        for key, name in infer_types(self._extraction, self._bounds, self._typed_entity).items():
             self._types[key] = Known(name, "inferred_type")
         for entity in self._extraction.entities:
-            end = None if label_key(entity.type) else self._typed_end(entity.name)
-            if end and end.type:
-                self._mentioned.add(end.key)
-                self._note_type_repair(end.key)
-            elif end and end.type is None:
-                self._reject("unknown_entity_type", self._ends[end.key].name)
+            if label_key(entity.type):
+                continue  # `_take_extracted_types` has admitted or rejected it
+            typed = self._typed_entity(entity.name)
+            if typed and typed.type:
+                self._admitted_keys.add(typed.key)
+                self._count_type_repair(typed.key)
+            elif typed and typed.type is None:
+                self._reject("unknown_entity_type", self._entities[typed.key].name)
 
-    def _typed_end(self, name: str) -> TypedEnd | None:
-        """Return the entity that a name refers to, with its type so far (see `TypedEnd`)."""
+    def _typed_entity(self, name: str) -> TypedEntity | None:
+        """Return the entity that a name refers to, with its type so far; None if the name is no entity's."""
         key = self._keys.get(name)
         if key is None or self._bounds.is_type_name(name):
             return None
         if key in self._unknown_types:
-            return TypedEnd(key, "")
-        return TypedEnd(key, self._types[key].name if key in self._types else None)
+            return TypedEntity(key, "")
+        return TypedEntity(key, self._types[key].name if key in self._types else None)
 
-    def _find_end(self, name: str, text: str) -> End | None:
-        """Return the entity that a name refers to, or reject the item that names it, shown as `text`."""
+    def _find_or_reject(self, name: str, text: str) -> NamedEntity | None:
+        """Return the entity that a name refers to; if there is none, reject the item `text` and return None."""
         key = self._keys.get(name)
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
         elif key is None:
             self._reject("ungrounded", text)
         else:
-            return self._ends[key]
+            return self._entities[key]
         return None
 
     def _bound_triple(self, item: ExtractedTriple) -> None:
         """Admit a triple as a fact if the source has its ends, and its relation and types fit; otherwise reject it."""
         text = f"({item.head}; {item.relation}; {item.tail})"
-        head, tail = self._find_end(item.head, text), self._find_end(item.tail, text)
+        head, tail = self._find_or_reject(item.head, text), self._find_or_reject(item.tail, text)
         if head is None or tail is None:
             return
         if head.key == tail.key:
@@ -175,23 +186,26 @@ class _Bounding:
         relation = self._bounds.find("relation", item.relation)
         if relation and relation.backward:  # the label states the relation from tail to head
             head, tail = tail, head
+        # What a rejection would ask the schema for.
         ask = Ask(kind="relation", label=label_key(relation.name if relation else item.relation), text=text,
                   subject_type=self._type_or_label(head), object_type=self._type_or_label(tail),
                   confidence=item.confidence,
                   context=self._source.support(item.evidence, item.head, item.relation, item.tail))
         if relation is None:
-            self._reject_unknown(ask, head, tail)
-        elif self._have_types(text, head, tail):
+            self._reject_unknown_label(ask, head, tail)
+        elif self._have_types_or_reject(text, head, tail):
             self._bound_fact(item, ask, relation, head, tail)
 
-    def _bound_fact(self, item: ExtractedTriple, ask: Ask, relation: Known, head: End, tail: End) -> None:
-        """Store a triple as a fact in its stored form, with its ends exchanged if only that fits, or reject it."""
+    def _bound_fact(self, item: ExtractedTriple, ask: Ask, relation: Known, head: NamedEntity,
+                    tail: NamedEntity) -> None:
+        """Admit a triple as a fact if the schema allows its types, if need be with its ends exchanged, or reject it."""
         name, text = relation.name, ask.text
         if not self._fits(head, name, tail):
             # With more special types it might fit as it is stated, so exchanging its ends would be a guess.
-            may_be_swapped = not (relation.backward or self._bounds.schema.might_fit(
-                self._type(head), name, self._type(tail)))
-            if not may_be_swapped or not self._fits(tail, name, head) or _is_stated_in_order(item, ask.context.quote):
+            might_fit_as_stated = self._bounds.schema.might_fit(self._type(head), name, self._type(tail))
+            # A label that reads from tail to head, or the order of the source's words, leaves no doubt about the ends.
+            is_direction_stated = relation.backward or _is_stated_in_order(item, ask.context.quote)
+            if might_fit_as_stated or is_direction_stated or not self._fits(tail, name, head):
                 self._reject_and_ask("domain_range", ask)
                 return
             head, tail = tail, head
@@ -202,22 +216,23 @@ class _Bounding:
                                                       is_sorted=head.key <= tail.key)
         if exchanged_name is not None:  # the fact is stored from tail to head, under this relation
             head, name, tail = tail, exchanged_name, head
-        time = self._time(item.time, item.relation, text)
+        time = self._ground_time(item.time, item.relation, text)
         fact = RelationFact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
                             tail_type=self._type(tail), time=time, confidence=item.confidence, span=ask.context)
         # A fact stated several times is stored once, by its most confident statement.
         key = (head.key, name, tail.key, time)
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
-        self._mention(head, tail)
+        self._admit_entities(head, tail)
 
     def _bound_attribute(self, item: ExtractedAttribute) -> None:
         """Admit an attribute's value if the source has it and attribute, owner and kind fit; otherwise reject it."""
         text = f"({item.entity}; {item.attribute}: {item.value})"
-        owner = self._find_end(item.entity, text)
+        owner = self._find_or_reject(item.entity, text)
         if owner is None:
             return
         known = self._bounds.find("attribute", item.attribute)
         element = self._bounds.schema.attribute_type(known.name) if known else None
+        # The schema says what kind of value an attribute has; of one that it lacks, the value itself shows it.
         kind, unit = (element.kind, element.unit) if element else (kind_of(item.value), "")
         value = self._source.ground_value(item.value, kind, unit)
         if value is None:
@@ -228,72 +243,82 @@ class _Bounding:
                   confidence=item.confidence,
                   context=self._source.support(item.evidence, item.entity, item.attribute, item.value))
         if known is None:
-            self._reject_unknown(ask, owner)
-        elif self._have_types(text, owner):
+            self._reject_unknown_label(ask, owner)
+        elif self._have_types_or_reject(text, owner):
             normal = parse_value(value.shown, kind, unit)
-            if element and not self._bounds.schema.open and not self._bounds.schema.is_a(
-                    self._type(owner), element.owners):
+            fits_owner = element is None or self._bounds.schema.open or self._bounds.schema.is_a(
+                self._type(owner), element.owners)
+            if not fits_owner:
                 self._reject_and_ask("domain_range", ask)
             elif kind != "text" and not normal:
                 self._reject_and_ask("wrong_kind", ask)
             elif self._bounds.is_alias(known.name) and canonical_name(one_line(value.shown)) == owner.key:
+                # The alias is the name itself, which says nothing.
                 self._reject("self_loop", f"({owner.name}; {known.name}: {one_line(value.shown)})")
             else:
                 self._admit_value(item, ask, known, owner, value, normal)
 
-    def _admit_value(self, item: ExtractedAttribute, ask: Ask, known: Known, owner: End, value: Grounded,
+    def _admit_value(self, item: ExtractedAttribute, ask: Ask, known: Known, owner: NamedEntity, value: Grounded,
                      normal: str) -> None:
-        """Store an attribute's value; `normal` is its normal form, "" for a text."""
+        """Admit an attribute's value; `normal` is its number or date in normal form, "" if the value is a text."""
         if known.repair:
             self._repairs.add((known.repair, ask.text))
         if value.quoted and normal:  # the source spells a number or date differently
             self._repairs.add(("normalised_value", ask.text))
-        time = self._time(item.time, item.attribute, ask.text)
-        # A title or an address is the same in any section, and so is a number that is a part of a name.
-        if not time and parse_value(value.shown, "number") and value.shown not in owner.name:
+        time = self._ground_time(item.time, item.attribute, ask.text)
+        # A number without a time may hold only for its section. A title or an address is the same in any section,
+        # and so is a number that is a part of the name.
+        is_separate_number = parse_value(value.shown, "number") and value.shown not in owner.name
+        if is_separate_number and not time:
             time = section_note(self._lines, self._chunk.title, ask.context.start,
                                 owner.name, known.name, item.attribute, value.shown)
         fact = AttributeFact(
             entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
             normal=normal, time=time, span=ask.context, confidence=item.confidence)
+        # A value stated several times, in any spelling, is stored once, by its most confident statement.
         key = (owner.key, fact.attribute, fact.normal or canonical_name(fact.value), fact.time)
         self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
-        self._mention(owner)
+        self._admit_entities(owner)
 
-    def _time(self, extracted_time: str, label: str, text: str) -> str:
-        """Return the source's words for an extracted time or its qualifiers; note if it has none."""
+    def _ground_time(self, extracted_time: str, label: str, text: str) -> str:
+        """Return the source's words for an extracted time and its qualifiers; "" if it has none, which is a repair."""
         source_time = self._source.ground_time(extracted_time, label)
         if extracted_time.strip() and not source_time:
             self._repairs.add(("dropped_time", text))
         return source_time
 
-    def _type(self, end: End) -> str:
+    def _type(self, end: NamedEntity) -> str:
         return self._types[end.key].name
 
-    def _type_or_label(self, end: End) -> str:
-        """Return an entity's type, else its unknown type's label, else the type of last resort or ""."""
+    def _type_or_label(self, end: NamedEntity) -> str:
+        """Return an entity's type; else the label of its unknown type, the type of last resort, or ""."""
         if end.key in self._types:
             return self._type(end)
         return self._unknown_types.get(end.key, self._bounds.last_resort or "")
 
-    def _fits(self, head: End, relation: str, tail: End) -> bool:
+    def _fits(self, head: NamedEntity, relation: str, tail: NamedEntity) -> bool:
         return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
-    def _have_types(self, text: str, *ends: End) -> bool:
+    def _have_types_or_reject(self, text: str, *ends: NamedEntity) -> bool:
         """Return True if all entities of an item have a type of the schema; otherwise reject it."""
         untyped = [end.key for end in ends if end.key not in self._types]
-        label = next((self._unknown_types[key] for key in untyped if key in self._unknown_types), "")
-        if untyped:
-            self._reject("unknown_entity_type" if label else "undeclared_entity", text, label=label)
-        return not untyped
+        if not untyped:
+            return True
+        unknown_labels = [self._unknown_types[key] for key in untyped if key in self._unknown_types]
+        if unknown_labels:
+            self._reject("unknown_entity_type", text, label=unknown_labels[0])
+        else:
+            self._reject("undeclared_entity", text)
+        return False
 
-    def _mention(self, *ends: End) -> None:
-        """Admit entities, because a fact that was admitted has them."""
+    def _admit_entities(self, *ends: NamedEntity) -> None:
+        """Admit the entities of a fact that was admitted."""
         for end in ends:
-            self._mentioned.add(end.key)
-            self._note_type_repair(end.key)
+            self._admitted_keys.add(end.key)
+            self._count_type_repair(end.key)
 
-    def _note_type_repair(self, key: str) -> None:
+    def _count_type_repair(self, key: str) -> None:
+        """Count the repair that gave an entity its type, if there was one."""
         repair = self._types[key].repair
         if repair:
             self._repairs.add((repair, key))
@@ -305,21 +330,23 @@ class _Bounding:
         self._rejections.add(Rejection(reason=reason, label=label, text=text, subject_type=subject,
                                        object_type=target, confidence=confidence))
 
-    def _reject_unknown(self, ask: Ask, *ends: End) -> None:
-        """Reject an item because the schema lacks its label, and ask for it if all of its entities have a type."""
-        if self._bounds.last_resort is None and any(
-                end.key not in self._types and end.key not in self._unknown_types for end in ends):
+    def _reject_unknown_label(self, ask: Ask, *ends: NamedEntity) -> None:
+        """Reject an item because the schema lacks its label; ask for the label, unless an entity has no type at all."""
+        are_declared = all(end.key in self._types or end.key in self._unknown_types for end in ends)
+        # With a type of last resort, the entities could have that type.
+        if not are_declared and self._bounds.last_resort is None:
             self._reject("undeclared_entity", ask.text)
         else:
             self._reject_and_ask("unknown_relation" if ask.kind == "relation" else "unknown_attribute", ask)
 
     def _reject_and_ask(self, reason: Reason, ask: Ask) -> None:
         """Reject an item, and request to widen the schema so that it fits."""
+        # For the two other reasons, the schema has the label, so there is none to report.
         is_unknown = reason not in {"domain_range", "wrong_kind"}
         self._reject(reason, ask.text, label=ask.label if is_unknown else "", subject=ask.subject_type,
                      target=ask.object_type if ask.kind == "relation" else "",
                      confidence=ask.confidence if is_unknown else 1.0)
-        if any(map(str.isalnum, ask.label)):  # otherwise the label can name no element
+        if any(map(str.isalnum, ask.label)):  # a label of signs alone can name no element
             ask = ask.model_copy(update={"declared": is_declared(ask.label, self._chunk.text, self._lines,
                                                                    ask.context.start)})
             key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
@@ -328,12 +355,14 @@ class _Bounding:
 
 
 def _is_stated_in_order(item: ExtractedTriple, quote: str) -> bool:
-    """Return True if the words that support a triple have its head, relation and tail in this order."""
-    support, head, relation, tail = (f" {' '.join(stems(' '.join(words(label_key(text)))))} " for text in (
-        quote, item.head, item.relation, item.tail))
-    _, has_head, after_head = support.partition(head)
-    between, has_tail, _ = f" {after_head}".partition(tail)
-    return bool(has_head and has_tail and relation.strip()) and set(relation.split()) <= set(between.split())
+    """Return True if a quote has the words of a triple's head, then those of its relation, then those of its tail."""
+    def stemmed(text: str) -> str:  # between spaces, so that only whole words are found
+        return f" {' '.join(stems(' '.join(words(label_key(text)))))} "
+
+    _, found_head, after_head = stemmed(quote).partition(stemmed(item.head))
+    between, found_tail, _ = f" {after_head}".partition(stemmed(item.tail))
+    relation_stems = set(stemmed(item.relation).split())
+    return bool(found_head and found_tail and relation_stems) and relation_stems <= set(between.split())
 
 
 def _preference(fact: RelationFact | AttributeFact) -> tuple[float, int, int, str]:

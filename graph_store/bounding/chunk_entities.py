@@ -19,7 +19,7 @@ from .labels import Bounds
 from .words import stems
 
 
-class End(NamedTuple):
+class NamedEntity(NamedTuple):
     """An entity as one chunk names it: its key (unique in the chunk), its name, and the name's place."""
 
     key: str
@@ -27,19 +27,19 @@ class End(NamedTuple):
     span: Span
 
 
-class TypedEnd(NamedTuple):
-    """An end of a fact: the entity's key, and its type: "" if that is not in the schema, None if none was extracted."""
+class TypedEntity(NamedTuple):
+    """An entity's key, and its type: "" if the schema lacks the extracted type, None if no type was extracted."""
 
     key: str
     type: str | None
 
 
-class NamedEnds:
+class NamedEntities:
     """The entities of an extraction whose names are in the source."""
 
     def __init__(self, extraction: Extraction, source: SourceText) -> None:
         self.keys: dict[str, str] = {}  # the canonical key of each extracted name that stands in the source
-        self.ends: dict[str, End] = {}  # the entity of each key, as triples name it at their ends
+        self.entities: dict[str, NamedEntity] = {}  # by canonical key
         self.respelled: set[str] = set()  # the extracted dates that the source spells differently
         names = {*(entity.name for entity in extraction.entities),
                  *(end for triple in extraction.triples for end in (triple.head, triple.tail)),
@@ -47,6 +47,7 @@ class NamedEnds:
         spellings: dict[str, set[str]] = {}
         for name in names:
             spellings.setdefault(canonical_name(name), set()).add(name)
+        # The dictionary keeps the last type of a name, which is the most confident one.
         most_confident_last = sorted(extraction.entities, key=lambda entity: (entity.confidence, entity.type))
         types = {canonical_name(entity.name): entity.type for entity in most_confident_last}
         for key in filter(None, sorted(spellings)):
@@ -58,40 +59,42 @@ class NamedEnds:
             if grounded.quoted and parse_value(name, "date"):
                 self.respelled.add(name)
             stored_name = one_line(grounded.shown)
-            end = End(canonical_name(stored_name), stored_name, grounded.span)
-            self.keys.update(dict.fromkeys(spellings[key], end.key))
-            # Names that the source completes alike are one entity: the first place in the text is its place.
-            earlier = self.ends.get(end.key, end)
-            self.ends[end.key] = min(end, earlier, key=lambda e: (e.span.start, e.span.end, e.name))
+            entity = NamedEntity(canonical_name(stored_name), stored_name, grounded.span)
+            self.keys.update(dict.fromkeys(spellings[key], entity.key))
+            # Several names may be completed to one ("beta 2" and "3.9 beta 2"): the first place in the text is used.
+            other = self.entities.get(entity.key, entity)
+            self.entities[entity.key] = min(entity, other, key=lambda e: (e.span.start, e.span.end, e.name))
 
 
-def infer_types(extraction: Extraction, bounds: Bounds, find_end: Callable[[str], TypedEnd | None]) -> dict[str, str]:
-    """Return by key the type of each entity without one: the first in the schema that most of its facts allow.
+def infer_types(extraction: Extraction, bounds: Bounds,
+                find_entity: Callable[[str], TypedEntity | None]) -> dict[str, str]:
+    """Return by key a type for each entity without one: of the types that most of its facts allow, the schema's first.
 
-    It is the type of last resort for an entity whose facts allow any. `find_end` returns the entity of a name, or None
-    if it has none.
+    An entity whose facts allow any type gets the type of last resort, or is left out if the schema has none.
+    `find_entity` returns the entity that a name refers to, or None.
     """
     schema = bounds.schema
     allowed_by_fact = defaultdict[str, dict[Hashable, tuple[str, ...]]](dict)  # by entity
     for triple in extraction.triples:
         relation = bounds.find("relation", triple.relation)
-        head, tail = find_end(triple.head), find_end(triple.tail)
+        head, tail = find_entity(triple.head), find_entity(triple.tail)
         element = schema.relation_type(relation.name) if relation else None
         if relation is None or element is None or head is None or tail is None or head == tail:
             continue
         if relation.backward:
             head, tail = tail, head
-        for end, allowed in ((head, element.domain), (tail, element.range)):
-            if end.type is None:
-                allowed_by_fact[end.key][head.key, element.name, tail.key] = allowed
+        for typed, allowed in ((head, element.domain), (tail, element.range)):
+            if typed.type is None:
+                allowed_by_fact[typed.key][head.key, element.name, tail.key] = allowed
     for attribute in extraction.attributes:
-        known, owner = bounds.find("attribute", attribute.attribute), find_end(attribute.entity)
-        owned = schema.attribute_type(known.name) if known else None
-        if owned and owner and owner.type is None:
-            allowed_by_fact[owner.key][owned.name, canonical_name(attribute.value)] = owned.owners
+        known, owner = bounds.find("attribute", attribute.attribute), find_entity(attribute.entity)
+        attribute_element = schema.attribute_type(known.name) if known else None
+        if attribute_element and owner and owner.type is None:
+            fact_key = (attribute_element.name, canonical_name(attribute.value))
+            allowed_by_fact[owner.key][fact_key] = attribute_element.owners
     types: dict[str, str | None] = {}
     for entity, facts in allowed_by_fact.items():
-        candidates = {name for allowed in facts.values() for name in allowed} - {ANY}
+        candidates = set[str]().union(*facts.values()) - {ANY}
         facts_allowing = {name: sum(schema.is_a(name, allowed) for allowed in facts.values()) for name in candidates}
         types[entity] = min(candidates, key=lambda name: (-facts_allowing[name], bounds.position(name)),
                             default=bounds.last_resort)
@@ -104,13 +107,14 @@ _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
 
 def is_declared(label: str, text: str, lines: Sequence[Line], start: int) -> bool:
-    """Return True if the author of a text wrote a label as a label at a place, so no reasoner invented it."""
+    """Return True if the label of what is said at a place is a heading of a table, form or section, not invented."""
     if text.startswith("|", start):  # a row of a table, whose labels are its headers
         return True
     field = _FIELD.match(text, start)
     author_labels = [field["name"]] if field else []
     line = next((line for line in lines if line.start >= start), None)
     if line is not None:
+        # Of the headings above the line, only the nearest can be the label of what it says.
         author_labels += [*line.above[-1:], line.caption]
     return label in map(label_key, filter(None, author_labels))
 
@@ -122,11 +126,12 @@ def section_note(lines: Sequence[Line], title: str, start: int, *known: str) -> 
     in two elections would be two values of one thing.
     """
     line = next((line for line in reversed(lines) if line.start <= start), None)
-    if line is None or line.is_code:
+    if line is None or line.is_code:  # code has no sections
         return ""
     names = {*known, title}
-    section = section_of(line, "", names)
-    is_new = not set(stems(section)) <= set(stems(" ".join(known).replace("_", " ")))
-    if not is_new or not (is_item(line.text, 0) or _YEAR.search(section)):
+    section = section_of(line, "", names)  # without the title, which is the same for the whole document
+    has_new_words = not set(stems(section)) <= set(stems(" ".join(known).replace("_", " ")))
+    distinguishes_values = is_item(line.text, 0) or _YEAR.search(section)
+    if not (has_new_words and distinguishes_values):
         return ""
     return f"{SECTION[has_han(section)]}: {section_of(line, title, names)}"

@@ -42,14 +42,16 @@ from .words import (
 
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Small words of a time, which the text may leave out."""
+# Words that a name may have although the source does not have them.
 _NOT_CONTENT = ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
-_MOST_CONTENT = 15  # maximum number of content words of a name whose words need not follow each other in the source
+_MOST_CONTENT = 15
+"""The most content words of a name whose words need not follow each other in the source; more are a sentence."""
 _LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)\s"
           r"|不?超过|不?[多少]于|[至最][多少]")
 _BEFORE_NUMBER = re.compile(rf"(?:{_LIMIT})\Z", re.IGNORECASE)
 _BEFORE_TEXT = re.compile(rf"(?:{_LIMIT}|\b(?:no|not|never|without)\s|没有|并无)\Z", re.IGNORECASE)
 """The words before a value that limit or deny it: without them, the value would say something else."""
-_LONGEST_LIMIT = 20  # characters of such words
+_LONGEST_LIMIT = 20  # more characters than any of these words have
 _BARE_TIMES = frozenset({"planned", "former", "计划", "原"})
 """Times that a text may state by the tense of its verbs alone ("will be", "was"), so it need not have these words."""
 _SPEAKERS = frozenset({"narrator", "speaker", "author", "writer", "叙述者", "作者", "笔者", "说话人"})
@@ -73,6 +75,8 @@ class Grounded(NamedTuple):
 
 
 class _Sentence(NamedTuple):
+    """A sentence's place, and its folded words."""
+
     span: Span
     words: frozenset[str]
 
@@ -120,6 +124,7 @@ class SourceText:
         """Return the first place where the text has a quote letter by letter, on word boundaries, or None."""
         wanted = quote.strip()
         start = self.text.find(wanted) if wanted else -1
+        # Skip places where the quote is only a part of longer words.
         while start >= 0 and (is_inside_word(self.text, start) or is_inside_word(self.text, start + len(wanted))):
             start = self.text.find(wanted, start + 1)
         return self._span(start, start + len(wanted)) if start >= 0 else None
@@ -139,8 +144,9 @@ class SourceText:
         """
         tokens = words(canonical_name(name))
         if not tokens:  # the name has only signs
-            return self._in_its_words(name, self.verbatim(name))
-        if (version := name_version(name.strip(), self._titles)) and (place := self.find(name)):
+            return self._ground_at(self.verbatim(name), name)
+        version = name_version(name.strip(), self._titles)
+        if version and (place := self.find(name)):
             return Grounded(version, place)
         if grounded := self._ground_words(name, tokens):
             return grounded
@@ -148,10 +154,13 @@ class SourceText:
             return self.ground_value(name, "date")
         type_words = {singular(word) for word in words(own_type)}
         without_type = [word for word in tokens if singular(word) not in type_words]
+        has_type_word = len(without_type) < len(tokens)
         if self._is_composed(name, tokens) or (
-                len(without_type) < len(tokens) and self._is_composed(" ".join(without_type), without_type)):
+                has_type_word and self._is_composed(" ".join(without_type), without_type)):
             return Grounded(name.strip(), self.sentence(name))
-        speaker = _FIRST_PERSON.search(self.text) if bare_words(tokens) in _SPEAKERS and self._titles else None
+        if bare_words(tokens) not in _SPEAKERS or not self._titles:  # without a title, all narrators would be one
+            return None
+        speaker = _FIRST_PERSON.search(self.text)
         if speaker is None:
             return None
         whole_name = f"{self._titles[0]}的{name.strip()}" if is_cjk(name) else f"{name.strip()} of {self._titles[0]}"
@@ -164,7 +173,7 @@ class SourceText:
         variants = [variant for variant in (tokens, without_article, without_parenthesis) if variant]
         for variant in variants:
             if place := self._words.find(join_words(variant)):
-                return self._in_its_words(name, self._span(*place))
+                return self._ground_at(self._span(*place), name)
         bare = [bare_words(variant) for variant in variants]
         for wanted in bare:
             if place := self._bare_words.find(wanted):
@@ -172,12 +181,16 @@ class SourceText:
         return Grounded(name.strip(), self.sentence(name)) if self._is_in_title(bare) else None
 
     def _is_in_title(self, bare: Sequence[str]) -> bool:
-        """Return True if a title above the text has one of some names; an empty text can quote no sentence for it."""
-        return bool(self.text) and any(title.find(wanted) for title in map(bare_places, self._titles)
-                                       for wanted in bare)
+        """Return True if a title above the text has one of some names, given as bare words."""
+        titles = map(bare_places, self._titles)
+        # An empty text has no sentence to quote for the name.
+        return bool(self.text) and any(title.find(wanted) for title in titles for wanted in bare)
 
     def _is_composed(self, name: str, tokens: Sequence[str]) -> bool:
-        """Return True if a name's words are scattered over text and titles, or it is a description: "Ada's room"."""
+        """Return True if text and titles have the words of a name of several words, in different places.
+
+        If no title has any of them, the name must be a description, such as "Ada's room".
+        """
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not self.text or not 1 < len(content) <= _MOST_CONTENT:
             return False
@@ -187,46 +200,57 @@ class SourceText:
         above = {singular(word) for title in self._titles for word in words(title)}
         if not singulars <= above | {singular(word) for word, _, _ in self._words.places}:
             return False
-        # Words of other names alone compose none: "Ada Lund" is nobody where Ada and Mr. Lund are.
+        # Not all words may be capitalised in the source: "Ada Lund" is nobody if the source names Ada and Mr. Lund.
         written = chain.from_iterable(WORD.findall(text) for text in (self.text, *self._titles))
         common = {singular(word) for word in written if word.islower() or word[0].isdigit()}
         if singulars.isdisjoint(common):
             return False
         if not singulars.isdisjoint(above):
             return True
-        # Without a word in a title: a description with all of its words in a sentence, or with the names in it whole.
-        names, others = _NAMES.findall(name), set(words(_NAMES.sub(" ", name))) - _NOT_CONTENT
+        # A description without names must have all its words in one sentence; the names in one must be in the text.
+        names, other_words = _NAMES.findall(name), set(words(_NAMES.sub(" ", name))) - _NOT_CONTENT
         if not names:
-            return any(others <= sentence.words for sentence in self._sentences)
-        return bool(others) and all(self._bare_words.find(bare_words(words(one))) for one in names)
+            return any(other_words <= sentence.words for sentence in self._sentences)
+        return bool(other_words) and all(self._bare_words.find(bare_words(words(one))) for one in names)
 
     def _is_composed_of_characters(self, content: Sequence[str]) -> bool:
-        """Return True if the source has each character beside a neighbour in the name, and a title has two."""
+        """Return True if the source has each character beside a neighbour in the name, and a title has two neighbours.
+
+        Single characters alone prove nothing: any longer text has most of them.
+        """
         above_text = "\n".join(fold_text(title)[0] for title in self._titles)
         text = f"{fold_text(self.text)[0]}\n{above_text}"
-        if not any(first + second in above_text for first, second in pairwise(content)):
+        has_title_pair = any(first + second in above_text for first, second in pairwise(content))
+        if not has_title_pair:
             return False
-        padded = ["\n", *content, "\n"]
-        return all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
-                   for before, word, after in zip(padded, content, padded[2:], strict=False))
+        padded = ["\n", *content, "\n"]  # so that the first and the last word have neighbours, too
+        for before, word, after in zip(padded, content, padded[2:], strict=False):
+            has_neighbour = f"{before}{word}" in text or f"{word}{after}" in text
+            is_whole_word = len(word) > 1 and word in text  # a word or number of another script
+            if not (has_neighbour or is_whole_word):
+                return False
+        return True
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2").
 
         Prompts show what a relative date means, "last month [2015-09]", so a value may have this note.
         """
-        grounded = self._ground_bare_value(value, kind, unit)
+        grounded = self._ground_without_limit(value, kind, unit)
         if grounded is None and MEANT.search(value):
-            without_note = self._ground_bare_value(MEANT.sub("", value), kind, unit)
-            grounded = without_note and without_note._replace(
-                shown=one_line(self._relative.explain(without_note.span)), quoted=True)
-        if kind == "date":
-            relative = None if grounded and parse_date(grounded.shown) else self._relative.find(value)
-            if relative is None:
-                return grounded
-            stored, date = relative
-            return Grounded(stored, self._span(date.start, date.end), quoted=True)
-        return self._with_limit(grounded) if grounded else None
+            without_note = self._ground_without_limit(MEANT.sub("", value), kind, unit)
+            if without_note:
+                with_text_dates = one_line(self._relative.explain(without_note.span))
+                grounded = without_note._replace(shown=with_text_dates, quoted=True)
+        if kind != "date":
+            return self._with_limit(grounded) if grounded else None
+        if grounded and parse_date(grounded.shown):
+            return grounded  # the source's words are a date by themselves
+        relative = self._relative.find(value)
+        if relative is None:
+            return grounded
+        stored, date = relative
+        return Grounded(stored, self._span(date.start, date.end), quoted=True)
 
     def _with_limit(self, grounded: Grounded) -> Grounded:
         """Return a value with the words before it in the text that limit or deny it."""
@@ -238,37 +262,41 @@ class SourceText:
             return grounded
         return Grounded(limit[0] + grounded.shown, self._span(limit.start(), grounded.span.end), quoted=True)
 
-    def _ground_bare_value(self, value: str, kind: ValueKind, unit: str) -> Grounded | None:
+    def _ground_without_limit(self, value: str, kind: ValueKind, unit: str) -> Grounded | None:
         """Return where the source has a value, as it is written or with an equal number or date, or None."""
         normal = parse_value(value, kind, unit)
         exact = self.verbatim(value)
         place = exact or self.find(value)
-        if not normal:
-            return self._in_its_words(value, place) or self._ground_text(value)
+        if not normal:  # a text, or nothing of this kind
+            return self._ground_at(place, value) or self._ground_in_any_form(value)
         equal_values = [(span, other) for span in self._values
                         if (other := parse_value(span.quote, kind, unit)) and means(normal, other, kind)]
         if not equal_values:
             # The 5 of "5 million" is not five.
             is_part_of_number = place is not None and kind == "number" and any(
                 span.start <= place.start and place.end <= span.end for span in self._values)
-            return None if is_part_of_number else self._in_its_words(value, place)
+            return None if is_part_of_number else self._ground_at(place, value)
         # Prefer the same spelling, then the same normal form, then the first.
         wanted = canonical_name(value)
-        best, _ = min(equal_values, key=lambda item: (canonical_name(item[0].quote) != wanted, item[1] != normal,
-                                                      item[0].start))
+        best, _ = min(equal_values, key=lambda span_and_normal: (
+            canonical_name(span_and_normal[0].quote) != wanted, span_and_normal[1] != normal, span_and_normal[0].start))
         if exact is not None and exact.start <= best.start and best.end <= exact.end:
-            return Grounded(value.strip(), exact)  # with its sign, as in "~68"
+            return Grounded(value.strip(), exact)  # it has more than the number, such as the sign of "~68"
         return Grounded(best.quote, best, quoted=canonical_name(best.quote) != wanted)
 
-    def _ground_text(self, value: str) -> Grounded | None:
+    def _ground_in_any_form(self, value: str) -> Grounded | None:
         """Return where the text or a title above it has a value's words without regard to articles and plurals."""
         wanted = bare_words(words(value))
         if place := self._bare_words.find(wanted):
             return Grounded(value.strip(), self._span(*place))
         return Grounded(value.strip(), self.sentence(value)) if self._is_in_title([wanted]) else None
 
-    def _in_its_words(self, extracted: str, span: Span | None) -> Grounded | None:
-        """Return a name or value found at a span: in its extracted words if the text has exactly these."""
+    def _ground_at(self, span: Span | None, extracted: str) -> Grounded | None:
+        """Return a name or value found at a span, or None without a span.
+
+        It keeps its extracted words if the text has them letter by letter. Otherwise, it gets the words at the span,
+        with a sign or a bracket beside the span that belongs to them.
+        """
         wording = extracted.strip()
         if span is None:
             return None
@@ -280,7 +308,7 @@ class SourceText:
         # A bracket or quotation mark next to the span may belong to an unpaired one inside it.
         for opening, closing in PAIRS:
             opened, closed = span.quote.count(opening), span.quote.count(closing)
-            is_odd_quote = opening == closing and opened % 2
+            is_odd_quote = opening == closing and opened % 2  # its other half may be on either side
             if (is_odd_quote or opened > closed) and self.text.startswith(closing, end):
                 end += 1
             elif (is_odd_quote or opened < closed) and start and self.text.startswith(opening, start - 1):
@@ -289,12 +317,12 @@ class SourceText:
         return Grounded(without_markup(whole.quote), whole, quoted=True)
 
     def sentence(self, *hints: str) -> Span:
-        """Return the sentence that shares most words with the hints; the first one of equals."""
+        """Return the sentence that shares most words with the hints, the first one of equals; else the whole text."""
         closest = _closest_sentence(self._sentences, hints)
         return closest.span if closest else self._span(0, len(self.text))
 
     def sentence_around(self, span: Span) -> Span:
-        """Return the sentence in which a span begins."""
+        """Return the sentence in which a span begins, or the span itself if it is in no sentence."""
         return next((one.span for one in self._sentences if one.span.start <= span.start < one.span.end), span)
 
     def support(self, evidence: str, *hints: str) -> Span:
@@ -304,7 +332,8 @@ class SourceText:
             return self.sentence(*hints)
         quoted = [one for one in self._sentences if one.span.start < place.end and place.start < one.span.end]
         closest = _closest_sentence(quoted, hints)
-        return closest.span if closest and len(closest.span.quote) <= _LONGEST_QUOTE else place
+        is_short = closest is not None and len(closest.span.quote) <= _LONGEST_QUOTE
+        return closest.span if closest and is_short else place
 
     def ground_time(self, extracted_time: str, label: str = "") -> str:
         """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.
@@ -323,32 +352,41 @@ class SourceText:
         grounded_qualifiers = []
         for qualifier in qualifiers:
             _, value = re.split("[:：]", qualifier, maxsplit=1)
-            if all(map(self._has, value.strip().split(" > "))):
+            if all(map(self._has_words, value.strip().split(" > "))):  # each heading of a section such as "A > B"
                 grounded_qualifiers.append(one_line(qualifier))
         return "; ".join([*times, *conditions, *grounded_qualifiers])
 
     def _is_condition(self, part: str, label: str) -> bool:
-        """Return True if words say neither when a fact holds nor what its label says; numbers must be the text's."""
-        is_more = read_time(part) is None and any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
-        return is_more and len(part) <= LONGEST and (not any(map(str.isdigit, part)) or self._has(part))
+        """Return True if words limit a fact: they are no time, and say more than its label.
 
-    def _has(self, value: str) -> bool:
-        return self.find(value) is not None or self._ground_text(value) is not None
+        Words with digits must be in the text, because a wrong number would be a wrong fact.
+        """
+        has_new_words = any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
+        has_digits = any(map(str.isdigit, part))
+        return (has_new_words and read_time(part) is None and len(part) <= LONGEST
+                and (not has_digits or self._has_words(part)))
+
+    def _has_words(self, value: str) -> bool:
+        return self.find(value) is not None or self._ground_in_any_form(value) is not None
 
     def _ground_when(self, when: str) -> str:
         """Return the text's words that state the same time; "" if it does not state this time."""
         if len(when) > LONGEST:
             return ""
         time = read_time(when)
-        relative = one_line(self._relative.find_in(when, lambda word: word in _BETWEEN_WORDS or self._has(word)))
-        if time is None or (relative and not (time.start or time.end)):
+        relative = one_line(self._relative.find_in(when, lambda word: word in _BETWEEN_WORDS or self._has_words(word)))
+        # Words such as "since yesterday" have no date of their own, so only the text's relative dates can explain them.
+        has_own_date = time is not None and bool(time.start or time.end)
+        if time is None or (relative and not has_own_date):
             return relative
         place = self.find(when) or self.find(" ".join(word for word in words(when) if word not in _BETWEEN_WORDS))
         stated = read_time(place.quote) if place else None
-        if place and stated and stated._replace(words="") == time._replace(words=""):
+        is_same_time = stated is not None and stated._replace(words="") == time._replace(words="")
+        if place and is_same_time:
             return one_line(place.quote)
         if relative:
             return relative
+        # The text need not have a word such as "former", but must state a date that follows it.
         mark, _, date = when.partition(" ")
         if date and mark.lower() in _BARE_TIMES and (date_words := self._ground_when(date)):
             return f"{mark} {date_words}"
@@ -356,5 +394,6 @@ class SourceText:
 
 
 def _closest_sentence(sentences: Sequence[_Sentence], hints: Sequence[str]) -> _Sentence | None:
+    """Return the first sentence with the most words of the hints, or None if there are no sentences."""
     wanted = {word for hint in hints for word in words(hint)}
     return max(sentences, key=lambda sentence: len(wanted & sentence.words), default=None)

@@ -52,15 +52,17 @@ class Bounds:
         An open schema admits every label unchanged, and a blank entity type as `ROOT_TYPE`.
         """
         key = label_key(label)
-        if exact_name := self._names[kind].get(key):
-            return Known(exact_name)
+        if name_in_schema := self._names[kind].get(key):
+            return Known(name_in_schema)
         if kind == "relation" and key in self._backward:
             return Known(self._backward[key], backward=True)
         if self.schema.open:
             name = label.strip() or (ROOT_TYPE if kind == "entity_type" else "")
             return Known(name) if name else None
         with_same_stems = self._stems[kind].get(stems(key), set())
-        return Known(min(with_same_stems), "mapped_label") if len(with_same_stems) == 1 else None
+        if len(with_same_stems) != 1:  # of several elements, none is more likely meant
+            return None
+        return Known(min(with_same_stems), "mapped_label")
 
     @cached_property
     def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:
@@ -81,7 +83,8 @@ class Bounds:
         """Return the type that a person assigned to a canonical name if the schema has it, else the extracted type."""
         decided_name = self._decided.get((name, known.name))
         decided = self.find("entity_type", decided_name) if decided_name else None
-        return decided if decided and decided.repair is None else known
+        is_exact = decided is not None and decided.repair is None  # a similar label is not what the person chose
+        return decided if decided and is_exact else known
 
     def is_type_name(self, name: str) -> bool:
         """Return True if a name is a type's name: a film extracted as "film" is not an entity."""
@@ -112,15 +115,19 @@ class Bounds:
 
         That is an inverse that the schema lists first, or a symmetric relation whose ends are not sorted.
         """
-        element, inverse = self.schema.relation_type(relation), self._first_inverses.get(relation)
+        inverse = self._first_inverses.get(relation)
         if inverse and self.schema.fits(tail_type, inverse, head_type):
             return inverse
-        may_be_exchanged = element is not None and element.symmetric and not is_sorted
-        return relation if may_be_exchanged and self.schema.fits(tail_type, relation, head_type) else None
+        element = self.schema.relation_type(relation)
+        has_unsorted_ends = element is not None and element.symmetric and not is_sorted
+        return relation if has_unsorted_ends and self.schema.fits(tail_type, relation, head_type) else None
 
     @cached_property
     def last_resort(self) -> str | None:
-        """The type of an entity about which nothing is known: the root type if the schema has it, or its own."""
+        """The type of an entity about which nothing is known; None if the schema has no such type.
+
+        That is the root type if the schema is open or lists it, else the type that it marks as its last resort.
+        """
         if self.schema.open or ROOT_TYPE in self._positions:
             return ROOT_TYPE
-        return next((t.name for t in self.schema.entity_types if t.last_resort), None)
+        return next((entity_type.name for entity_type in self.schema.entity_types if entity_type.last_resort), None)

@@ -10,6 +10,7 @@ from ...text.cleaning import one_line
 from ...text.dates import MEANT, find_dates, parse_date
 from ...text.relative_dates import RelativeDate, relative_dates, with_meant_dates
 
+# A date or two dates that Banyan wrote in a prompt for a relative one: "2024-03" or "2024-03-04/2024-03-10".
 _INTERVAL = re.compile(r"\d{4}(?:-\d\d){1,2}(?:/\d{4}(?:-\d\d){1,2})?")
 
 
@@ -27,7 +28,8 @@ class RelativeTimes:
 
     def find(self, value: str) -> tuple[str, RelativeDate] | None:
         """Return the relative date that a value is, "yesterday" or "2024-03-04", and how it is stored; None if none."""
-        as_words, as_date = canonical_name(MEANT.sub("", value)), parse_date(value) or value.strip()
+        as_words = canonical_name(MEANT.sub("", value))
+        as_date = parse_date(value) or value.strip()  # an interval is no single date, and is compared as it is written
         for words, date in self._dates:
             if as_date == date.meant or as_words == canonical_name(words):
                 return f"{words} [{date.meant}]", date
@@ -37,15 +39,18 @@ class RelativeTimes:
         """Return words such as "since yesterday" with the meant date; "" if the text has no such date or words."""
         as_words = (re.search(rf"{re.escape(words)}(?:{MEANT.pattern})?", when, re.IGNORECASE)
                     for words, _ in self._dates)
-        places = (match.span() for match in chain(filter(None, as_words), _INTERVAL.finditer(when)))
+        as_dates = _INTERVAL.finditer(when)
+        places = (match.span() for match in chain(filter(None, as_words), as_dates))
         for start, end in chain(places, find_dates(when)):
             found = self.find(when[start:end])
+            # Words before the date, such as "until", change what the time is, so the text must have them.
             if found and all(map(is_in_text, when[:start].split())):
                 stored, _ = found
                 return f"{when[:start]}{stored}{when[end:]}"
         return ""
 
 
+# A version such as "3.9.0rc1" or "beta 2", and a series such as "Python 3.9" in a title.
 _STAGE = r"(?:alpha|beta|rc|(?:release )?candidate|preview|milestone)"
 _VERSION = re.compile(rf"(?:v\.? ?|version )?(?P<number>\d+(?:\.\d+)+)(?P<rest>(?: ?(?:{_STAGE}|[abr]c?) ?\d+| final)?)"
                       rf"|{_STAGE} ?\d+", re.IGNORECASE)

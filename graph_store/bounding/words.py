@@ -26,7 +26,7 @@ _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 _FRACTION_SLASH = "\u2044"
 PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
-_INFLECTABLE = re.compile(r"[a-z]{4,}")
+_INFLECTABLE = re.compile(r"[a-z]{4,}")  # shorter words, such as "gas" and "bus", rarely end with a plural's "s"
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)")
 _MARKUP = re.compile(r"\\(?P<escaped>[^\w\s]|_)|`+|\*\*|(?<![\w/])_+|_+(?![\w/])|\](?:\([^()\s]{0,1000}\)?)"
                      r"|(?<!\w)\[(?=\w[^\[\]]*$)")
@@ -45,7 +45,8 @@ _CJK_CHARACTER = re.compile(f"[{CJK}]")
 
 def words(text: str) -> list[str]:
     """Return the words of a text, folded: runs of letters and digits, and single CJK characters."""
-    return WORD.findall(text.lower() if text.isascii() else fold_text(text)[0])
+    folded = text.lower() if text.isascii() else fold_text(text)[0]  # the same for ASCII, and faster
+    return WORD.findall(folded)
 
 
 def word_places(text: str) -> list[tuple[str, int, int]]:
@@ -54,8 +55,9 @@ def word_places(text: str) -> list[tuple[str, int, int]]:
         return [(match[0], *match.span()) for match in WORD.finditer(text.lower())]
     folded, offsets = fold_text(text)
     next_offsets = [*offsets[1:], len(text)]  # accents, which fold to nothing, belong to the letter before them
-    return [(match[0], offsets[match.start()], max(offsets[match.end() - 1] + 1, next_offsets[match.end() - 1]))
-            for match in WORD.finditer(folded)]
+    # One character may fold to several ("ﬁ" to "fi"): a word that ends within them ends after the character.
+    ends = [max(offset + 1, next_offset) for offset, next_offset in zip(offsets, next_offsets, strict=False)]
+    return [(match[0], offsets[match.start()], ends[match.end() - 1]) for match in WORD.finditer(folded)]
 
 
 def fold_text(text: str) -> tuple[str, list[int]]:
@@ -83,7 +85,7 @@ class JoinedWords:
         self._starts: dict[int, int] = {}  # by offset in the joined text: where a word starts in the source
         self._ends: dict[int, int] = {}  # the offset in the source where a word ends, by the offset in the joined text
         for part, joined_end, (_, start, end) in zip(parts, accumulate(map(len, parts)), places, strict=True):
-            self._starts[joined_end - len(part.removeprefix("|"))] = start
+            self._starts[joined_end - len(part.removeprefix("|"))] = start  # a word begins after its separator
             self._ends[joined_end] = end
 
     def find(self, wanted: str) -> tuple[int, int] | None:
@@ -114,7 +116,8 @@ def join_words(tokens: Iterable[str]) -> str:
 
 def singular(word: str) -> str:
     """Return a word of at least four English letters without the ending of a plural; others are unchanged."""
-    if not _INFLECTABLE.fullmatch(word) or not word.endswith("s") or word.endswith("ss"):
+    has_plural_ending = word.endswith("s") and not word.endswith("ss")
+    if not _INFLECTABLE.fullmatch(word) or not has_plural_ending:
         return word
     if word.endswith("ies"):
         return f"{word[:-3]}y"
@@ -161,6 +164,7 @@ def stems(label: str) -> tuple[str, ...]:
 
 
 def _stem(word: str) -> str:
+    """Return a word's stem; of a noun with an ending of agents or acts, only a plural's "s" is removed."""
     if not (word.isascii() and word.isalpha()):
         return word
     without_plural = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
@@ -168,7 +172,7 @@ def _stem(word: str) -> str:
 
 
 def is_inside_word(text: str, position: int) -> bool:
-    """Return True if the characters on both sides of a position belong to one word."""
+    """Return True if the characters on both sides of a position belong to one word; False at either end of the text."""
     if not 0 < position < len(text):
         return False
     return bool(_LETTERS.match(text, position - 1)) or unicodedata.combining(text[position]) != 0

@@ -56,7 +56,7 @@ _ARTICLES = frozenset({"the", "a", "an"})
 _ACRONYM_LETTERS = range(2, 9)
 _LEAST_LETTERS = 5  # of two names that differ in blanks and marks alone, to merge them without asking
 _YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")  # a month or a span of years
-_FEW_WORDS = 2  # up to so many words, "Chapter 2" and "Second Chapter" may be of two things
+_FEW_WORDS = 2  # names of so few words that differ in a numeral may be of two things: "Chapter 2", "Second Chapter"
 
 
 class NameMatch(NamedTuple):
@@ -76,13 +76,13 @@ class FoldedName(NamedTuple):
     name: str
     exact: str  # the key with its accents
     key: str  # the folded words, joined by spaces
-    article: bool  # true if the name begins with an article
+    has_article: bool  # true if the name begins with an article
     words: tuple[str, ...]  # the words without accents, article and punctuation, with some abbreviations spelled out
     date: str  # the date that the name is, or ""
     numerals: str  # the key's words sorted, with all numerals as figures: "2 war world" for "World War II"
-    company: tuple[str, str]  # the key without a company's legal form, and that form or ""
-    titled: tuple[str, str]  # the key without a person's titles, and these titles
-    acronym: bool  # true if it is written like an acronym: one word of two to eight capitals
+    without_legal_form: tuple[str, str]  # the key without a company's legal form, and that form or ""
+    without_title: tuple[str, str]  # the key without a person's titles, and these titles or ""
+    is_acronym: bool  # true if it is written like an acronym: one word of two to eight capitals
 
     def spelled_umlauts(self) -> str:
         """Return the key with two letters for each umlaut ("goerli" for "Görli"), as keyboards without them write."""
@@ -98,25 +98,27 @@ class FoldedName(NamedTuple):
 
     def is_capitalised(self) -> bool:
         """Return True if its first word, after the article, begins with a capital."""
-        return self.name.split()[1 if self.article else 0][0].isupper()
+        return self.name.split()[1 if self.has_article else 0][0].isupper()
 
 
 @lru_cache(20_000)
 def fold(name: str) -> FoldedName:
     """Return a name with the forms in which it is compared."""
-    text, own = canonical_name(name), _OWN_ACRONYM.match(name)
-    if own and own["acronym"].casefold() in initials_of(_name_words(canonical_name(own["base"]))):
-        text = canonical_name(own["base"])  # "World Health Organization (WHO)" with its acronym is the same name
+    text, with_acronym = canonical_name(name), _OWN_ACRONYM.match(name)
+    if with_acronym:  # "World Health Organization (WHO)" is the same name as without its acronym
+        full_name = canonical_name(with_acronym["base"])
+        if with_acronym["acronym"].casefold() in initials_of(_name_words(full_name)):
+            text = full_name
     exact = _name_words(text)
     words = tuple(map(_without_accents, exact))
     first_word, _, rest = text.partition(" ")
     key, letters = " ".join(words), [sign for sign in name if sign.isalpha()]
-    is_acronym = (len(words) == 1 and len(letters) in _ACRONYM_LETTERS and all(map(str.isupper, letters))
-                  and key.isalpha())
+    has_capitals_alone = len(letters) in _ACRONYM_LETTERS and all(map(str.isupper, letters))
+    is_acronym = len(words) == 1 and key.isalpha() and has_capitals_alone
     return FoldedName(
-        name=name, exact=" ".join(exact), key=key, article=bool(words and rest) and first_word in _ARTICLES,
+        name=name, exact=" ".join(exact), key=key, has_article=bool(words and rest) and first_word in _ARTICLES,
         words=words, date=parse_date(name), numerals=" ".join(sorted(_ORDINALS.get(word, word) for word in words)),
-        company=_legal_form(key, words, name), titled=_without_title(words), acronym=is_acronym)
+        without_legal_form=_legal_form(key, words, name), without_title=_without_title(words), is_acronym=is_acronym)
 
 
 def _name_words(text: str) -> list[str]:
@@ -124,7 +126,7 @@ def _name_words(text: str) -> list[str]:
     parts = _SEPARATORS.sub(" ", _AND.sub(" and ", _APOSTROPHES.sub("", text))).split()
     if len(parts) > 1 and parts[0] in _ARTICLES and not text.startswith("a."):  # "A. Lee" begins with an initial
         parts = parts[1:]
-    spelled = [*(_LEADING_FORMS.get(part, part) for part in parts[:-1]), *parts[-1:]]
+    spelled = [*(_LEADING_FORMS.get(part, part) for part in parts[:-1]), *parts[-1:]]  # the last word leads no other
     joined: list[str] = []
     follows_letter = False
     for part in spelled:  # adjacent single letters are one abbreviation: "j. r. r. tolkien" is "jrr tolkien"
@@ -153,7 +155,7 @@ def _without_accents(word: str) -> str:
 def _legal_form(key: str, words: Sequence[str], name: str) -> tuple[str, str]:
     """Return a name's key without its company's legal form, and this form; "" if it has none."""
     han = _LEGAL_HAN.search(key)
-    if han and han[0] != key:
+    if han and han[0] != key:  # a name of nothing but a legal form stays whole
         return key[:han.start()] + key[han.end():], han[0]
     if len(words) > 1 and words[0] in _LEGAL and not words[0].isascii():  # a Russian form comes first
         return " ".join(words[1:]), words[0]
@@ -182,20 +184,21 @@ def initials_of(words: Sequence[str]) -> set[str]:
     return {"".join(word[0] for word in words), "".join(word[0] for word in words if word not in _SMALL_WORDS)} - {""}
 
 
-def contradict(first: FoldedName, second: FoldedName) -> bool:
+def differ_as_dates(first: FoldedName, second: FoldedName) -> bool:
     """Return True if two names are different dates, or just one of them is a date."""
     return first.date != second.date
 
 
 def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = False,
                 person: bool = False) -> NameMatch | None:
-    """Return the strongest rule that ties two names, or None if they contradict or have too little in common.
+    """Return the strongest rule by which two names may be of one thing; None if no rule applies or dates differ.
 
     `organisation` and `person` say that both names are known to be an organisation's or a person's.
     """
-    if not first.key or not second.key or contradict(first, second):
+    if not first.key or not second.key or differ_as_dates(first, second):
         return None
-    if first.date:  # the second's date is the same, or they would contradict
+    if first.date:  # and the second is the same date
+        # "Early 2020" and "late 2020" are two things; 2020-11 may be a month or a span of years.
         is_inexact = any(_INEXACT.intersection(name.words)
                          or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)) for name in (first, second))
         return None if is_inexact else NameMatch("date", prior=0.97)
@@ -210,10 +213,10 @@ def _match_same_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if first.key != second.key:
         return None
     is_one_word = len(first.words) == 1
-    if first.article != second.article and (is_one_word or first.is_capitalised() != second.is_capitalised()):
+    if first.has_article != second.has_article and (is_one_word or first.is_capitalised() != second.is_capitalised()):
         # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
         return NameMatch("spelling", prior=0.6, loose=True)
-    if is_one_word and first.acronym != second.acronym:  # US and us
+    if is_one_word and first.is_acronym != second.is_acronym:  # US and us
         return NameMatch("spelling", prior=0.6)
     if first.exact != second.exact and is_one_word:  # the accent may change the meaning of a word: Rosé and rose
         return NameMatch("spelling", prior=0.75)
@@ -224,17 +227,17 @@ def _match_other_spelling(first: FoldedName, second: FoldedName, *, person: bool
     """Match two names that differ in umlauts, number, spaces, numerals, or the order of their words."""
     if first.spelled_umlauts() == second.spelled_umlauts():
         return NameMatch("spelling", prior=0.9)
-    if first.singular() == second.singular() and not person:
+    if first.singular() == second.singular() and not person:  # Robert is not Roberts
         # A single word with a capital may be another thing in the plural: Windows is no window.
-        is_common = first.name.islower() and second.name.islower()
-        return NameMatch("spelling", prior=0.85 if is_common or len(first.words) > 1 else 0.6)
+        are_common_nouns = first.name.islower() and second.name.islower()
+        return NameMatch("spelling", prior=0.85 if are_common_nouns or len(first.words) > 1 else 0.6)
     if (letters := first.without_spaces()) == second.without_spaces():
         # "tool room" and "toolroom", but red wood may be no Redwood.
         is_alike = first.name[0].isupper() == second.name[0].isupper() and len(letters) >= _LEAST_LETTERS
         return NameMatch("spelling", prior=0.95 if is_alike else 0.8)
     if first.numerals != second.numerals:
         return None
-    if sorted(first.words) != sorted(second.words):
+    if sorted(first.words) != sorted(second.words):  # other numerals: "Second World War", "World War II"
         return NameMatch("spelling", prior=0.85 if len(first.words) > _FEW_WORDS else 0.6)
     if sorted((first.name.count(","), second.name.count(","))) == [0, 1]:  # "Lee, Ann" and "Ann Lee"
         return NameMatch("person", prior=0.92)
@@ -244,13 +247,16 @@ def _match_other_spelling(first: FoldedName, second: FoldedName, *, person: bool
 def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool, person: bool,
                          ) -> NameMatch | None:
     """Match two names if one omits a company's legal form ("Inc"), a person's title ("Dr") or a folder."""
-    (base, form), (other_base, other_form) = first.company, second.company
-    if base == other_base and not (form and other_form and form != other_form):
+    (base, form), (other_base, other_form) = first.without_legal_form, second.without_legal_form
+    are_other_forms = bool(form and other_form) and form != other_form
+    if base == other_base and not are_other_forms:
         # Unless both are known to be organisations, "Apple" may be something else than "Apple Inc".
         return NameMatch("legal_form", prior=0.93 if organisation else 0.7, loose=not organisation)
-    (base, title), (other_base, other_title) = first.titled, second.titled
-    is_name = not first.name[0].islower() and not second.name[0].islower() and (person or " " in base)
-    if base == other_base and not (title and other_title) and is_name:
+    (base, title), (other_base, other_title) = first.without_title, second.without_title
+    are_capitalised = not first.name[0].islower() and not second.name[0].islower()
+    # Unless both are persons, one word alone may be another thing: "General Motors" is not "Motors".
+    are_persons = are_capitalised and (person or " " in base)
+    if base == other_base and not (title and other_title) and are_persons:
         return NameMatch("title", prior=0.6, loose=True)
     # "execution-specs" in the folder "ethereum/execution-specs"; one word alone may be in several folders.
     if any(len(short.words) > 1 and short.name.islower() and long.name.endswith(f"/{short.name}")
@@ -259,21 +265,21 @@ def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation:
     return None
 
 
-def stand_for(first: FoldedName, second: FoldedName) -> bool:
+def is_acronym_of_other(first: FoldedName, second: FoldedName) -> bool:
     """Return True if one of two names is an acronym that consists of the other's initials."""
-    return any(short.acronym and short.key in initials_of(long.words)
+    return any(short.is_acronym and short.key in initials_of(long.words)
                for short, long in ((first, second), (second, first)))
 
 
 def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
     """Match an acronym and a name with its initials."""
-    if not stand_for(first, second):
+    if not is_acronym_of_other(first, second):
         return None
     if f"({first.name})" in second.name or f"({second.name})" in first.name:  # "WHO" in parentheses behind its name
         return NameMatch("acronym", prior=0.95)
-    written = _WRITTEN.findall(first.name if len(first.words) > 1 else second.name)
-    is_capitalised = all(word[0].isupper() or word in _SMALL_WORDS for word in written)
-    # Two letters are the initials of many names.
+    words_of_long_name = _WRITTEN.findall(first.name if len(first.words) > 1 else second.name)
+    is_capitalised = all(word[0].isupper() or word in _SMALL_WORDS for word in words_of_long_name)
+    # Two letters are the initials of many names; other phrases than names rarely get an acronym.
     is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _ACRONYM_LETTERS.start
     return NameMatch("acronym", prior=0.45 if is_distinctive else 0.2, loose=True)
 
@@ -294,6 +300,7 @@ def _match_added_place(short: FoldedName, long: FoldedName) -> NameMatch | None:
 
 def _match_persons(first: FoldedName, second: FoldedName) -> NameMatch | None:
     """Match two names of persons with the same last word that differ in middle names or initials."""
+    # Names with equally many words are sorted, so that the order of the arguments does not matter.
     long, short = sorted((first.words, second.words), key=lambda words: (-len(words), words))
     (*long_given, family), (*short_given, other_family) = long, short
     # A person's full name has at least two words, all of letters alone, and its last one is no initial.
@@ -301,7 +308,9 @@ def _match_persons(first: FoldedName, second: FoldedName) -> NameMatch | None:
     if family != other_family or not is_full_name:
         return None
     if long_given[0] == short_given[0]:
-        remaining = iter(long_given[1:])  # "any" moves the iterator on: order counts
+        # Each further given name of the short name, or its initial, must be in the long one, in the same order: "any"
+        # moves the iterator on, so the search goes on behind the last match.
+        remaining = iter(long_given[1:])
         is_in_order = all(any(word == other or (1 in {len(word), len(other)} and word[0] == other[0])
                               for other in remaining) for word in short_given[1:])
         return NameMatch("person", prior=0.6, loose=True) if is_in_order else None

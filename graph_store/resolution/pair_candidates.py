@@ -12,10 +12,10 @@ from typing import NamedTuple
 from ...schemas.naming import label_key
 from ...schemas.resolution import Pair, pair_of
 from ..bounding.words import is_inside_word
-from .name_comparison import FoldedName, fold, initials_of, stand_for
+from .name_comparison import FoldedName, fold, initials_of, is_acronym_of_other
 
-_MOST_SHARED = 40  # the maximum number of entities with the same key whose pairs (780) are compared
-_PERSON_WORDS = range(2, 6)
+_MOST_SHARED = 40  # the most entities with one key whose pairs (780) are compared: what more share identifies nothing
+_PERSON_WORDS = range(2, 6)  # the number of words of most persons' names
 # Prefixes of keys that are not a form of a name. Forms never begin with white space, so the two cannot be confused.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 
@@ -36,11 +36,11 @@ def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
     """Return the pairs of entities to compare because their names share a key, or one is the other's initials."""
     by_key, by_acronym, by_initials = (defaultdict[str, list[str]](list) for _ in range(3))
     for entity, folded in names:
-        for key in _keys(folded):
+        for key in _comparison_keys(folded):
             by_key[key].append(entity)
         for letters in initials_of(folded.words):
             by_initials[letters].append(entity)
-        if folded.acronym:
+        if folded.is_acronym:
             by_acronym[folded.key].append(entity)
     pairs = set[Pair]()
     for entities in by_key.values():
@@ -52,21 +52,21 @@ def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
     return pairs
 
 
-def _keys(folded: FoldedName) -> set[str]:
-    """Return the keys by which a name meets others: that of its date, or else those of its forms, words and parts."""
+def _comparison_keys(folded: FoldedName) -> set[str]:
+    """Return the keys of a name: it is compared with the names that share one. A name without any word has no keys."""
     if not folded.key:
         return set()
-    if folded.date:
+    if folded.date:  # it matches only the same date, however that is written
         return {f"{_DATE}{folded.date}"}
     # All forms of a whole name are keys of one kind, so a form of one entity matches any form of another.
-    keys = {folded.key, folded.company[0], folded.titled[0], folded.without_spaces(), folded.spelled_umlauts(),
-            folded.singular()} - {""}
+    keys = {folded.key, folded.without_legal_form[0], folded.without_title[0], folded.without_spaces(),
+            folded.spelled_umlauts(), folded.singular()} - {""}
     if "," in folded.name:
         keys.add(fold(folded.name.split(",", maxsplit=1)[0]).key)  # "Austin" in "Austin, Texas"
     if "/" in folded.name:
         keys.add(fold(folded.name.rpartition("/")[2]).key)  # "specs" in "ethereum/specs"
     keys.add(f"{_WORDS}{folded.numerals}")
-    if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():
+    if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():  # it may be a person's: "A Lee" and "Ann Lee"
         first_name, *_, family_name = folded.words
         keys.add(f"{_PERSON}{first_name[0]} {family_name}")
     return keys
@@ -96,28 +96,28 @@ def statements(text: str, names: Iterable[str]) -> list[Statement]:
 def _find_marked(text: str, names: Collection[str]) -> Iterator[Statement]:
     """Yield the pairs of names, given longest first, that have a marker such as "also known as" between them."""
     for marker in _MARKER.finditer(text):
-        left_end = len(text[:marker.start()].rstrip(_BEFORE))
-        right_start = len(text) - len(text[marker.end():].lstrip(_AFTER))
-        left = next((name for name in names if _ends(text, left_end, name)), "")
-        right = next((name for name in names if text.startswith(name, right_start)
-                      and not is_inside_word(text, right_start + len(name))), "")
-        if left and right:
-            yield Statement(left, right, left_end - len(left), right_start + len(right))
+        end_before = len(text[:marker.start()].rstrip(_BEFORE))
+        start_after = len(text) - len(text[marker.end():].lstrip(_AFTER))
+        name_before = next((name for name in names if _name_ends_at(text, end_before, name)), "")
+        name_after = next((name for name in names if text.startswith(name, start_after)
+                           and not is_inside_word(text, start_after + len(name))), "")
+        if name_before and name_after:
+            yield Statement(name_before, name_after, end_before - len(name_before), start_after + len(name_after))
 
 
 def _find_in_parentheses(text: str, names: Collection[str]) -> Iterator[Statement]:
     """Yield the pairs of a name and the one in parentheses after it, if one is an acronym of the other."""
     for aside in _PARENTHESIS.finditer(text):
-        right = aside[1].strip(_BEFORE + "”’」")
-        if right not in names:
+        name_after = aside[1].strip(_BEFORE + "”’」")
+        if name_after not in names:
             continue  # such as a year or a remark
-        left_end = len(text[:aside.start()].rstrip())
-        left = next((name for name in names if _ends(text, left_end, name)), "")
-        if left and stand_for(fold(left), fold(right)):
-            yield Statement(left, right, left_end - len(left), aside.end())
+        end_before = len(text[:aside.start()].rstrip())
+        name_before = next((name for name in names if _name_ends_at(text, end_before, name)), "")
+        if name_before and is_acronym_of_other(fold(name_before), fold(name_after)):
+            yield Statement(name_before, name_after, end_before - len(name_before), aside.end())
 
 
-def _ends(text: str, end: int, name: str) -> bool:
+def _name_ends_at(text: str, end: int, name: str) -> bool:
     """Return True if a name ends at a place of a text."""
     start = end - len(name)
     return start >= 0 and text.startswith(name, start) and not is_inside_word(text, start)

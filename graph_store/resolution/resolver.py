@@ -31,7 +31,7 @@ class Resolver:
     """Finds and stores a ledger's aliases, by its facts, a reasoner's verdicts and people's decisions."""
 
     def __init__(self, database: Database, documents: Documents, graph: LedgerGraph) -> None:
-        """Take what is read."""
+        """Take the ledger's database and its documents, and the graph that is made from them."""
         self._db = database
         self._table = AliasTable(database)
         self._edits = EditTable(database)
@@ -44,6 +44,7 @@ class Resolver:
         return self._table.resolved_state() != self._resolution_state(reasoner)
 
     def _resolution_state(self, reasoner: str) -> str:
+        """Return what identifies the present state of the ledger, with the reasoner of a fingerprint."""
         return self._table.state(self._graph.state.position, reasoner)
 
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:
@@ -69,8 +70,9 @@ class Resolver:
         with self._db.transaction():
             self._table.decide(EntityDecision(verdict=verdict, first=first, second=second, who=who, why=why))
             aliases = self.find()
-            canonical = {row.canonical if (row := aliases.get(entity)) else entity for entity in (first, second)}
-            if (len(canonical) == 1) != (verdict == "merge"):
+            canonical = {aliases[entity].canonical if entity in aliases else entity for entity in (first, second)}
+            are_merged = len(canonical) == 1
+            if are_merged != (verdict == "merge"):
                 shown = " and ".join(repr(graph.mentions.entity(one).name) for one in (first, second))
                 done = "made one" if verdict == "merge" else "split"
                 raise EntityDecisionError(
@@ -92,14 +94,14 @@ class Resolver:
         if not ids_in_prompt:
             return []
         around = Surroundings(self._graph.mentions, self._schemas.current(), {})
-        present = around.present(set().union(*ids_in_prompt.values()))
+        present = around.find_stated_ids(set().union(*ids_in_prompt.values()))
         return [pair for pair, ids in ids_in_prompt.items() if not present.issuperset(ids)]
 
     def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
         """Return the aliases for the ledger's state, by entity id, without storing them (see `resolve`)."""
         mentions = self._graph.mentions
         around = Surroundings(mentions, self._schemas.current(), self._documents.of_chunks())
-        if not self._table.active:
+        if not self._table.active:  # entity resolution is switched off, except for people's decisions
             return Groups(around, {}, self._read_decisions(mentions)).aliases()
         stated = {chunk.id: statements(chunk.text, around.entities_by_name(chunk.id))
                   for chunk in self._documents.chunks()}
@@ -110,7 +112,7 @@ class Resolver:
         resolution = resolve_again()
         for _ in range(_ROUNDS):
             if ask is None or not self._ask_doubtful(around, resolution, ask, reasoner):
-                break
+                break  # no new verdict
             resolution = resolve_again()
         return resolution.aliases
 
@@ -175,6 +177,7 @@ def _find_by_name(graph: ResolvedGraph, name: str) -> list[str]:
 
 
 def _require_one(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> str:
+    """Return the only one of the entities that a person's `name` may mean, or raise EntityDecisionError."""
     if not entities:
         raise EntityDecisionError(f"there is no entity {name!r}; `banyan entities --search` finds names")
     if len(entities) > 1:
@@ -191,7 +194,8 @@ def _match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, nam
                                   f"{verdict}")
     if verdict == "split" and graph.canonical(first) != graph.canonical(second):
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are two entities already: nothing is to do")
-    if verdict == "merge" and not schema.open and not Surroundings(graph.mentions, schema, {}).same_type(first, second):
+    around = Surroundings(graph.mentions, schema, {})
+    if verdict == "merge" and not schema.open and not around.have_compatible_types(first, second):
         types = [graph.mentions.entity(entity).type for entity in (first, second)]
         raise EntityDecisionError(f"{names[0]!r} is of the type {types[0]} and {names[1]!r} of {types[1]}: the facts "
                                   "of one would not fit the other's; let one type be the other's parent in the schema")

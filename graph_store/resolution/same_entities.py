@@ -61,24 +61,25 @@ class Groups:
         for pair, verdict in last_verdicts.items():
             if verdict == "merge":
                 self._ties[pair] = Tie("manual", 1.0)
-                self._join(pair)
+                self._try_join(pair)
         for pair in sorted(self._ties, key=lambda pair: (-self._ties[pair].score, pair)):
             if self._ties[pair].score >= MERGE_FROM and self._ties[pair].rule != "manual":
-                self._join(pair)
+                self._try_join(pair)
 
     def _members(self, entity: str) -> list[str]:
         return self._group.get(entity, [entity])
 
-    def _join(self, pair: Pair) -> None:
+    def _try_join(self, pair: Pair) -> None:
         """Join the groups of a tied pair, unless a person split members of them or the groups are incompatible."""
         members, other_members = map(self._members, pair)
-        if members is not other_members:
+        if members is not other_members:  # the members of one group share one list
             pairs = list(product(members, other_members))
             if any(pair_of(*one) in self._split for one in pairs):
                 return
-            if self._ties[pair].rule != "manual" and not all(
-                    self._is_confirmed_by_group(first, second, members)
-                    or self._is_confirmed_by_group(second, first, other_members) for first, second in pairs):
+            are_compatible = self._ties[pair].rule == "manual" or all(
+                self._is_confirmed_by_group(first, second, members)
+                or self._is_confirmed_by_group(second, first, other_members) for first, second in pairs)
+            if not are_compatible:
                 return
             joined = sorted([*members, *other_members])
             self._group.update(dict.fromkeys(joined, joined))
@@ -92,18 +93,19 @@ class Groups:
             stands_in = member == entity or (tie is not None and tie.rule in _STANDING_IN)
             # Two are compatible if they are tied, or if their names match and neither types nor dates contradict.
             if stands_in and (pair_of(member, other) in self._ties or (
-                    around.same_type(member, other) is not False and not around.contradict(member, other)
-                    and around.match(member, other) is not None)):
+                    around.have_compatible_types(member, other) is not False
+                    and not around.have_different_dates(member, other)
+                    and around.name_match(member, other) is not None)):
                 return True
         return False
 
-    def between(self, pair: Pair) -> Pair:
-        """Return the canonical entities of two entities' groups; an entity of no group, or unknown, is its own."""
-        return pair_of(*(min(self._group[entity], key=self._rank) if entity in self._group else entity
+    def canonical_pair(self, pair: Pair) -> Pair:
+        """Return the canonical entities of two entities' groups; an entity without a group stands for itself."""
+        return pair_of(*(min(self._group[entity], key=self._canonical_rank) if entity in self._group else entity
                          for entity in pair))
 
-    def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
-        """Return the sort key by which a group's canonical entity comes first: the key's, else the most used name."""
+    def _canonical_rank(self, entity: str) -> tuple[bool, int, int, str, str]:
+        """Return a sort key for a group's members: a document named by a key comes first, then the most used name."""
         name = self._around.names[entity]
         return (entity not in self._around.keyed_documents, -len(self._around.support(entity)), len(name), name, entity)
 
@@ -117,15 +119,15 @@ class Groups:
 
     def _alias_rows(self, members: Sequence[str], pairs: Sequence[Pair]) -> Iterator[AliasRow]:
         """Yield the aliases of a group: each member by its strongest tie to the canonical one or an earlier alias."""
-        canonical, around = min(members, key=self._rank), self._around
+        canonical, around = min(members, key=self._canonical_rank), self._around
 
         def type_support(entity: str) -> tuple[object, ...]:
             """Return how well the type of an entity is supported: by documents with facts, then by chunks."""
-            agreeing = [other for other in members if around.same_type(entity, other) is not False]
-            return (entity in around.keyed_documents, around.depth(entity) > 0,
+            agreeing = [other for other in members if around.have_compatible_types(entity, other) is not False]
+            return (entity in around.keyed_documents, around.type_depth(entity) > 0,
                     sum(len(around.documents_with_facts(other)) for other in agreeing),
-                    sum(len(around.support(other)) for other in agreeing), around.depth(entity), entity == canonical,
-                    entity)
+                    sum(len(around.support(other)) for other in agreeing), around.type_depth(entity),
+                    entity == canonical, entity)
 
         type_name = around.type(max(members, key=type_support))
         reached = {canonical}
@@ -160,7 +162,7 @@ def resolve(around: Surroundings, stated: Mapping[str, Sequence[Statement]], jud
     """Find which entities are the same; `stated` has by chunk the statements that two names are of the same thing."""
     places_of = _by_entities(around, stated)
     ties = {pair: tie for pair in sorted(around.candidates() | places_of.keys())
-            if (tie := _tie(around, pair, places_of.get(pair, ()))) is not None and tie.score >= ASK_FROM}
+            if (tie := _find_tie(around, pair, places_of.get(pair, ()))) is not None and tie.score >= ASK_FROM}
     # What documents state outright: one address, one name in one text, the key of a document.
     ties |= {pair: Tie("stated", 1.0, evidence=evidence)
              for pair, evidence in chain(around.shared_contacts(), around.same_names())}
@@ -170,11 +172,11 @@ def resolve(around: Surroundings, stated: Mapping[str, Sequence[Statement]], jud
     _apply_verdicts(around, ties, judgements.verdicts)
     _weaken_unconfirmed(around, ties)
     groups = Groups(around, ties, judgements.decisions)
-    judged = {groups.between(pair) for pair in (
-        *judgements.verdicts, *((decision.first, decision.second) for decision in judgements.decisions))}
+    decided_pairs = [(decision.first, decision.second) for decision in judgements.decisions]
+    judged = {groups.canonical_pair(pair) for pair in (*judgements.verdicts, *decided_pairs)}
     best_score: dict[Pair, float] = {}
     for pair, tie in ties.items():
-        first, second = canonical_pair = groups.between(pair)
+        first, second = canonical_pair = groups.canonical_pair(pair)
         if tie.score >= ASK_FROM and first != second and canonical_pair not in judged:
             best_score[canonical_pair] = max(best_score.get(canonical_pair, 0.0), tie.score)
     return Resolution(groups.aliases(), sorted(best_score.items(), key=lambda item: (-item[1], item[0])))
@@ -197,22 +199,28 @@ def _by_entities(around: Surroundings, stated: Mapping[str, Sequence[Statement]]
             for pair, places in places_of.items()}
 
 
-def _tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> Tie | None:
-    """Return the tie of two entities, or None if something speaks against it; `stating` are places that say it."""
-    have_same_type = around.same_type(*pair)  # None if a type says nothing
+def _find_tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> Tie | None:
+    """Return the tie of two entities, or None if there is none or something speaks against it.
+
+    `stating` are the places of texts that say that the two are the same.
+    """
+    have_same_type = around.have_compatible_types(*pair)  # None if a type says nothing
     if have_same_type is False:
         return None
     if stating:
         # "..., 6 September 1966, also known as ...": a date has no other name.
         is_date = any(around.folded_name(entity).date for entity in pair)
-        return None if is_date or around.contradict(*pair) else _stated_tie(around, pair, stating)
-    if (match := around.match(*pair)) is None:
+        are_contradicted = is_date or around.have_different_dates(*pair)
+        return None if are_contradicted else _stated_tie(around, pair, stating)
+    if (match := around.name_match(*pair)) is None:
         return None
     loose = match.loose or have_same_type is None
-    weights = [around.weigh_shared(*pair), *(_weigh_short_name(around, pair, match) if loose else ())]
+    weights = [around.weigh_shared(*pair)]
+    if loose:
+        weights += _weigh_short_name(around, pair, match)
     score = _score(match.prior, weights)
     # Looked for last, because it is slow and most ties are too weak to matter.
-    if score >= ASK_FROM and (around.has_fact_between(*pair) or around.contradict(*pair)):
+    if score >= ASK_FROM and (around.has_fact_between(*pair) or around.have_different_dates(*pair)):
         return None
     return Tie(match.rule, score, loose=loose)
 
@@ -232,7 +240,8 @@ def _weigh_short_name(around: Surroundings, pair: Pair, match: NameMatch) -> Ite
     """Yield the weight of each piece of evidence that the shorter of two names is the longer one in short."""
     short, long = _shorter_first(around, pair)
     is_form = match.rule == "title" or (match.rule == "person" and match.prior < ASK_FROM)  # "Sir Henry Lee", "H. Lee"
-    if around.support(short) <= around.support(long) or (is_form and around.share_documents(short, long)):
+    occurs_only_beside_long = around.support(short) <= around.support(long)
+    if occurs_only_beside_long or (is_form and around.share_documents(short, long)):
         yield _SUGGESTED
     added_place = fold(around.names[long].rpartition(",")[2]).key
     if match.rule == "place" and added_place in around.neighbours(short):  # a fact ties Austin to Texas
@@ -240,6 +249,7 @@ def _weigh_short_name(around: Surroundings, pair: Pair, match: NameMatch) -> Ite
 
 
 def _score(prior: float, weights: Iterable[float]) -> float:
+    """Return the score of a pair, from its prior and the weights of its evidence (see the module)."""
     doubt = 1 - prior
     for weight in weights:
         doubt *= 1 - weight
@@ -268,6 +278,7 @@ def _weaken_ambiguous(around: Surroundings, ties: dict[Pair, Tie]) -> None:
 def _apply_verdicts(around: Surroundings, ties: dict[Pair, Tie], verdicts: Mapping[Pair, PairVerdict]) -> None:
     """Apply a reasoner's verdicts: a sure "same" adds a tie, any other verdict removes it."""
     for pair, verdict in verdicts.items():
+        # An entity may have gone since the verdict, or facts against it may have come.
         if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
             continue
         if not verdict.same or verdict.confidence < SURE:
@@ -285,7 +296,7 @@ def _weaken_unconfirmed(around: Surroundings, ties: dict[Pair, Tie]) -> None:
     # A tie is risky if a text states it, or a verdict follows a text, and its names do not match.
     risky: dict[Pair, frozenset[str]] = {}  # with the documents that support it
     for pair, tie in ties.items():
-        if tie.score < MERGE_FROM or tie.rule not in {"stated", "verdict"} or around.match(*pair) is not None:
+        if tie.score < MERGE_FROM or tie.rule not in {"stated", "verdict"} or around.name_match(*pair) is not None:
             continue
         documents = (around.documents(place.chunk for place in tie.evidence) if tie.rule == "stated"
                      else around.documents_naming(*pair))

@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
@@ -12,7 +12,7 @@ from ...schemas.naming import content_id, label_key
 from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
-from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names
+from .name_comparison import FoldedName, NameMatch, differ_as_dates, fold, match_names
 from .pair_candidates import candidate_pairs, is_alias_relation
 
 # Events that happen to a thing only once, each with the words of labels that state its date. If two entities have
@@ -26,7 +26,7 @@ _ORGANISATIONS = frozenset("""organization organisation company corporation inst
     university 组织 机构 公司 企业 组织机构 银行 организация компания""".split())
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
 _SURE_SPELLING = 0.9  # the prior of two spellings of one name; "The Who" and "WHO" have the same key and a lower one
-_SHARED_NAMES = 3  # the number of other names that the documents of two entities must have in common
+_SHARED_NAMES = 3  # the number of other names that documents of two entities must share to be about one subject
 _SHARED_WEIGHT = 0.5  # how much of the doubt a common neighbour removes if only these two entities have it
 
 Places = tuple[NameLink, ...]
@@ -42,6 +42,7 @@ class _StatedName(NamedTuple):
 
 
 def _places(span_in: Mapping[str, Sequence[int]]) -> Places:
+    """Return the places that are given as {chunk: [start, end, ...]}, sorted by chunk."""
     return tuple(NameLink(chunk=chunk, start=start, end=end) for chunk, (start, end, *_) in sorted(span_in.items()))
 
 
@@ -71,25 +72,26 @@ class Surroundings:
         """Return the pairs of entities to compare because of their names."""
         return candidate_pairs((entity, fold(name)) for entity, name in self.names.items())
 
-    def match(self, first: str, second: str) -> NameMatch | None:
-        """Return the match between the names of two entities, given their types, or None (see `match_names`)."""
+    def name_match(self, first: str, second: str) -> NameMatch | None:
+        """Return the rule by which the names of two entities match, given their types, or None (see `match_names`)."""
         return match_names(self.folded_name(first), self.folded_name(second),
-                           organisation=self._are_of_type((first, second), _ORGANISATIONS),
-                           person=self._are_of_type((first, second), _PERSONS))
+                           organisation=self._all_have_type((first, second), _ORGANISATIONS),
+                           person=self._all_have_type((first, second), _PERSONS))
 
     def support(self, entity: str) -> frozenset[str]:
         """Return the chunks that mention an entity."""
         return frozenset(self._graph.entity_support(entity))
 
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
-        """Return the documents of some chunks."""
+        """Return the documents of some chunks; a chunk of no known document counts as one of its own."""
         return frozenset(self._document_of.get(chunk, chunk) for chunk in chunks)
 
     def documents_with_facts(self, entity: str) -> frozenset[str]:
         """Return the documents that have facts of an entity."""
-        chunks_of_triples = map(self._graph.support, self._graph.incident(entity))
-        chunks_of_values = (chunks for values in self._graph.values(entity).values() for chunks in values.values())
-        return self.documents(chunk for chunks in (*chunks_of_triples, *chunks_of_values) for chunk in chunks)
+        chunks = set[str]().union(*map(self._graph.support, self._graph.incident(entity)))
+        for span_in_by_value in self._graph.values(entity).values():
+            chunks.update(*span_in_by_value.values())
+        return self.documents(chunks)
 
     def mention(self, entity: str) -> NameLink:
         """Return the place of an entity's most used name in the first chunk, by id, that has this name."""
@@ -108,26 +110,28 @@ class Surroundings:
         """Return an entity's type."""
         return self._graph.type(entity)
 
-    def depth(self, entity: str) -> int:
+    def type_depth(self, entity: str) -> int:
         """Return how special an entity's type is: its depth in the type hierarchy; 0 for a type that says nothing."""
-        return self._depth(self.type(entity))
+        return self._depth_of_type(self.type(entity))
 
-    def _depth(self, type_name: str) -> int:
+    def _depth_of_type(self, type_name: str) -> int:
         """Return the depth of a type: 0 for the root, a blank, and the type that a schema gives as a last resort."""
         element = self._schema.entity_type(type_name)
         is_last_resort = element is not None and element.last_resort
         says_nothing = is_last_resort or label_key(type_name) in {"", label_key(ROOT_TYPE)}
         return 0 if says_nothing else len(self._schema.ancestors(type_name))
 
-    def same_type(self, first: str, second: str) -> bool | None:
+    def have_compatible_types(self, first: str, second: str) -> bool | None:
         """Return True if one thing can have the types of both entities, False if not, None if a type says nothing."""
         one, other = self.type(first), self.type(second)
         is_above = one in self._schema.ancestors(other) or other in self._schema.ancestors(one)
         if is_above or label_key(one) == label_key(other):
             return True
-        return None if self._schema.open and not (self._depth(one) and self._depth(other)) else False
+        # In a bounded schema, entities of types that do not fit could not share their facts, so they stay apart.
+        is_untyped = not (self._depth_of_type(one) and self._depth_of_type(other))
+        return None if self._schema.open and is_untyped else False
 
-    def _are_of_type(self, entities: Iterable[str], labels: frozenset[str]) -> bool:
+    def _all_have_type(self, entities: Iterable[str], labels: frozenset[str]) -> bool:
         """Return True if the types of all entities, or types above them, have one of some labels."""
         def has_label(type_name: str) -> bool:
             element = self._schema.entity_type(type_name)
@@ -144,7 +148,7 @@ class Surroundings:
 
     @cached_property
     def _triples_with_key(self) -> Mapping[str, int]:
-        """The number of triples of the entities of each key."""
+        """The number of triples of all entities whose names have the same folded key, by this key."""
         counts: dict[str, int] = {}
         for entity, key in self.keys.items():
             counts[key] = counts.get(key, 0) + self._graph.degree(entity)
@@ -156,7 +160,8 @@ class Surroundings:
         common = self.neighbours(first) & self.neighbours(second)
         for key in sorted(common - {self.keys[first], self.keys[second]}):
             # A value of an attribute has no triples of its own, so it counts as if only these two had it.
-            doubt *= 1 - _SHARED_WEIGHT / math.log2(max(self._triples_with_key.get(key, 2), 2))
+            triples = max(self._triples_with_key.get(key, 2), 2)  # one for each of the two entities, at least
+            doubt *= 1 - _SHARED_WEIGHT / math.log2(triples)
         return 1 - doubt
 
     def alias_facts(self) -> Iterator[tuple[str, str, NameLink]]:
@@ -165,7 +170,7 @@ class Surroundings:
             for place in _places(self._graph.support((head, relation, tail))):
                 yield head, tail, place
 
-    def _stated_names(self) -> Iterator[_StatedName]:
+    def _find_stated_names(self) -> Iterator[_StatedName]:
         alias_attributes = [name for name in self._graph.attribute_names() if is_alias_relation(name)]
         for entity, values in self._graph.values_of(alias_attributes):
             for value, span_in in values:
@@ -174,26 +179,28 @@ class Surroundings:
     def shared_contacts(self) -> PairPlaces:
         """Yield the pairs of entities with the same handle or mail address, and where it is stated for one of them.
 
-        An address that one document gives for two entities is an office's, and is left out.
+        If one document gives an address for two entities, it is an office's, not a person's, and is left out.
         """
         places_by_address: dict[str, dict[str, Places]] = defaultdict(dict)
-        for entity, value, places in self._stated_names():
+        for entity, value, places in self._find_stated_names():
             if "@" in value:
                 places_by_address[value.casefold()][entity] = places
         for places_of in places_by_address.values():
             documents = [self.documents(place.chunk for place in places) for places in places_of.values()]
-            if sum(map(len, documents)) != len(frozenset().union(*documents)):
+            is_shared_in_document = sum(map(len, documents)) != len(frozenset().union(*documents))
+            if is_shared_in_document:
                 continue
             for first, second in combinations(sorted(places_of), 2):
-                if self.same_type(first, second) and not self.contradict(first, second):
+                if self.have_compatible_types(first, second) and not self.have_different_dates(first, second):
                     yield (first, second), min(places_of[first], places_of[second], key=len)
 
     @cached_property
     def _key_holders(self) -> dict[str, list[_StatedName]]:
-        """By folded key ("EIP-20"): the documents named by it ("EIP-20: Token")."""
+        """By folded key ("EIP-20"): the documents whose names begin with it and a colon ("EIP-20: Token")."""
         holders: dict[str, list[_StatedName]] = defaultdict(list)
-        for stated in self._stated_names():
-            if any(map(str.isdigit, stated.name)) and self.names[stated.entity].startswith(f"{stated.name}:"):
+        for stated in self._find_stated_names():
+            has_digit = any(map(str.isdigit, stated.name))  # a word alone ("Token:") is no key
+            if has_digit and self.names[stated.entity].startswith(f"{stated.name}:"):
                 holders[fold(stated.name).key].append(stated)
         return holders
 
@@ -206,7 +213,7 @@ class Surroundings:
         """Yield each document named by a key with each entity of that name, and where the key is stated."""
         for entity, key in self.keys.items():
             holders = self._key_holders.get(key, ())
-            if len(holders) == 1:
+            if len(holders) == 1:  # otherwise the key does not say which document is meant
                 yield pair_of(holders[0].entity, entity), holders[0].places
 
     def same_names(self) -> PairPlaces:
@@ -221,20 +228,21 @@ class Surroundings:
         for entity, key in self.keys.items():
             by_key[key].append(entity)
         for entities in by_key.values():
-            typed = [entity for entity in entities if self.depth(entity)]
+            typed = [entity for entity in entities if self.type_depth(entity)]
             for pair in combinations(sorted(entities), 2):
-                match = self.match(*pair)
-                if self.type(pair[0]) == self.type(pair[1]) or match is None or match.prior < _SURE_SPELLING:
+                match = self.name_match(*pair)
+                is_sure_spelling = match is not None and match.prior >= _SURE_SPELLING
+                if not is_sure_spelling or self.type(pair[0]) == self.type(pair[1]):
                     continue
                 is_typed_by_other = len(typed) == 1 and typed[0] in pair
-                are_one_thing = is_typed_by_other or self.share_documents(*pair) or self._is_guess(*pair)
-                if are_one_thing and not self.has_fact_between(*pair) and not self.contradict(*pair):
+                are_one_thing = is_typed_by_other or self.share_documents(*pair) or self._is_wrongly_typed(*pair)
+                if are_one_thing and not self.has_fact_between(*pair) and not self.have_different_dates(*pair):
                     yield pair, (self.mention(pair[0]), self.mention(pair[1]))
 
     def family_names(self) -> PairPlaces:
         """Yield pairs of a person's family name and full name, if documents name one person of the family in full."""
         persons = [entity for entity in sorted(self.keys)
-                   if self.keys[entity] and self._are_of_type((entity,), _PERSONS)]
+                   if self.keys[entity] and self._all_have_type((entity,), _PERSONS)]
         families: dict[str, list[str]] = defaultdict(list)
         for entity in persons:
             *given, family = self.folded_name(entity).words
@@ -242,7 +250,8 @@ class Surroundings:
                 families[family].append(entity)
         for entity in persons:
             bearers = [full for full in families.get(self.keys[entity], ()) if self.share_documents(entity, full)]
-            if all(self.match(*pair) for pair in combinations(bearers, 2)):
+            # Full names that match each other are one person's.
+            if all(self.name_match(*pair) for pair in combinations(bearers, 2)):
                 yield from ((pair_of(entity, full), (self.mention(entity), self.mention(full))) for full in bearers
                             if self.may_be_one(entity, full))
 
@@ -251,19 +260,22 @@ class Surroundings:
         documents, other_documents = (self.documents(self.support(entity)) for entity in (first, second))
         return len(documents & other_documents) * 2 >= min(len(documents), len(other_documents))
 
-    def _is_guess(self, *pair: str) -> bool:
-        """Return True if one of two entities has no facts and a type that is a wrong guess for the other."""
-        main, other = sorted(pair, key=lambda entity: not self.documents_with_facts(entity))
-        is_one_with_facts = self.documents_with_facts(main) and not self.documents_with_facts(other)
-        if not is_one_with_facts or self.depth(other) > self.depth(main):
+    def _is_wrongly_typed(self, *pair: str) -> bool:
+        """Return True if one of two entities of a name has no facts, and its documents are about those of the other."""
+        with_facts, without_facts = sorted(pair, key=lambda entity: not self.documents_with_facts(entity))
+        has_one_facts = self.documents_with_facts(with_facts) and not self.documents_with_facts(without_facts)
+        # A more special type is no guess.
+        if not has_one_facts or self.type_depth(without_facts) > self.type_depth(with_facts):
             return False
         # "Paris" beside London and Oslo is the city; "Paris" beside Ada may be a person.
-        names, main_names = (set[str]().union(*map(self._names_in_document.__getitem__, self.documents(
-            self.support(entity)))) for entity in (other, main))
-        return len((names & main_names) - {self.names[main], self.names[other]}) >= _SHARED_NAMES
+        names, other_names = (set[str]().union(*(self._names_in_document[document]
+                                                 for document in self.documents(self.support(entity))))
+                              for entity in pair)
+        return len((names & other_names) - {self.names[entity] for entity in pair}) >= _SHARED_NAMES
 
     @cached_property
     def _names_in_document(self) -> dict[str, set[str]]:
+        """The names of the entities that each document mentions."""
         names_in: dict[str, set[str]] = defaultdict(set)
         for entity, name in self.names.items():
             for document in self.documents(self.support(entity)):
@@ -276,19 +288,22 @@ class Surroundings:
         return any(other in {head, tail} and not is_alias_relation(relation)
                    for head, relation, tail in self._graph.incident(fewer))
 
-    def contradict(self, first: str, second: str) -> bool:
+    def have_different_dates(self, first: str, second: str) -> bool:
         """Return True if two entities have different dates of birth, death or founding."""
         dates, other_dates = self._dates(first), self._dates(second)
-        # A date of one and one of the other can be the same day, given with different precision.
-        return any(not any(date.startswith(other) or other.startswith(date)
-                           for date in dates[event] for other in other_dates[event])
-                   for event in dates.keys() & other_dates.keys())
+        for event in dates.keys() & other_dates.keys():
+            # The same day may be given with different precision: "1903" and "1903-04-02".
+            have_common_date = any(date.startswith(other) or other.startswith(date)
+                                   for date, other in product(dates[event], other_dates[event]))
+            if not have_common_date:
+                return True
+        return False
 
     def may_be_one(self, first: str, second: str) -> bool:
         """Return True if neither types, facts, dates nor names speak against two entities being the same."""
-        return (self.same_type(first, second) is not False and not self.has_fact_between(first, second)
-                and not contradict(self.folded_name(first), self.folded_name(second))
-                and not self.contradict(first, second))
+        return (self.have_compatible_types(first, second) is not False and not self.has_fact_between(first, second)
+                and not differ_as_dates(self.folded_name(first), self.folded_name(second))
+                and not self.have_different_dates(first, second))
 
     def _dates(self, entity: str) -> dict[str, set[str]]:
         """Return the dates of an entity's birth, death and founding, by event, from its values and triples."""
@@ -298,9 +313,11 @@ class Surroundings:
         dates: dict[str, set[str]] = defaultdict(set)
         for label, value in labelled:
             key = label_key(label)
-            for event in (event for event, cues in _CUES_OF_EVENT.items() if any(cue in key for cue in cues)):
-                date = parse_date(value).rstrip("~")  # "~" marks a date as approximate
-                if date[:1].isdigit() and "X" not in date:  # X stands for an unknown year
+            date = parse_date(value).rstrip("~")  # "~" marks a date as approximate
+            if not date[:1].isdigit() or "X" in date:  # it is no date, or its year is unknown (X)
+                continue
+            for event, cues in _CUES_OF_EVENT.items():
+                if any(cue in key for cue in cues):
                     dates[event].add(date)
         return dates
 
@@ -311,8 +328,8 @@ class Surroundings:
         triples = [(content_id(*edge), self._graph.words(edge)) for edge in self._graph.incident(entity)[:most]]
         return (attributes + triples)[:most]
 
-    def present(self, ids: Iterable[str]) -> set[str]:
-        """Return the given ids of entities that documents still mention, and the ids of all facts of these entities."""
+    def find_stated_ids(self, ids: Iterable[str]) -> set[str]:
+        """Return the given ids that are entities' which documents still mention, and the ids of all their facts."""
         entities = [entity for entity in ids if entity in self.names]
         return {*entities, *(fact for entity in entities for fact, _ in self.facts(entity))}
 
