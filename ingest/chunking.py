@@ -69,13 +69,16 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
 
 def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: int, opening: str = "",
              said_on: str = "") -> str:
-    """Return the id of a chunk, which stays the same as long as the text that a reasoner reads does.
+    """Return the id of a chunk, which changes only if what a model reads of the chunk changes.
 
-    `occurrence` counts earlier chunks with the same heading and text; `said_on` counts only where the text has relative
-    dates.
+    `occurrence` is the number of earlier chunks in the document with the same heading and text.
     """
-    dated = [said_on] if said_on and relative_dates(text, said_on) else []
-    return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []), *dated)
+    parts = [document_id, title, heading, text, str(occurrence)]
+    if opening:
+        parts.append(opening)
+    if said_on and relative_dates(text, said_on):  # a text without "yesterday" and the like is read without its date
+        parts.append(said_on)
+    return content_id(*parts)
 
 
 def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
@@ -86,13 +89,16 @@ def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Se
         return
     for section in _find_sections(text):
         units = _split_into_units(text, section, max_tokens)
-        first = first_new = 0
-        while first_new < len(units):  # each chunk but the first begins with what it repeats
-            end = _last_unit(text, units, first, first_new, max_tokens)
+        first = first_new = 0  # the first unit of the next chunk, and its first that is no overlap
+        while first_new < len(units):
+            end = _end_of_chunk(text, units, first, first_new, max_tokens)
             yield Section(section.heading, units[first].start, units[end - 1].end)
-            first, first_new, before = end, end, first
-            room = min(overlap_tokens, max_tokens - units[end].tokens) if end < len(units) else 0
-            while first - 1 > before and units[first - 1].repeats and units[first - 1].tokens <= room:
+            if end == len(units):
+                break
+            previous_first, first, first_new = first, end, end
+            # The next chunk repeats the last sentences of this one, but must have room for a new unit.
+            room = min(overlap_tokens, max_tokens - units[end].tokens)
+            while first - 1 > previous_first and units[first - 1].repeats and units[first - 1].tokens <= room:
                 first -= 1
                 room -= units[first].tokens
 
@@ -101,26 +107,28 @@ def _find_sections(text: str) -> list[Section]:
     """Return the sections with text; a heading without any belongs to the section before it, or else to the next."""
     path: list[Heading] = []  # the headings above the current text
     begin, sections, leading_empty = 0, list[Section](), list[Heading]()
-    for heading in [*headings(text), Heading(0, "", len(text), len(text))]:
+    end_of_text = Heading(0, "", len(text), len(text))  # ends the last section
+    for heading in [*headings(text), end_of_text]:
         if text[begin:heading.start].strip():
             start = leading_empty[0].start if leading_empty else begin
             sections.append(Section(BETWEEN.join(above.title for above in path), start, heading.start))
             leading_empty = []
-        elif path and heading.level <= path[-1].level:  # the heading before this one is empty
+        elif path and heading.level <= path[-1].level:  # the heading before this one has no text and no subheading
             if sections:
                 sections[-1] = sections[-1]._replace(end=path[-1].end)
             else:
                 leading_empty.append(path[-1])
         path = [above for above in path if above.level < heading.level] + [heading]
         begin = heading.end
-    alone = [Section("", leading_empty[0].start, leading_empty[-1].end)] if leading_empty else []
-    return [*sections, *alone]
+    if leading_empty:  # the text has nothing but headings
+        sections.append(Section("", leading_empty[0].start, leading_empty[-1].end))
+    return sections
 
 
 def _split_into_units(text: str, section: Section, max_tokens: int) -> list[_Unit]:
-    """Return the units of a section."""
+    """Cut a section into units, none of which is longer than a chunk may be."""
     units: list[_Unit] = []
-    is_listed = False
+    is_listed = False  # whether the last unit is a row of a table, or of an item of a list
     for start, end in split_sentences(text[section.start:section.end]):
         begin, stop = section.start + start, section.start + end
         tokens = estimate_tokens(text[begin:stop])
@@ -139,26 +147,34 @@ def _cut_long_sentence(text: str, start: int, end: int, max_tokens: int) -> Iter
     piece = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
     while match := piece.match(text, start, end):
         stop = match.end()
-        if stop < end and not text[stop - 1].isspace():  # inside a word
-            words, *last = match[0].rsplit(maxsplit=1)
+        is_inside_word = stop < end and not text[stop - 1].isspace()
+        if is_inside_word:
+            words, *begun_word = match[0].rsplit(maxsplit=1)
+            # Leave the word to the next piece, unless it is most of this one, such as a text without spaces.
             if 2 * len(words) > len(match[0]):
-                stop -= len("".join(last))
+                stop -= len("".join(begun_word))
         part = text[start:stop].rstrip()
         yield _Unit(start, start + len(part), estimate_tokens(part), repeats=False)
         start = stop
 
 
-def _last_unit(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:
-    """Return the index of the unit before which a chunk ends: the best-ranked place near the size limit."""
+def _end_of_chunk(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:
+    """Return the index of the unit before which a chunk ends: the best place within the size limit.
+
+    Best is the end of a paragraph, then of a line, then of the sentence with the smallest checksum.
+    """
     filled = sum(unit.tokens for unit in units[first:first_new])
     candidates: list[tuple[int, int, int]] = []
     for at in range(first_new, len(units)):
         filled += units[at].tokens
         if filled > max_tokens:
-            return -min(candidates)[-1] if candidates else at
+            if not candidates:
+                return at
+            *_, negative_end = min(candidates)
+            return -negative_end
         if filled >= _FILL * max_tokens and at + 1 < len(units):
             line_breaks = text.count("\n", units[at].end, units[at + 1].start)
-            sentence = text[units[at].start:units[at].end].encode("utf-8", "surrogatepass")
+            checksum = zlib.crc32(text[units[at].start:units[at].end].encode("utf-8", "surrogatepass"))
             # The negative index makes the last place win among equal ones.
-            candidates.append((-min(line_breaks, 2), zlib.crc32(sentence), -(at + 1)))
+            candidates.append((-min(line_breaks, 2), checksum, -(at + 1)))
     return len(units)

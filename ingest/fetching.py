@@ -21,7 +21,7 @@ from .reading import IngestError, Limits, UnreadableError
 _REDIRECTS = 5
 _WAIT = 20.0  # seconds to wait for the next byte
 _HEADERS = {"User-Agent": "banyan"}
-_ENDINGS = {
+_ENDINGS = {  # by the media type that the server names
     "text/html": ".html", "application/xhtml+xml": ".xhtml", "text/plain": ".txt", "text/markdown": ".md",
     "text/csv": ".csv", "text/tab-separated-values": ".tsv", "application/json": ".json", "application/pdf": ".pdf",
     "application/x-ndjson": ".jsonl", "application/rtf": ".rtf", "application/epub+zip": ".epub",
@@ -29,7 +29,7 @@ _ENDINGS = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx"}
-_TEXTS = frozenset({".html", ".xhtml", ".txt", ".md", ".csv", ".tsv"})
+_TEXT_ENDINGS = frozenset({".html", ".xhtml", ".txt", ".md", ".csv", ".tsv"})
 
 
 class Address(NamedTuple):
@@ -59,33 +59,35 @@ def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
 
 def fetch(address: Address, limits: Limits) -> tuple[str, bytes]:
     """Return a file name with the ending of an address's format, and its bytes; up to five redirects are followed."""
-    try:
+    try:  # `trust_env=False`: a proxy of the environment would connect to addresses that nobody has checked
         with (httpx.Client(transport=_Transport(limits), follow_redirects=True, max_redirects=_REDIRECTS,
                            timeout=min(_WAIT, limits.seconds), headers=_HEADERS, trust_env=False) as client,
               client.stream("GET", address.id) as response):
-            kind = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+            media_type = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
             data = _read_body(response, limits)
     except httpx.TooManyRedirects as error:
         raise UnreadableError(f"it redirects more than {_REDIRECTS} times: give the address that it ends at") from error
     except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
         raise UnreadableError(f"cannot be fetched ({error or type(error).__name__}): check the address and your "
                               "connection") from error
-    path, ending, charset = PurePosixPath(response.url.path), _ENDINGS.get(kind, ""), response.charset_encoding
-    if charset and ending in _TEXTS:  # which has no other place in a file than the mark of UTF-8
+    path, ending, charset = PurePosixPath(response.url.path), _ENDINGS.get(media_type, ""), response.charset_encoding
+    # The character set that the server names would be lost with its answer, so write the text with the mark of UTF-8.
+    if charset and ending in _TEXT_ENDINGS:
         try:
             data = data.decode(charset).encode("utf-8-sig")
         except (LookupError, UnicodeDecodeError) as error:
             raise UnreadableError(f"it is not in the character set {charset!r} that the server names: download it, and "
                                   "save it as UTF-8") from error
+    # Servers send many formats as plain text or under a type that is not known here; then the address tells more.
     if ending in {"", ".txt"} and path.suffix.lower() in FORMATS:
         ending = path.suffix.lower()
     if not ending:
-        raise UnreadableError(f"it is of the type {kind!r}, which is not read: download it, and convert it")
+        raise UnreadableError(f"it is of the type {media_type!r}, which is not read: download it, and convert it")
     return f"{path.stem or response.url.host}{ending}", data
 
 
 def _read_body(response: httpx.Response, limits: Limits) -> bytes:
-    """Read the body of a response within the limits on its size and time."""
+    """Read the body of a response within the limits on its size and time; raise UnreadableError beyond them."""
     deadline = time.monotonic() + limits.seconds
     if response.status_code != httpx.codes.OK:
         raise UnreadableError(f"the server answers with the status {response.status_code}: check the address, or "
@@ -114,6 +116,7 @@ def is_public(address: str) -> bool:
     An IPv6 address that embeds an IPv4 address is not public, because it may lead to a private one.
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
+    # Python counts the old addresses of sites (fec0::) and those of groups (multicast) as global.
     if isinstance(ip, ipaddress.IPv6Address) and (ip.is_site_local or any(ip in net for net in _TRANSLATED)):
         return False
     return ip.is_global and not ip.is_multicast
@@ -139,6 +142,7 @@ class _Transport(httpx.HTTPTransport):
         if self._limits.fetch != "any" and not is_public(address):
             raise UnreadableError(f"{url.host} is an address of this machine or of its network ({address}), which "
                                   "BANYAN_FETCH=public does not allow: set BANYAN_FETCH=any to reach it")
+        # `sni_hostname`: the certificate is checked for the name, although the request goes to the IP address.
         return super().handle_request(httpx.Request(
             request.method, url.copy_with(host=address), headers=request.headers,
             extensions={**request.extensions, "sni_hostname": url.host}))

@@ -24,6 +24,7 @@ from .reading import DEFAULT_LIMITS
 from .reference_lists import reference_tables
 from .table_lines import FORM_FIELDS
 
+# A picture (emoji) in front of a field's name, outside or inside its bold marks.
 _SYMBOL = r"(?:(?:[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff][\u200d\ufe0f]?){1,6}[ \t]{0,4})?"
 _FIELD = re.compile(rf"(?P<set_in>[ \t]{{0,12}})(?P<mark>[-*+•][ \t]{{1,4}})?{_SYMBOL}(?:\*{{1,2}}|__)?{_SYMBOL}"
                     r"(?P<name>[^\W\d_](?:[^:：|*`\"'<>{}=;,.!?。，；！？\n]|\.(?=\d)){0,39})(?:\*{1,2}|__)?"
@@ -33,9 +34,9 @@ _MOST_WORDS = 5  # of a field's name; a longer text before a colon begins a sent
 _FEWEST, _FEWEST_ALONE = 2, 3  # the fewest fields of a record, and of one that is alone of its kind, such as a head
 _MOST_FIELDS = DEFAULT_LIMITS.table_columns
 _SHARED = 0.5  # the share of a record's fields that the others of its kind have, too
-_MOST_KINDS = 50  # with a field in common that a record is compared with
-_LEAST_FILLED = 0.1  # the smallest share of filled cells; with less, the fields of records are words of their own
-_MOST_REPEATED = 1 / 3  # the largest share of lines with a name that stands in the record already
+_MOST_KINDS = 50  # the latest kinds with the same field that a record is compared with, which bounds the time
+_LEAST_FILLED = 0.1  # the smallest share of a table's cells that is filled; below it, most fields occur only once
+_MOST_REPEATED = 1 / 3  # the share of lines with a repeated name above which they are a dialogue of named speakers
 _LONGEST_ITEM = 300  # characters above fields that may name their record; more is prose
 _NAME, _SECTION = "Name", "Section"
 _HEAD = 100_000  # the characters of a text at whose beginning its head is looked for
@@ -63,23 +64,23 @@ class Block:
     """Neighbouring fields, from character `start` to `end`, and the headings above them."""
 
     above: tuple[str, ...]
-    level: int
+    level: int  # of the last heading
     heading_start: int  # of the heading right above it, else -1
     start: int
-    set_in: int
-    is_listed: bool
+    set_in: int  # the spaces in front of its first field
+    is_listed: bool  # whether its first field is an item of a list
     item: _Item | None  # under which its fields are set in
     end: int = 0
     is_loose: bool = False  # whether blank lines are between its fields
     fields: dict[str, list[str]] = field(default_factory=dict)  # the parts of each value, by the folded name
-    names: dict[str, str] = field(default_factory=dict)
-    repeated: int = 0
-    last: str = ""
+    names: dict[str, str] = field(default_factory=dict)  # as they are first written, by the folded name
+    repeated: int = 0  # the number of lines whose name stood in it before
+    last: str = ""  # the folded name of the last field
 
     def add(self, name: str, value: str, end: int) -> None:
         """Add a field; the values of fields with the same name are joined."""
         self.end = end
-        if len(self.fields) > _MOST_FIELDS:  # no record, and parsing the rest takes long
+        if len(self.fields) > _MOST_FIELDS:  # `read_blocks` leaves it out; parsing the rest would take long
             return
         self.last = label_key(name)
         self.names.setdefault(self.last, one_line(name))
@@ -89,20 +90,24 @@ class Block:
     def continue_value(self, line: str, end: int) -> None:
         """Add a further line to the value of the last field, as another item of a list if it looks like one."""
         self.end = end
-        before, mark = next(reversed(self.fields.get(self.last, ())), ""), mark_length(line)
-        last_word = before[before.rfind(" ") + 1:]
-        # An address ends an item: people are written one a line with theirs, and links one a line.
-        is_address = (last_word.endswith(">") and "@" in last_word) or ("://" in before and last_word == before)
-        self._extend(one_line(without_markup(line[mark:])), LIST_MARK if mark or is_address else " ")
+        mark = mark_length(line)
+        parts = self.fields.get(self.last, [])
+        line_before = parts[-1] if parts else ""
+        last_word = line_before.rpartition(" ")[2]
+        # People are written one a line with their addresses, and links one a line.
+        is_person = last_word.endswith(">") and "@" in last_word
+        is_link = "://" in line_before and last_word == line_before
+        self._extend(one_line(without_markup(line[mark:])), LIST_MARK if mark or is_person or is_link else " ")
 
     def _extend(self, words: str, separator: str) -> None:
+        """Add words to the value of the last field, behind the separator if it has some already."""
         parts = self.fields.setdefault(self.last, [])
         if words:
             parts += [separator, words] if parts else [words]
 
     @property
     def is_dialogue(self) -> bool:
-        """True if too many of its lines have a name that stood in it before."""
+        """True if so many of its lines repeat a name that the names are those of speakers."""
         return self.repeated > _MOST_REPEATED * (len(self.fields) + self.repeated)
 
     def value(self, key: str) -> str:
@@ -111,10 +116,7 @@ class Block:
 
 
 def read_blocks(lines: Iterable[Line], *, may_repeat: bool = False) -> list[Block]:
-    """Return the blocks of at least two fields in some lines, in order, without those that repeat most of their names.
-
-    A dialogue repeats the names of its speakers.
-    """
+    """Return the blocks of two to `_MOST_FIELDS` fields in some lines, in order; dialogues only if `may_repeat`."""
     reader = _BlockReader()
     for line in lines:
         reader.add(line)
@@ -129,18 +131,18 @@ class _BlockReader:
         self.blocks: list[Block] = []
         self._block: Block | None = None  # to which the next line may belong
         self._item: _Item | None = None  # under which the next block may be set in
-        self._level, self._heading_start, self._is_apart = 0, -1, False  # apart: a blank line is above
+        self._level, self._heading_start, self._follows_blank_line = 0, -1, False
 
     def add(self, line: Line) -> None:
         """Add the next line of the text."""
         heading = None if line.is_code else _HEADING.match(line.text)
-        if line.is_code or heading:
-            self._block = self._item = None
-            self._level = len(heading[1]) if heading else self._level
-            self._heading_start = line.start if heading else -1
-        elif line.text.strip():
+        if line.is_code or heading:  # what is below belongs to no block or item above
+            self._block, self._item, self._heading_start = None, None, -1
+        if heading:
+            self._level, self._heading_start = len(heading[1]), line.start
+        elif line.text.strip() and not line.is_code:
             self._add_words(line)
-        self._is_apart = not line.text.strip()
+        self._follows_blank_line = not line.text.strip()
 
     def _add_words(self, line: Line) -> None:
         """Add a line of words: to the block above it, or as the beginning of a block if it is a field."""
@@ -148,20 +150,21 @@ class _BlockReader:
         if self._block is not None and indent > self._block.set_in:
             self._block.continue_value(line.text, end)
             return
-        found = None if line.text.startswith("|") else _FIELD.fullmatch(line.text)
-        if found is None or len(found["name"].split()) > _MOST_WORDS:
+        is_row = line.text.startswith("|")
+        found = None if is_row else _FIELD.fullmatch(line.text)
+        if found is None or len(found["name"].split()) > _MOST_WORDS:  # no field: it ends the block above it
             self._block, self._heading_start = None, -1
             self._item = self._item_of(line, indent)
             return
         if self._block is not None and self._begins_record(self._block, found):
             self._block, self._heading_start = None, -1
         if self._block is None:
-            item = self._item if self._item is not None and self._item.set_in < indent else None
+            is_below_item = self._item is not None and self._item.set_in < indent
             self._block = Block(line.above, self._level, self._heading_start, line.start, indent,
-                                is_listed=found["mark"] is not None, item=item)
+                                is_listed=found["mark"] is not None, item=self._item if is_below_item else None)
             self.blocks.append(self._block)
-            self._item, self._heading_start = None, -1
-        elif self._is_apart:
+            self._item, self._heading_start = None, -1  # they name this block, and not the next
+        elif self._follows_blank_line:
             self._block.is_loose = True
         self._block.add(found["name"], found["value"], end)
 
@@ -177,13 +180,15 @@ class _BlockReader:
 
     def _begins_record(self, block: Block, found: re.Match[str]) -> bool:
         """Return True if a field on the level of a block is the first of another record."""
-        if not block.is_listed and len(block.fields) == 1 and not block.fields[block.last]:
-            return True  # above it is only a line such as "The order:"
-        return self._is_apart and (label_key(found["name"]) in block.fields or (block.is_listed and not found["mark"]))
+        is_lead_in = not block.is_listed and len(block.fields) == 1 and not block.fields[block.last]  # "The order:"
+        repeats_name = label_key(found["name"]) in block.fields
+        ends_list = block.is_listed and not found["mark"]
+        return is_lead_in or (self._follows_blank_line and (repeats_name or ends_list))
 
 
 def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
-    """Return the tables that were placed in a text, its records of fields and its lists of references, in order."""
+    """Return the tables of a text in order: those that are placed already, its records and its lists of references."""
+    # The text of a stored document comes with the tables that were found in it before.
     found = [table for table in (*_field_tables(text, title), *reference_tables(text)) if table not in placed]
     return tuple(sorted([*placed, *found], key=lambda table: table.spans[:1]))
 
@@ -202,8 +207,8 @@ def _field_tables(text: str, title: str) -> Iterator[SourceTable]:
             filled = sum(len(block.fields) for block in records)
             is_table = len(columns) <= _MOST_FIELDS and filled >= _LEAST_FILLED * len(columns) * len(records)
         else:
-            opens_others = any(first.value(key).endswith((":", "：")) for key in first.fields)
-            is_list = first.is_listed or first.is_loose or first.set_in > 0 or opens_others
+            leads_on = any(first.value(key).endswith((":", "：")) for key in first.fields)  # to text that follows
+            is_list = first.is_listed or first.is_loose or first.set_in > 0 or leads_on
             is_table = len(first.fields) >= _FEWEST_ALONE and not is_list
         if is_table:
             yield _records_table(records, title)
@@ -211,41 +216,48 @@ def _field_tables(text: str, title: str) -> Iterator[SourceTable]:
 
 def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
     """Return the records by kind: of sections on one level, or of one section, that share most of their fields."""
-    in_section = Counter((block.level, block.above) for block in blocks)
+    blocks_in_section = Counter((block.level, block.above) for block in blocks)
     kinds: list[list[Block]] = []
     kinds_with: dict[tuple[object, str], list[int]] = {}  # the numbers of kinds, by their place and one of their fields
     for block in blocks:
-        has_own_name = block.item is not None or in_section[block.level, block.above] == 1
+        has_own_name = block.item is not None or blocks_in_section[block.level, block.above] == 1
         if not has_own_name and block.is_loose:  # a dialogue
             continue
+        # Records with names of their own are compared over all sections, others only within theirs.
         place = (block.level, block.item is not None, () if has_own_name else block.above)
-        shared = Counter(kind for key in block.fields for kind in kinds_with.get((place, key), [])[-_MOST_KINDS:])
-        fitting = [kind for kind, fields in shared.items() if fields >= _SHARED * len(block.fields)]
+        shared_fields = Counter[int]()  # how many the block shares with each kind
+        for key in block.fields:
+            shared_fields.update(kinds_with.get((place, key), [])[-_MOST_KINDS:])
+        fitting = [kind for kind, count in shared_fields.items() if count >= _SHARED * len(block.fields)]
         kind = min(fitting, default=len(kinds))
         if kind == len(kinds):
             kinds.append([])
         kinds[kind].append(block)
         for key in block.fields:
-            if kind not in (known := kinds_with.setdefault((place, key), [])):
-                known.append(kind)
+            known_kinds = kinds_with.setdefault((place, key), [])
+            if kind not in known_kinds:
+                known_kinds.append(kind)
     return kinds
 
 
 def _records_table(records: Sequence[Block], title: str) -> SourceTable:
     """Return records of one kind as a table; what names each, a heading or an item, is in its first columns."""
-    names = {key: name for block in reversed(records) for key, name in block.names.items()}
-    keys = list(dict.fromkeys(key for block in records for key in block.names))
-    # At which place in their headings the names of records are; 0 if they are under the same headings.
+    names: dict[str, str] = {}  # as they are first written, in order
+    for block in records:
+        for key, name in block.names.items():
+            names.setdefault(key, name)
+    keys = list(names)
+    # The innermost place in their headings where the records differ, and so have their names; 0 if in none.
     depth = next((at for at in range(min(len(block.above) for block in records) - 1, 0, -1)
                   if len({block.above[at] for block in records}) > 1), 0)
-    above = {block.above[:depth] for block in records}
+    sections = {block.above[:depth] for block in records}
     has_items = any(block.item for block in records)
     naming: dict[str, list[str]] = {}  # the cells of the columns in front of the fields
     if has_items:
         naming[_NAME] = [block.item.words if block.item else "" for block in records]
     elif depth:
         naming[_SECTION if label_key(_NAME) in keys else _NAME] = [block.above[depth] for block in records]
-    if depth and (has_items or len(above) > 1):  # the named things are in several sections
+    if depth and (has_items or len(sections) > 1):  # the named things are in several sections
         naming.setdefault(_SECTION, [block.above[depth if has_items else depth - 1] for block in records])
     rows: list[tuple[str, ...]] = []
     spans: list[tuple[int, int]] = []
@@ -256,8 +268,9 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
         # A record begins with what names it, a heading or an item, or with its fields.
         start = block.heading_start if depth and block.heading_start >= 0 else block.start
         spans.append((block.item.start if block.item else start, block.end))
+    # A column in front has no name if the records have a field of the same name.
     columns = [name if label_key(name) not in keys else "" for name in naming] + [names[key] for key in keys]
-    shared = records[0].above[:depth or None] if len(above) == 1 else ()  # the headings above all records
+    shared = records[0].above[:depth or None] if len(sections) == 1 else ()  # the headings above all records
     return SourceTable(title=shared[-1] if shared else title, columns=tuple(columns), rows=tuple(rows),
                        spans=tuple(spans))
 
@@ -278,22 +291,25 @@ def split_head(text: str) -> tuple[dict[str, str], str]:
     if not fields and (code := _CODE.match(head)):
         lines, end = dedent(code["code"]), code.end()
         fields, end_of_fields = _head_fields(lines)
-        if lines[end_of_fields:].strip():
+        if lines[end_of_fields:].strip():  # other code is below them, so the block is no head
             fields = {}
-    if not fields or len({name.lower() for name in fields}) < len(fields):
+    values = {name.lower(): value for name, value in fields.items()}
+    if not values or len(values) < len(fields):  # none, or two names that are one in lower case
         return {}, text
     own_title = {"title": overlined["title"].strip()} if overlined else {}
-    values = {name.lower(): value.rstrip(",") for name, value in fields.items()}
     return own_title | values, text[:begin] + text[begin + end:].lstrip("\n")
 
 
 def _head_fields(text: str) -> tuple[dict[str, str], int]:
-    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise."""
-    blocks = read_blocks(lines_under(text, ""), may_repeat=True)
-    if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end):
+    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise.
+
+    One name that forms usually have, such as "Author", is enough; other fields have to be three, and no prose.
+    """
+    block = next(iter(read_blocks(lines_under(text, ""), may_repeat=True)), None)
+    if block is None or text[:block.start].strip() or not _ENDS.match(text, block.end):
         return {}, 0
-    block = blocks[0]
     values = {block.names[key]: block.value(key) for key in block.fields if block.value(key)}
     is_known = any(map(FORM_FIELDS.search, block.names.values()))
     is_prose = block.is_dialogue or block.is_listed or block.is_loose or any(map(_SENTENCE.search, values.values()))
-    return (values, block.end) if is_known or (len(block.fields) >= _FEWEST_ALONE and not is_prose) else ({}, 0)
+    is_head = is_known or (len(block.fields) >= _FEWEST_ALONE and not is_prose)
+    return (values, block.end) if is_head else ({}, 0)

@@ -15,9 +15,10 @@ from .reading import LEFT_OUT, Limits, LoadFailure, UnreadableError, open_file
 
 OnFailure = Callable[[LoadFailure], None]
 IGNORE_FILE = ".banyanignore"
-SAVED_TWICE = frozenset({".pdf", ".docx", ".pptx", ".epub"})
+PUBLISHED = frozenset({".pdf", ".docx", ".pptx", ".epub"})
+"""Formats of papers and books, which folders often hold twice, and which bibliographies describe."""
 _OF_PROGRAMS = sorted(WORDS["files of programs"])
-"""Files and folders that are left out, as in .gitignore; Office programs write `~$...` beside an open document."""
+"""Patterns, as in .gitignore, of files that are left out; Office programs write `~$...` beside an open document."""
 _PROGRAMS = GitIgnoreSpec.from_lines(_OF_PROGRAMS)
 
 
@@ -38,14 +39,15 @@ class FoundFile(NamedTuple):
 
 def walk_folder(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[FoundFile]:
     """Yield the files in a folder and its subfolders, sorted by name at each level; count those that are left out."""
-    target, left_out = root.resolve(), Counter[str]()
-    stack = [(root, 0)]
+    real_root, left_out = root.resolve(), Counter[str]()  # how many are left out, by the reason
     ignored = _read_ignore_file(root / IGNORE_FILE, on_failure)
-    while stack and ignored is not None:
+    stack = [(root, 0)] if ignored is not None else []  # read nothing rather than what the file may exclude
+    while stack:
         entry, depth = stack.pop()
         try:
             real = entry.resolve()
-            if depth and entry.is_symlink() and (real.is_dir() or not real.is_relative_to(target)):
+            is_link_within = depth > 0 and entry.is_symlink()  # the root itself may be a link
+            if is_link_within and (real.is_dir() or not real.is_relative_to(real_root)):
                 report_failure(on_failure, str(entry), "skipped: a link to a folder or out of the folder given: "
                                "name its target")
             elif not entry.is_dir():
@@ -90,17 +92,17 @@ def _why_left_out(entry: Path, root: Path, ignored: GitIgnoreSpec) -> str:
 
 
 def distinct_files(files: Iterator[FoundFile], on_failure: OnFailure) -> Iterator[FoundFile]:
-    """Yield the files without those of the formats `SAVED_TWICE` that have the same bytes as one before."""
-    first_with: dict[bytes, FoundFile] = {}  # by the digest of their bytes
+    """Yield the files, but of those of the formats `PUBLISHED` with the same bytes only the first."""
+    first_by_digest: dict[bytes, FoundFile] = {}
     for file in files:
-        twin = file
-        if file.path.suffix.lower() in SAVED_TWICE:
+        first = file
+        if file.path.suffix.lower() in PUBLISHED:
             with suppress(OSError, UnreadableError), open_file(file.real) as stream:  # reported when the file is read
-                twin = first_with.setdefault(file_digest(stream, "sha256").digest(), file)
-        if twin is file:
+                first = first_by_digest.setdefault(file_digest(stream, "sha256").digest(), file)
+        if first is file:
             yield file
         else:
-            report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {twin.id}, which is read")
+            report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {first.id}, which is read")
 
 
 def report_failure(on_failure: OnFailure, source: str, reason: str) -> None:

@@ -14,7 +14,7 @@ from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables, split_head
-from .folder_files import SAVED_TWICE, FoundFile, OnFailure, distinct_files, report_failure, walk_folder, why_unreadable
+from .folder_files import PUBLISHED, FoundFile, OnFailure, distinct_files, report_failure, walk_folder, why_unreadable
 from .formats import FORMATS, PARSED, PLAIN, suffix_of
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import DEFAULT_LIMITS, Content, IngestError, Limits, UnreadableError, open_file, read_bytes, read_content
@@ -159,7 +159,7 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
         for reason in filter(None, (content.unread, fields.get(UNREAD))):
             report(reason)
         title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
-        if works is not None and suffix in SAVED_TWICE:
+        if works is not None and suffix in PUBLISHED:
             fields |= works.fields_of(title, content.text)
         yield make_document(check_id(file.id), title, content.text, file.place,
                             with_unread(fields, content.unread, content.omitted), tables=content.tables,
