@@ -41,7 +41,9 @@ def walk_folder(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[F
     """Yield the files in a folder and its subfolders, sorted by name at each level; count those that are left out."""
     real_root, left_out = root.resolve(), Counter[str]()  # how many are left out, by the reason
     ignored = _read_ignore_file(root / IGNORE_FILE, on_failure)
-    stack = [(root, 0)] if ignored is not None else []  # read nothing rather than what the file may exclude
+    if ignored is None:  # read nothing rather than what the file may exclude
+        return
+    stack = [(root, 0)]
     while stack:
         entry, depth = stack.pop()
         try:
