@@ -293,7 +293,7 @@ def split_head(text: str) -> tuple[dict[str, str], str]:
         fields, end_of_fields = _head_fields(lines)
         if lines[end_of_fields:].strip():  # other code is below them, so the block is no head
             fields = {}
-    values = {name.lower(): value for name, value in fields.items()}
+    values = {name.lower(): value.rstrip(",") for name, value in fields.items()}  # lists may end so in each line
     if not values or len(values) < len(fields):  # none, or two names that are one in lower case
         return {}, text
     own_title = {"title": overlined["title"].strip()} if overlined else {}

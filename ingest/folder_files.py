@@ -41,10 +41,8 @@ def walk_folder(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[F
     """Yield the files in a folder and its subfolders, sorted by name at each level; count those that are left out."""
     real_root, left_out = root.resolve(), Counter[str]()  # how many are left out, by the reason
     ignored = _read_ignore_file(root / IGNORE_FILE, on_failure)
-    if ignored is None:  # read nothing rather than what the file may exclude
-        return
     stack = [(root, 0)]
-    while stack:
+    while stack and ignored is not None:  # without its patterns, nothing is read that they may exclude
         entry, depth = stack.pop()
         try:
             real = entry.resolve()

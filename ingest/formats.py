@@ -22,7 +22,7 @@ _CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*{_TIME}[^\n]*+"
 _SPEAKER = re.compile(r"\s*<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
 _ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
-_LONGEST = 600  # the length in characters from which a line ends inside a sentence, for subtitles without punctuation
+_LONGEST_LINE = 600  # characters from which a line ends inside a sentence, for subtitles without punctuation
 _LATEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*+(?:\n[ \t]*+)?")
 _LATEX_ARGUMENT = r"\*?(?:\[[^\[\]]*+\])?\{(?P<words>(?:[^{}]|\{[^{}]{0,300}+\}){1,2000}+)\}"
 _LATEX_FIELD = re.compile(rf"\\(?P<name>title|author|date){_LATEX_ARGUMENT}")
@@ -37,19 +37,21 @@ def _read_text(data: bytes, _: Limits) -> Content:
 
 def _read_notebook(data: bytes, limits: Limits) -> Content:
     """Read a Jupyter notebook: Markdown cells as they are, code fenced, and outputs as tables or fenced text."""
-    texts, pictures = list[str](), 0
+    texts, unread_outputs = list[str](), 0
     try:
         for cell in json.loads(decode(data))["cells"]:
             source = "".join(cell["source"])
             is_text = cell["cell_type"] == "markdown" or not source.strip()
             texts.append(source if is_text else f"```\n{source}\n```")
             for output in cell.get("outputs", ()):
-                texts.append(_output_text(output))
-                pictures += texts[-1] == ""
+                text = _output_text(output)
+                texts.append(text)
+                unread_outputs += int(text == "")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
     read = read_markdown("\n\n".join(filter(str.strip, texts)).encode(errors="replace"), limits)
-    return read._replace(omitted=", ".join(filter(None, (read.omitted, list_counts({"code output": pictures})))))
+    omitted = [read.omitted, list_counts({"code output": unread_outputs})]
+    return read._replace(omitted=", ".join(filter(None, omitted)))
 
 
 def _output_text(output: Mapping[str, Any]) -> str:
@@ -58,7 +60,10 @@ def _output_text(output: Mapping[str, Any]) -> str:
     page = "".join(shown.get("text/html", ""))
     if "<table" in page:
         return _STYLE.sub("", page)
-    text = "".join(output.get("text", "") or ("" if "image/png" in shown else shown.get("text/plain", "")))
+    lines = output.get("text", "")
+    if not lines and "image/png" not in shown:  # beside a picture, the plain text only names it
+        lines = shown.get("text/plain", "")
+    text = "".join(lines)
     return f"```\n{text.rstrip()}\n```" if text.strip() else ""
 
 
@@ -74,7 +79,7 @@ def _read_subtitles(data: bytes, _: Limits) -> Content:
 
 
 def _join_cues(text: str) -> Iterator[str]:
-    """Join the words of cues to lines, which end with a sentence, with another speaker, or when long."""
+    """Join the words of cues to lines, each of which ends with a sentence, before another speaker, or when long."""
     line = speaker = ""
     shown_before: set[str] = set()  # captions that roll up repeat the lines of the cue before
     for cue in _CUE.finditer(text):
@@ -85,13 +90,15 @@ def _join_cues(text: str) -> Iterator[str]:
                 name = one_line(html.unescape(found["name"]))
             words = one_line(html.unescape(_TAG.sub("", written)))
             shown.add(words)
-            if line and words and (name != speaker or len(line) > _LONGEST or line.endswith(_ENDS)):
+            is_complete = name != speaker or len(line) > _LONGEST_LINE or line.endswith(_ENDS)
+            if line and words and is_complete:
                 yield line
                 line = ""
             if words and words not in shown_before:
-                hours, minutes, seconds = ["0", *re.split("[.,:]", cue["start"])[:-1]][-3:]
-                time = f"[{hours.zfill(2)}:{minutes.zfill(2)}:{seconds.zfill(2)}] "
-                line = f"{line} {words}" if line else f"{time}{name and f'{name}: '}{words}"
+                if not line:
+                    *_, hours, minutes, seconds = ["0", *re.split("[.,:]", cue["start"])[:-1]]  # many have no hours
+                    line = f"[{hours.zfill(2)}:{minutes.zfill(2)}:{seconds.zfill(2)}]{f' {name}:' if name else ''}"
+                line += f" {words}"
                 speaker = name
         shown_before = shown
     if line:
@@ -108,8 +115,9 @@ def _read_latex(data: bytes, _: Limits) -> Content:
             # An author's address stands in the lines below the name.
             words = value.partition(r"\\")[0] if found["name"] == "author" else value
             fields[found["name"]].append(_plain_latex(words))
-    text = _LATEX_HEADING.sub(lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain_latex(found['words'])}\n",
-                              (body if begin else preamble).partition("\\end{document}")[0])
+    shown = (body if begin else preamble).partition("\\end{document}")[0]
+    text = _LATEX_HEADING.sub(
+        lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain_latex(found['words'])}\n", shown)
     return Content(text, " ".join(fields.pop("title")), fields)
 
 
@@ -143,7 +151,9 @@ _NO_TEXTS = frozenset({".svg", ".eps", ".ps", ".pem", ".key", ".crt"})  # drawin
 def suffix_of(path: Path) -> str:
     """Return the ending that decides how a file is read: its own, or ".txt" for a text whose ending has no reader."""
     suffix = path.suffix.lower()
-    return suffix if suffix in FORMATS or suffix in _NO_TEXTS or not begins_as_text(path) else ".txt"
+    if suffix in FORMATS or suffix in _NO_TEXTS or not begins_as_text(path):
+        return suffix
+    return ".txt"
 
 
 def load_reader(path: PurePath) -> Reader:

@@ -20,6 +20,7 @@ from .records import BadRecordError, Record, parse, read_jsonl, read_records
 
 SOURCE = "given as text"
 RecordedFormat = Literal["hipporag", "triples"]
+_LONGEST_NAME, _LONGEST_RELATION = 500, 200  # the limits of `ExtractedTriple`
 
 
 class _Given(Frozen):
@@ -65,11 +66,12 @@ def _check_document(where: str, item: Mapping[str, Any], limits: Limits) -> Docu
                           ) from error
     if len(given.text.encode(errors="replace")) > limits.file_bytes:
         raise IngestError(f"the text of {where} is larger than {limits.size()}: split it into smaller documents")
-    if not all(len(table.spans) == len(table.rows) and all(0 <= start <= end <= len(given.text)
-                                                           for start, end in table.spans) for table in given.tables):
-        raise IngestError(f"{where}: the places of the rows in its `tables` are not in its text: leave them out")
-    heading = next(headings(given.text), None)
-    title = " ".join(clean_text(given.title or (heading.title if heading else "")).split())
+    for table in given.tables:
+        are_in_text = all(0 <= start <= end <= len(given.text) for start, end in table.spans)
+        if len(table.spans) != len(table.rows) or not are_in_text:
+            raise IngestError(f"{where}: the places of the rows in its `tables` are not in its text: leave them out")
+    first_heading = next((heading.title for heading in headings(given.text)), "")
+    title = " ".join(clean_text(given.title or first_heading).split())
     return make_document(check_id(given.id), title, given.text, SOURCE, clean_metadata(given.metadata or {}),
                          stored=given.tables)
 
@@ -91,7 +93,7 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
     the words that say when it holds. `on_failure` is called for every record that cannot be used; the others are read.
     A file that is missing, too large or in another format is an IngestError.
     """
-    sources: dict[str, str] = {}
+    places: dict[str, str] = {}  # of the first record with each id
     for path in paths:
         if not path.is_file():
             raise IngestError(f"{path} does not exist: name a file with recorded triples")
@@ -109,17 +111,18 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
             except (ValidationError, TypeError, ValueError) as error:
                 report_failure(on_failure, str(path), f"record {record.number}: not a {form} record: {error}")
                 continue
-            if sources.setdefault(passage.document.id, where) == where:
+            first_place = places.setdefault(passage.document.id, where)
+            if first_place == where:
                 yield passage
             else:
                 report_failure(on_failure, where, f"the id {passage.document.id!r} was already given by "
-                               f"{sources[passage.document.id]}: rename one")
+                               f"{first_place}: rename one")
 
 
 def _read_recorded(path: Path, form: RecordedFormat, limits: Limits) -> Iterable[Record | str]:
     """Return the records of a file, or why one cannot be used."""
     data = read_bytes(path, limits)
-    if form == "triples":
+    if form == "triples":  # if no line has a `text`, `read_jsonl` returns a table in place of records
         return read_jsonl(data, limits, path.stem).records or ["no record in it has a `text`"]
     try:
         docs = list(parse(decode(data))["docs"])
@@ -139,13 +142,14 @@ def _passage_of(record: Record, file: str) -> RecordedPassage:
     malformed: list[str] = []
     for triple in fields.get("triples") or fields.get("extracted_triples") or ():
         parts = [str(part).strip() for part in triple]
-        if len(parts) in {3, 4} and all(parts[:3]):
+        if len(parts) in {3, 4} and all(parts[:3]):  # the fourth part is the time
             head, relation, tail, *time = parts
-            triples.append(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500],
-                                           time="".join(time)))
+            triples.append(ExtractedTriple(head=head[:_LONGEST_NAME], relation=relation[:_LONGEST_RELATION],
+                                           tail=tail[:_LONGEST_NAME], time="".join(time)))
         else:
             malformed.append(json.dumps(parts, ensure_ascii=False))
-    names = filter(None, fields.get("extracted_entities") or ())
-    entities = [ExtractedEntity(**entity) for entity in fields.get("entities") or [{"name": name} for name in names]]
+    # HippoRAG's entities are names alone.
+    named = [{"name": name} for name in fields.get("extracted_entities") or () if name]
+    entities = [ExtractedEntity(**entity) for entity in fields.get("entities") or named]
     extraction = Extraction(entities=tuple(entities), triples=tuple(triples), malformed=tuple(malformed))
     return RecordedPassage(document=document, chunk=chunk, extraction=extraction)

@@ -14,11 +14,12 @@ from .source_tables import TableLine, TableRow
 from .table_lines import has_header, is_value, names_values, table_lines
 
 _PAIR = 2  # places of a property and its value
-_MOST_CELLS = 1_000_000
+_MOST_CELLS = 1_000_000  # places of a table: a small file may declare cells that span millions
+# The first cell of a paragraph that is set as a row: "(a)", "iv.", "12)".
 _ENUMERATED = re.compile(r"\(?(?:[a-z]|[ivx]{1,6}|\d{1,3})[.)]", re.IGNORECASE)
 _HEAD = 50  # the rows of a block that decide on its titles and its header
 _FAR = 2
-"""The number of blank rows that separate two tables of texts; tables with numbers or dates are told apart by these."""
+"""The blank rows after which another table begins, whatever is in it; with fewer, only its cells tell."""
 
 
 class GridCell(str):
@@ -51,14 +52,19 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
     declares, or the first row if it has no values, with the rows below it that divide its merged cells; it may be
     empty. In the rows, a merged cell's text is in each of its places, and a row of a single cell is a `TableLine`.
     """
-    width = max(map(len, grid))
-    rows = [[*row, *(GridCell("") for _ in range(width - len(row)))] for row in grid]
-    first = next((at for at, row in enumerate(rows) if not is_single(row)), 0)
-    captions = [str(row[0]) for row in rows[:first] if row[0]]
-    rows = rows[first:]
+    filled_up = _fill_up(grid)
+    first_wide = next((at for at, row in enumerate(filled_up) if not is_single(row)), 0)
+    captions = [str(row[0]) for row in filled_up[:first_wide] if row[0]]
+    rows = filled_up[first_wide:]
     depth = header_depth(rows)
     header = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows[:depth], strict=True)]
     return GridTable(captions, header, row_contents(rows[depth:]))
+
+
+def _fill_up(rows: Sequence[GridRow]) -> list[list[GridCell]]:
+    """Return rows of the same width; short ones get blank cells at their end."""
+    width = max(map(len, rows))
+    return [[*row, *(GridCell("") for _ in range(width - len(row)))] for row in rows]
 
 
 def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[str]:
@@ -68,24 +74,26 @@ def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[s
     if all(len(row) == _PAIR and _ENUMERATED.fullmatch(row[0]) for row in grid):  # paragraphs set as a table
         return [" ".join(row) for row in grid]
     has_merged_cells = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
-    if sum(has_merged_cells) >= max(2, len(grid) / 2):  # a form
+    if sum(has_merged_cells) >= max(2, len(grid) / 2):  # a form: columns of data are not merged in so many rows
         return [*filter(None, [caption]), *table_lines([], _form_fields(grid), caption or title)]
     captions, header, rows = read_grid(grid)
     first_cell, *_ = grid[0]
-    if any(cell.is_header for cell in chain(*grid)):
-        subject = first_cell if is_single(grid[0]) and first_cell.is_header else title
-    else:
+    declares_headers = any(cell.is_header for cell in chain(*grid))
+    if not declares_headers:
         subject = next(reversed(captions), title)
+    else:  # then a caption that is not declared a header is a remark
+        subject = first_cell if is_single(grid[0]) and first_cell.is_header else title
     return [*filter(None, [caption]), *captions, *table_lines(header, rows, caption or subject)]
 
 
 def _form_fields(grid: Sequence[GridRow]) -> Iterator[TableRow]:
     """Yield the names and values of a form, whose rows are labels and the values beside them, in merged cells."""
     for row in grid:
-        texts = [text for text in (next(places) for _, places in groupby(row, key=id)) if text]
+        cells = [next(places) for _, places in groupby(row, key=id)]  # each merged one once
+        texts = list(filter(None, cells))
         if len(texts) == 1:
             yield TableLine(texts[0])
-        elif len(texts) % 2:
+        elif len(texts) % 2:  # no pairs: one label and several values
             yield [texts[0], "; ".join(texts[1:])]
         else:
             yield from zip(texts[::2], texts[1::2], strict=True)
@@ -102,7 +110,7 @@ def header_depth(rows: Sequence[GridRow]) -> int:
     first_cell, *_ = rows[0]
     if depth == 0 and not first_cell.is_header:  # otherwise the file declares headers in the first column only
         depth = int(has_header(rows))
-    while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):
+    while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):  # at least one row is no header
         depth += 1
     return depth
 
@@ -111,13 +119,15 @@ def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
     """Return True if the row at `depth` belongs to the header: it names the parts of merged cells in the row above."""
     above, row = rows[depth - 1], rows[depth]
     joins_next = [left is right for left, right in pairwise(above)]
-    is_merged = [before or after for before, after in pairwise([False, *joins_next, False])]
+    # A place belongs to a merged cell if its left or its right neighbour has the same cell.
+    is_merged = [joins_before or joins_after for joins_before, joins_after in pairwise([False, *joins_next, False])]
     if not any(is_merged) or not has_header(rows[depth:]):
         return False
     if all(is_merged):  # only values in the next row tell names of parts from data
         return any(map(is_value, rows[depth + 1]))
-    # Below a cell that is not merged stands its own lower half, or nothing.
-    return all(row[at] is cell or not (is_merged[0] or row[at]) for at, cell in enumerate(above) if not is_merged[at])
+    # Below a cell that is not merged stands its own lower half, or nothing if the first column is such a cell.
+    may_be_blank = not is_merged[0]
+    return all(row[at] is cell or (may_be_blank and not row[at]) for at, cell in enumerate(above) if not is_merged[at])
 
 
 def is_single(row: GridRow) -> bool:
@@ -127,21 +137,23 @@ def is_single(row: GridRow) -> bool:
 
 def place_cells(rows: Iterable[Sequence[tuple[GridCell, int, int]]]) -> list[list[GridCell]]:
     """Put each cell, given with the columns and rows that it spans, into its places; return [] if they are too many."""
-    lines: list[dict[int, GridCell]] = []  # the cells of each row by their columns
-    at, size = -1, 0  # an element may be called a table and have no rows
+    places: list[dict[int, GridCell]] = []  # the cells of each row by their columns
+    row_count = taken = 0
     for at, row in enumerate(rows):
-        lines += [{} for _ in range(at + 1 - len(lines))]
+        row_count = at + 1
+        places += [{} for _ in range(row_count - len(places))]
         column = 0
-        for cell, columns, height in row:
-            while column in lines[at]:  # a cell of a row above spans this place
+        for cell, width, height in row:
+            while column in places[at]:  # a cell of a row above spans this place
                 column += 1
-            size += columns * height
-            if column + columns > DEFAULT_LIMITS.table_columns or size > _MOST_CELLS:
+            taken += width * height
+            if column + width > DEFAULT_LIMITS.table_columns or taken > _MOST_CELLS:
                 return []
-            lines += [{} for _ in range(at + height - len(lines))]
-            for line in lines[at:at + height]:
-                line.update(dict.fromkeys(range(column, column + columns), cell))
-    return [[line.get(column, GridCell("")) for column in range(max(line, default=-1) + 1)] for line in lines[:at + 1]]
+            places += [{} for _ in range(at + height - len(places))]
+            for cells in places[at:at + height]:
+                cells.update(dict.fromkeys(range(column, column + width), cell))
+    return [[cells.get(column, GridCell("")) for column in range(max(cells, default=-1) + 1)]
+            for cells in places[:row_count]]  # a cell may be declared to span more rows than there are
 
 
 # --- sheets
@@ -167,7 +179,7 @@ class TableBlock(NamedTuple):
         return len(self.rows) == 1 and len(_texts_of(self.rows[0])) == 1
 
     def split_head(self) -> tuple[Sequence[SheetRow], Sequence[SheetRow]]:
-        """Split the head of the block into titles (rows of one text above the first wider row) and the rest."""
+        """Split the head of the block into titles (rows of one text above the first wider row, if any) and the rest."""
         head = self.rows[:_HEAD]
         first_wide = next((at for at, row in enumerate(head) if len(_texts_of(row)) > 1), 0)
         return head[:first_wide], head[first_wide:]
@@ -178,6 +190,7 @@ class TableBlock(NamedTuple):
 
 
 def _texts_of(row: SheetRow) -> set[str]:
+    """Return the different texts of a row: that of a merged cell counts once."""
     return set(row) - {""}
 
 
@@ -191,7 +204,7 @@ def sheet_lines(sheet: Iterable[SheetRow], title: str) -> Iterator[str]:
         if follows_table:
             yield ""
         follows_table = not block.is_single
-        if block.is_single:
+        if block.is_single:  # a text alone is the title of the tables below it
             title = next(filter(None, block.rows[0]))
             yield title
             continue
@@ -199,10 +212,11 @@ def sheet_lines(sheet: Iterable[SheetRow], title: str) -> Iterator[str]:
         number_columns = block.number_columns(block.rows[:_HEAD])
         while at < len(blocks) and not _begins_table(blocks[at], block, header, number_columns):
             at += 1
-        rest = map(block.cells, block.rows[_HEAD:])
-        continuing = (row for other in blocks[begin + 1:at] for row in _continuing_rows(other, block, header))
+        below_head = map(block.cells, block.rows[_HEAD:])
+        further_blocks = blocks[begin + 1:at]
+        further_rows = chain.from_iterable(_continuing_rows(further, block, header) for further in further_blocks)
         yield from captions
-        lines = table_lines(header, chain(head, rest, continuing), next(reversed(captions), title))
+        lines = table_lines(header, chain(head, below_head, further_rows), next(reversed(captions), title))
         yield next(lines, "; ".join(filter(None, header)))  # a header without rows below it is text
         yield from lines
 
@@ -215,7 +229,7 @@ def _split_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
         parts = _side_by_side(block_rows) if has_text else []
         if len(parts) == 1:
             yield TableBlock(block_rows, _filled_columns(block_rows), blank_rows)
-        else:
+        else:  # each part may have blank rows where the others have text
             for block in chain.from_iterable(map(_split_blocks, parts)):
                 # A table beside another one never continues the table above it.
                 yield block._replace(blank_rows=max(block.blank_rows, _FAR))
@@ -226,13 +240,14 @@ def _side_by_side(rows: Sequence[SheetRow]) -> list[Sequence[SheetRow]]:
     """Split rows at blank columns into tables that stand beside each other; a single part if they are one table."""
     columns, starts = _filled_columns(rows), list[int]()
     for before, start in pairwise(columns):
-        if start == before + 1:
+        if start == before + 1:  # no blank column is between them
             continue
         left, right = [row[:start] for row in rows], [row[start:] for row in rows]
-        left_rows, right_rows = ([at for at, cells in enumerate(part) if any(cells)] for part in (left, right))
+        left_rows, right_rows = _filled_rows(left), _filled_rows(right)
         has_same_names = not _texts_of(left[left_rows[0]]).isdisjoint(_texts_of(right[right_rows[0]]))
         # Blank columns may also divide one table, whose parts have the same rows and other names.
-        if _is_whole(left) and _is_whole(right) and (left_rows != right_rows or has_same_names):
+        are_two_tables = left_rows != right_rows or has_same_names
+        if are_two_tables and _is_whole(left) and _is_whole(right):
             starts.append(start)
     if not starts:
         return [rows]
@@ -242,11 +257,19 @@ def _side_by_side(rows: Sequence[SheetRow]) -> list[Sequence[SheetRow]]:
 
 
 def _is_whole(part: Sequence[SheetRow]) -> bool:
-    """Return True if a part of a sheet is a complete table."""
-    filled = [at for at, cells in enumerate(part) if any(cells)]
-    columns = _filled_columns(part)
-    has_adjacent_rows = len(filled) > 1 and filled[-1] - filled[0] == len(filled) - 1
-    return len(columns) > 1 and has_adjacent_rows and all(part[at][columns[0]] for at in filled)
+    """Return True if a part of a sheet is a table by itself, and not notes or columns that belong to one beside it.
+
+    It has at least two columns, and two rows without a blank one between them, all with a text in the first column.
+    """
+    filled_rows, columns = _filled_rows(part), _filled_columns(part)
+    if len(filled_rows) < 2 or len(columns) < 2:  # noqa: PLR2004
+        return False
+    has_adjacent_rows = filled_rows[-1] - filled_rows[0] == len(filled_rows) - 1
+    return has_adjacent_rows and all(part[at][columns[0]] for at in filled_rows)
+
+
+def _filled_rows(rows: Sequence[SheetRow]) -> list[int]:
+    return [at for at, cells in enumerate(rows) if any(cells)]
 
 
 def _filled_columns(rows: Sequence[SheetRow]) -> list[int]:
@@ -264,27 +287,31 @@ def _read_head(block: TableBlock) -> GridTable:
         return GridTable([], cells[0], [*cells[1:]]) if has_header(cells) else GridTable([], [], [*cells])
     has_merged_cells = any(isinstance(cell, GridCell) for cell in chain(*rows))
     if not has_merged_cells and len(grid) > 2:  # noqa: PLR2004 - two rows may be the header
-        width = max(map(len, grid))
-        grid[0] = _spread_titles(*([*row, *(GridCell("") for _ in range(width - len(row)))] for row in grid[:3]))
+        grid = _fill_up(grid)
+        grid[0] = _spread_titles(grid[0], grid[1], grid[2])
     captions, header, below = read_grid(grid)
     captions = [*(next(filter(None, row)) for row in titles), *captions]
-    filled = _filled_columns([row for row in below if not isinstance(row, TableLine)])
-    if not below or any(name and at in filled for at, name in enumerate(header)):
-        return GridTable(captions, header, below)
-    # No named column has any text below its name, so these names are a row.
-    return GridTable(captions, [], [header, *below])
+    filled_columns = _filled_columns([row for row in below if not isinstance(row, TableLine)])
+    names_a_column = any(name and at in filled_columns for at, name in enumerate(header))
+    if below and not names_a_column:  # no named column has any text below its name, so these names are a row
+        return GridTable(captions, [], [header, *below])
+    return GridTable(captions, header, below)
 
 
-def _spread_titles(above: list[GridCell], below: GridRow, row: GridRow) -> list[GridCell]:
-    """Return the first row of a grid; if the second also is a header, names above several names span their columns."""
-    spanned = [at for at, cell in enumerate(above) if at and not cell and below[at]]
-    if not spanned or any(map(is_value, below)) or not all(is_value(row[at]) for at in spanned):
-        return above
-    top: list[GridCell] = []
-    for cell in above:
-        span = top[-1] if top else below[0]
-        top.append(cell if cell else span)
-    return top
+def _spread_titles(first: list[GridCell], second: GridRow, third: GridRow) -> list[GridCell]:
+    """Return the first row of a grid; if the second row also is a header, each name fills the blank cells behind it.
+
+    The second row is one if it has no values, and values are in the third row below the names that lack one above.
+    """
+    without_name_above = [at for at, cell in enumerate(first) if at and not cell and second[at]]
+    is_header = not any(map(is_value, second)) and all(is_value(third[at]) for at in without_name_above)
+    if not without_name_above or not is_header:
+        return first
+    spread: list[GridCell] = []
+    for cell in first:
+        cell_before = spread[-1] if spread else second[0]  # a blank first cell takes the name below it
+        spread.append(cell if cell else cell_before)
+    return spread
 
 
 def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], number_columns: set[int]) -> bool:
@@ -294,7 +321,8 @@ def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], n
     _, rows = block.split_head()
     if not set(block.columns) <= set(above.columns):
         return True
-    if _is_repeated(above.cells(rows[0]), header) or len(rows) == 1 or not has_header(rows):
+    repeats_header = _is_repeated(above.cells(rows[0]), header)
+    if repeats_header or len(rows) == 1 or not has_header(rows):
         return False
     # The first row may be a header. It is one if values are below it, or if it has texts in columns of values.
     has_texts_for_values = any(cell for at, cell in enumerate(rows[0]) if at in number_columns)

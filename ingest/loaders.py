@@ -29,6 +29,7 @@ Reading = Callable[[], Content]
 Report = Callable[[str], None]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
+# Formats without fields of their own, whose texts often begin with lines such as "Author: Ida Lang".
 _WITH_HEAD = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc", ".docx",
                         ".odt", ".rtf"})
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
@@ -81,7 +82,7 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
 def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits,
           read_ahead: ReadAhead | None, on_file: Callable[[str], None]) -> Iterator[Document]:
     """Yield the documents of all files, each id once, up to the limit."""
-    sources: dict[str, str] = {}
+    sources: dict[str, str] = {}  # by the documents' ids
     with ReadingProcess(limits) as process:
         works = _find_works(paths, process, limits)
         for file, reading in _readings(paths, on_failure, limits, process, read_ahead):
@@ -123,7 +124,7 @@ def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Li
             files = iter([FoundFile(path, path.name, named=True, real=path.resolve())])
         if read_ahead is None:
             yield from ((file, partial(process.read, file.real)) for file in files)
-        else:
+        else:  # the folders are walked once, for both
             files, ahead = tee(files)
             yield from zip(files, read_ahead(file.real for file in ahead), strict=True)
 
@@ -136,7 +137,7 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
         report_failure(on_failure, address.url, str(error))
         return
     with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
-        path = Path(folder) / PurePath(name).name[-100:]
+        path = Path(folder) / PurePath(name).name[-100:]  # file systems limit names; the end has the format
         path.write_bytes(data)
         yield FoundFile(path, address.id, named=True, real=path.resolve(), url=address.id)
 
@@ -173,8 +174,10 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
 def _why_unusable(file: FoundFile, suffix: str) -> str:
     """Return why a file has no content to read, and what to do; "" if it may have some."""
     if suffix not in FORMATS:
-        return ("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: " + (
-            f"convert it to one of {', '.join(FORMATS)}")
+        skipped = "" if file.named else "skipped: "
+        return (f"{skipped}{suffix or 'no file ending'} is not a known format: convert it to one of "
+                f"{', '.join(FORMATS)}")
+    # The reader of a link's target would be chosen by the ending of the target.
     if file.real.is_file() and suffix_of(file.real) != suffix:
         return "a link to a file with another ending: name its target"
     with open_file(file.real) as stream:
@@ -189,7 +192,8 @@ def _read_content(file: FoundFile, suffix: str, reading: Reading, limits: Limits
     else:
         reader = PLAIN.get(suffix) or (lambda data, limits: RECORD_READERS[suffix](data, limits, file.path.stem))
         content = read_content(reader, read_bytes(file.real, limits), limits)
-    if suffix not in _WITH_HEAD or (suffix in PLAIN and content.metadata):  # which has front matter
+    has_front_matter = suffix in PLAIN and bool(content.metadata)
+    if suffix not in _WITH_HEAD or has_front_matter:
         return content
     fields, text = split_head(clean_text(content.text))
     title = fields.pop("title", content.title)
@@ -202,10 +206,10 @@ def without_frame(content: Content) -> Content:
     The frame of Project Gutenberg, fields and licence, stays searchable behind the work, as back matter. Pages keep
     their order, by which they are cited.
     """
-    start = None if content.paged else _WORK_BEGINS.search(content.text[:_LONGEST_FRAME])
-    if start is None:
+    begin = None if content.paged else _WORK_BEGINS.search(content.text[:_LONGEST_FRAME])
+    if begin is None:
         return content
-    before, rest = content.text[:start.end()], content.text[start.end():]
+    before, rest = content.text[:begin.end()], content.text[begin.end():]
     end = _WORK_ENDS.search(rest)
     work, after = (rest[:end.start()], rest[end.start():]) if end else (rest, "")
     fields = {found["name"].lower(): found["value"].strip() for found in _FRAME_FIELD.finditer(before)}
@@ -258,7 +262,8 @@ def make_document(document_id: str, title: str, text: str, source: str, metadata
     text, starts = _join_pages(pages) if paged else (pages[0], [])
     dated = with_date(metadata, document_id)
     whole = with_metadata(text, document_id, title, dated)
-    if not (text if suffix in _NEEDING_TEXT else whole).strip():
+    needed = text if suffix in _NEEDING_TEXT else whole
+    if not needed.strip():
         unread = metadata.get(UNREAD)
         raise UnreadableError(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or "
                               "remove it")
@@ -272,11 +277,12 @@ def make_document(document_id: str, title: str, text: str, source: str, metadata
 
 def _join_pages(pages: Sequence[str]) -> tuple[str, list[int]]:
     """Join the texts of pages, with a blank line between those that have text; and return where each page begins."""
-    parts, starts, length = list[str](), list[int](), 0
+    parts, starts, next_start = list[str](), list[int](), 0
     for page in pages:
         page_text = page.strip()
-        starts.append(length)
+        starts.append(next_start)
         if page_text:
             parts.append(page_text)
-            length += len(without_marks(page_text)) + len(_BETWEEN)
-    return _BETWEEN.join(parts), [min(start, max(0, length - len(_BETWEEN))) for start in starts]
+            next_start += len(without_marks(page_text)) + len(_BETWEEN)
+    end = max(0, next_start - len(_BETWEEN))  # where blank pages behind the last text begin
+    return _BETWEEN.join(parts), [min(start, end) for start in starts]

@@ -57,19 +57,26 @@ def read_markdown(data: bytes, _: Limits) -> Content:
     """Read a Markdown file: its front matter as metadata, and the text below it."""
     metadata, source = _split_front_matter(clean_text(decode(data)))
     text = clean_markdown(source)
-    title = metadata.pop(next((name for name in metadata if name.lower() == "title"), ""), "")
+    title_field = next((name for name in metadata if name.lower() == "title"), "")
+    title = metadata.pop(title_field, "")
     if not title:
         title = _title_of_text(text, next(headings(text), None))
-    elif not isinstance(title, str) or is_placeholder(title):  # a lone date
+    elif not isinstance(title, str) or is_placeholder(title):  # such as a date, as a blog has it
         title = next((heading.title for heading in headings(text) if heading.level == 1), "")
+    unread = ""
     long_head = None if metadata else _FRONT_MATTER.match(source)
-    unread = (f"its front matter has {long_head.end():,} characters, and at most {_LONGEST_HEAD:,} are read as metadata"
-              ": it is read as text; shorten it" if long_head and long_head.end() > _LONGEST_HEAD else "")
+    if long_head and long_head.end() > _LONGEST_HEAD:
+        unread = (f"its front matter has {long_head.end():,} characters, and at most {_LONGEST_HEAD:,} are read as "
+                  "metadata: it is read as text; shorten it")
     return Content(text, title, metadata, unread=unread, omitted=count_in_markdown(source))
 
 
 def _title_of_text(text: str, first: Heading | None) -> str:
-    """Return the title of a text by its first line and its first heading: "PMC 例会" above "## 参会人员"."""
+    """Return the title of a text, "" if it has none; `first` is its first heading.
+
+    It is the line above the first heading if that only opens a section ("PMC 例会" above "## 参会人员"), else the
+    first heading, unless that is one of a section, and then the first heading of level 1.
+    """
     if first is None:
         return ""
     opens_section = first.level > 1 or _NUMBERED.match(first.title)
@@ -94,6 +101,7 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
             return {}, text
     except (yaml.YAMLError, RecursionError, ValueError):
         return {}, text
+    # Words behind an object in the same line show that it is part of the text.
     is_alone = found is not None or not text[end:].partition("\n")[0].strip()
     return (fields, text[end:]) if isinstance(fields, dict) and is_alone else ({}, text)
 
@@ -101,7 +109,7 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
 def read_head_fields(fence: str, text: str) -> dict[str, object] | None:
     """Return the fields of YAML or TOML, with those of the tables in `_TAXONOMIES`; None if it is not a mapping."""
     if fence == "---":
-        # Every scalar stays a string: YAML would turn some into numbers or dates.
+        # Every scalar stays a string: YAML would turn some into numbers or dates. It takes no tab behind a colon.
         mapping = yaml.load(text.replace(":\t", ": "), yaml.BaseLoader)  # noqa: S506
         return {str(name): value for name, value in mapping.items()} if isinstance(mapping, dict) else None
     fields = tomllib.loads(text)
@@ -147,7 +155,8 @@ def _without_comments(text: str) -> str:
 
 def _clean_line(line: str) -> str:
     """Return a line without tags and links outside its code; a line that begins an admonition becomes its title."""
-    if (":::" in line or "!" in line or "???" in line) and (found := _ADMONITION.fullmatch(line)):
+    may_be_admonition = ":::" in line or "!" in line or "???" in line  # which is faster than the pattern
+    if may_be_admonition and (found := _ADMONITION.fullmatch(line)):
         kind = found["colons"] or found["marks"] or found["quote"]
         title = found["title"].strip(' "[]') or kind.lower().capitalize()
         return f"{found['set_in']}{'> ' if found['quote'] else ''}{title}:"
@@ -176,7 +185,8 @@ def _plain_text(words: str) -> str:
 def _pipe_table(found: re.Match[str]) -> str:
     """Return a pipe table for an HTML table; as it is, if it is for layout, one row or column, huge, or broken."""
     table, rows = found[0], list[list[str]]()
-    if found["end"] and table.lower().count("<table") == 1 and len(table) <= _LARGEST_TABLE:
+    is_for_layout = table.lower().count("<table") > 1  # it has others inside
+    if found["end"] and not is_for_layout and len(table) <= _LARGEST_TABLE:
         with suppress(UnreadableError):
             soup = parse_html(table)
             mark_tags(soup)
@@ -191,4 +201,5 @@ def _pipe_table(found: re.Match[str]) -> str:
 def count_in_markdown(text: str) -> str:
     """Return the number of pictures in a Markdown text in words ("2 pictures"), or "" for none."""
     words = "\n".join(_CODE.sub(" ", _without_comments(part)) for part, is_code in _split_fences(text) if not is_code)
+    # The last group that matched is the picture's address, in one of the forms that Markdown has for it.
     return count_sources(str(picture[picture.lastgroup or 0]).strip("<>") for picture in _PICTURE.finditer(words))

@@ -36,16 +36,21 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
         items = one_line(clean_text(value)).split(LIST_MARK)  # of a list, or the whole value
         text = LIST_MARK.join(item for item in items if not is_unfilled(item, name))
         is_short = len(name) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(texts) < _MOST_FIELDS
-        if name and text and (is_short or name == UNREAD):  # what was not read is told whatever its length
+        if not name or not text:
+            continue
+        if is_short or name == UNREAD:  # what was not read is told whatever its length
             texts[name] = text
         else:
-            left_out += bool(name and text)
+            left_out += 1
     return with_unread(texts, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {_MOST_FIELDS} are "
                        f"read, of {_LONGEST_VALUE:,} characters each)" if left_out else "")
 
 
 def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return fields with the names of objects that have a `name`, and with fields for what these have besides."""
+    """Return fields in which objects with a `name` are replaced by their names.
+
+    What such objects have besides becomes a field of its own: an "email" of the items of "author" is "author email".
+    """
     named = dict[str, object]()
     for field, value in fields.items():
         items: list[Any] = value if isinstance(value, list) else [value]
@@ -54,7 +59,8 @@ def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
             continue
         names = [item["name"].strip(" ,;") for item in items]
         named[field] = names
-        for key in (key for key in dict.fromkeys(chain(*items)) if key != "name"):
+        further_keys = [key for key in dict.fromkeys(chain(*items)) if key != "name"]
+        for key in further_keys:
             by_name = [{name: item[key]} for name, item in zip(names, items, strict=True) if item.get(key)]
             named[f"{field} {key}"] = by_name if len(items) > 1 else items[0][key]
     return named
@@ -104,11 +110,14 @@ def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> 
                 if any(map(str.isdigit, value)) and _letters_of(f"{name}{value}") == _letters_of(stem)), "")
     if key and title.casefold().startswith(key.casefold()):
         title = title[len(key):].lstrip(" :-–—")
-    if _letters_of(title) in {"", _letters_of(stem), _letters_of(document_id), _letters_of(key)}:
-        folder = PurePosixPath(document_id).parent.name
-        is_number = not any(map(str.isalpha, stem))  # "2015-07-18" in the folder "Committee"
-        return key or (f"{readable_name(folder)} {stem} ({document_id})" if folder and is_number else document_id)
-    return f"{key}: {title}" if key else f"{title} ({document_id})"
+    says_nothing = _letters_of(title) in {"", _letters_of(stem), _letters_of(document_id), _letters_of(key)}
+    if key:
+        return key if says_nothing else f"{key}: {title}"
+    if not says_nothing:
+        return f"{title} ({document_id})"
+    folder = PurePosixPath(document_id).parent.name
+    is_number = not any(map(str.isalpha, stem))  # "2015-07-18" in the folder "Committee"
+    return f"{readable_name(folder)} {stem} ({document_id})" if folder and is_number else document_id
 
 
 def _letters_of(name: str) -> str:
@@ -122,8 +131,9 @@ def check_id(text: str) -> str:
     Ids that look the same are the same. People read an id as a path, so it must not contain `.` or `..`.
     """
     name = unicodedata.normalize("NFC", text)
-    if (not 0 < len(name) <= MAX_ID or _SURROGATE.search(name) or UNSEEN.search(name) or _BREAK.search(name)
-            or name != name.strip() or not {".", ".."}.isdisjoint(name.replace("\\", "/").split("/"))):
+    has_bad_character = any(form.search(name) for form in (_SURROGATE, UNSEEN, _BREAK))
+    has_dots = not {".", ".."}.isdisjoint(name.replace("\\", "/").split("/"))
+    if not 0 < len(name) <= MAX_ID or has_bad_character or name != name.strip() or has_dots:
         raise UnreadableError(f"the id {text[:60]!a} cannot be used: write 1 to {MAX_ID:,} visible characters, without "
                               "line breaks, blanks at its ends, and parts that are `.` or `..`")
     return name

@@ -27,6 +27,7 @@ Ocr = Literal["auto", "off"]
 MEGABYTE = 1024 * 1024
 LEFT_OUT = "left out: "
 """The beginning of messages about files that are left out because they are no documents; they are no failures."""
+# An address with a scheme or a host, a fragment, or a template's placeholder: no picture of the document's own.
 _ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE)
 _LEAST_EMBEDDED = 1500  # the fewest characters of a picture that is embedded in the text; shorter ones are icons
 RAISED, NOTE, END = "\ufdd0", "\ufdd1", "\ufdd2"
@@ -35,7 +36,7 @@ RAISED, NOTE, END = "\ufdd0", "\ufdd1", "\ufdd2"
 No text has them, as Unicode has no characters there."""
 _RAISED_TEXT = re.compile(f"(?P<kind>[{RAISED}{NOTE}])(?P<raised>[^{RAISED}{NOTE}{END}\n]{{0,20}}){END}")
 _RAISED_MARKS = re.compile(f"[{RAISED}{NOTE}{END}]")
-_LOOK_BACK = 20
+_LOOK_BACK = 20  # characters in front of a raised text that tell what it is
 _TEN = re.compile(r"(?<![\d.,])10\Z")
 _TWO = re.compile(r"(?<![\d.,])2\Z")
 _LEAST_POWER_OF_TWO = 5  # a smaller figure behind a 2 is more often the mark of a note
@@ -49,6 +50,8 @@ _WORDS = frozenset({"in", "a", "at"})  # units that are more often words
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 # Browsers read a page that declares the older, smaller set in its superset.
+_DAMAGED = 0.1
+"""If fewer of the bytes that are not ASCII are invalid, a text is UTF-8 with some damage, and in no other encoding."""
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252",
               "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "iso8859-9": "cp1254"}
 # Python's own text codecs are not character sets: decoding a page with one would change it.
@@ -157,10 +160,11 @@ def list_counts(counts: Mapping[str, int]) -> str:
 
 def count_sources(sources: Iterable[str]) -> str:
     """Return the number of the different pictures that belong to a document in words, or "" for none."""
-    distinct = {unquote(source).strip() for source in sources} - {""}
-    return list_counts({"picture": sum(
-        len(source) >= _LEAST_EMBEDDED if source[:5].lower() == "data:" else not _ELSEWHERE.match(source)
-        for source in distinct)})
+    distinct, pictures = {unquote(source).strip() for source in sources} - {""}, 0
+    for source in distinct:
+        is_embedded = source[:5].lower() == "data:"
+        pictures += len(source) >= _LEAST_EMBEDDED if is_embedded else not _ELSEWHERE.match(source)
+    return list_counts({"picture": pictures})
 
 
 def write_raised(text: str) -> str:
@@ -169,11 +173,14 @@ def write_raised(text: str) -> str:
     A raised figure is an exponent behind 10, as "10^3", and a part of a unit behind its letters, as "m2". Behind any
     other number or word it is the mark of a note: "40<sup>1</sup> EUR" is "40 EUR [1]".
     """
+    def put_behind_unit(found: re.Match[str]) -> str:
+        is_measured = is_unit(found["unit"]) and found["unit"] not in _WORDS
+        return f" {found['unit']}{found['mark']}" if is_measured else found[0]
+
     if not _RAISED_MARKS.search(text):
         return text
     apart = _RAISED_MARKS.sub("", _RAISED_TEXT.sub(_write_raised, text))
-    return _BEFORE_UNIT.sub(lambda found: f" {found['unit']}{found['mark']}" if is_unit(found["unit"])
-                            and found["unit"] not in _WORDS else found[0], apart)
+    return _BEFORE_UNIT.sub(put_behind_unit, apart)  # a number and its unit belong together: "40 EUR [1]"
 
 
 def _write_raised(match: re.Match[str]) -> str:
@@ -181,11 +188,13 @@ def _write_raised(match: re.Match[str]) -> str:
     raised, is_note = match["raised"].strip(), match["kind"] == NOTE
     before = _RAISED_MARKS.sub("", match.string[max(0, match.start() - _LOOK_BACK):match.start()])
     is_negative = _NEGATIVE.fullmatch(raised) is not None and before[-1:].isalnum()
-    is_power = raised.isdecimal() and ((raised != "1" and _TEN.search(before) is not None) or (
-        int(raised) >= _LEAST_POWER_OF_TWO and _TWO.search(before) is not None))
-    if (is_negative or is_power) and not is_note:
+    is_number = raised.isdecimal()
+    is_power_of_ten = is_number and raised != "1" and _TEN.search(before) is not None  # nobody writes 10 to the first
+    is_power_of_two = is_number and int(raised) >= _LEAST_POWER_OF_TWO and _TWO.search(before) is not None
+    if (is_negative or is_power_of_ten or is_power_of_two) and not is_note:
         return f"^{raised.replace('−', '-').replace('–', '-')}"
     is_bracketed = _BRACKETED.fullmatch(raised) is not None
+    # A letter is a mark behind a figure only; behind letters it is the end of an abbreviation.
     is_mark = _NOTE_MARK.fullmatch(raised) is not None and (not raised.isalpha() or before[-1:].isdigit())
     word = _LAST_WORD.search(before)  # the figure of "m2" or "km3", or behind a single letter, as in "x2"
     is_of_unit = word is not None and raised.isdecimal() and (len(word[0]) == 1 or is_unit(word[0] + raised))
@@ -205,8 +214,8 @@ def open_file(path: Path) -> BufferedReader:
     # Opening a pipe without O_NONBLOCK waits for somebody to write to it.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
     opened = os.fstat(file.fileno())
-    if not stat.S_ISREG(opened.st_mode) or path.resolve() != path.absolute() or not os.path.samestat(
-            opened, path.lstat()):
+    is_by_link = path.resolve() != path.absolute()
+    if not stat.S_ISREG(opened.st_mode) or is_by_link or not os.path.samestat(opened, path.lstat()):
         file.close()
         raise UnreadableError("not a regular file: save its content to one")
     return file
@@ -244,7 +253,9 @@ def begins_as_text(path: Path) -> bool:
     try:
         with open_file(path.resolve()) as stream:
             block = stream.read(_BLOCK)
-        return _CONTROL.search(codecs.getincrementaldecoder(_unicode_encoding(block))().decode(block)) is None
+        # An incremental decoder accepts a character that the end of the block divides.
+        text = codecs.getincrementaldecoder(_unicode_encoding(block))().decode(block)
+        return _CONTROL.search(text) is None
     except (UnicodeDecodeError, UnreadableError):
         return False
     except OSError:  # which is reported when the file is read
@@ -252,7 +263,7 @@ def begins_as_text(path: Path) -> bool:
 
 
 def _unicode_encoding(data: bytes) -> str:
-    """Return the encoding that a byte-order mark gives, or "utf-8" without one."""
+    """Return the encoding that a byte-order mark gives, or "utf-8" without one; raise UnreadableError for a zero."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return encoding
@@ -275,7 +286,7 @@ def _legacy_encoding(data: bytes, declared: str | None) -> str:
     sample = b"\n".join(line for line in data.split(b"\n") if not line.isascii())[:_SAMPLE]
     non_ascii_count = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
     invalid_count = len(sample) - len(sample.decode("utf-8", "ignore").encode())
-    if 10 * invalid_count < non_ascii_count:
+    if invalid_count < _DAMAGED * non_ascii_count:
         raise UnreadableError("UTF-8 with damaged bytes in it: save it again as UTF-8, or remove them")
     encoding = _superset_of(declared or "")
     if encoding and encoding.replace("_", "-") not in _NO_CHARSETS and _is_valid(data, encoding):
@@ -284,7 +295,7 @@ def _legacy_encoding(data: bytes, declared: str | None) -> str:
     for found in chardet.detect_all(sample, ignore_threshold=True, encoding_era=_ERAS):
         encoding = _superset_of(found["encoding"] or "")
         if _is_valid(data, encoding):
-            texts[encoding] = text = sample.decode(encoding, "ignore")
+            texts[encoding] = text = sample.decode(encoding, "ignore")  # the sample may end inside a character
             beside_latin = len(_BESIDE_LATIN.findall(text)) / max(1, len(_FOREIGN.findall(text)))
             likelihood = found["confidence"] * (1 - beside_latin) * (_ODDITY if _ODD.search(text) else 1)
             scores[encoding] = likelihood * (_TIMES_LIKELIER if encoding == _COMMONEST else 1)

@@ -28,6 +28,7 @@ from .reading import MEGABYTE, ON_PAGE, Content, Limits, UnreadableError, read_b
 
 _PAGE_READ = b""  # the answer after each page of a scan, whose pages have a deadline each
 _LOOK = 0.2  # seconds between two checks whether the run was cancelled
+_LATE = 10  # seconds after the deadline of a file, when the process ends itself because its parent did not end it
 _DRAWING_SECONDS, _DRAWING_MEMORY = 20, 2_048 * MEGABYTE  # the most time and memory for drawing one page
 _WIDTH, _LONGEST_SIDE = 1_000, 2_000  # the width of a picture of a page, and its largest width or height, in pixels
 _PART = 40  # letters of the beginning or the end of words that are marked if a page has only a part
@@ -45,7 +46,9 @@ class ReadingProcess(AbstractContextManager["ReadingProcess"]):
 
     def read(self, path: Path) -> Content:
         """Return the content of a file; raise UnreadableError, or asyncio.CancelledError if the run was cancelled."""
-        _, pipe = self._running = self._running or self._start_process()
+        if self._running is None:
+            self._running = self._start_process()
+        _, pipe = self._running
         with ExitStack() as unless_answered:
             unless_answered.callback(self._end_process)
             try:
@@ -61,7 +64,7 @@ class ReadingProcess(AbstractContextManager["ReadingProcess"]):
         return Content(**reply | {"tables": [SourceTable.model_validate(table) for table in reply["tables"]]})
 
     def _receive(self, pipe: Connection) -> bytes:
-        """Wait for the reply; each page of a scan has a deadline of its own."""
+        """Wait for the reply; raise UnreadableError at the deadline, which begins anew with each page of a scan."""
         answer = _PAGE_READ
         while answer == _PAGE_READ:
             deadline = time.monotonic() + self._limits.seconds
@@ -76,11 +79,12 @@ class ReadingProcess(AbstractContextManager["ReadingProcess"]):
     def _start_process(self) -> "tuple[subprocess.Popen[bytes], Connection]":
         """Start the process with its end of a pipe."""
         pipe, its_end = Pipe()
-        with its_end:  # only the process keeps it open, so that its end is seen
+        with its_end:  # only the process keeps it open, so that reading from the pipe fails when the process ends
             command = [sys.executable, "-m", __name__, "read", self._limits.model_dump_json(), str(its_end.fileno())]
-            return subprocess.Popen(  # noqa: S603 - this module
+            process = subprocess.Popen(  # noqa: S603 - this module
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                pass_fds=[its_end.fileno()], env=_environment()), pipe
+                pass_fds=[its_end.fileno()], env=_environment())
+        return process, pipe
 
     def _end_process(self) -> None:
         """Kill the process if there is one; the next file gets another."""
@@ -105,14 +109,14 @@ def _serve_requests(limits_json: str, descriptor: str) -> None:
     sys.setrecursionlimit(10_000)  # parsers recurse into nested structures, and only this process fails on an overflow
 
     def note_progress() -> None:
-        signal.alarm(int(limits.seconds) + 10)  # ends this process if the run was killed
+        signal.alarm(int(limits.seconds) + _LATE)  # ends this process if the run was killed
         pipe.send_bytes(_PAGE_READ)
 
     ON_PAGE.set(note_progress)
     with suppress(EOFError):
         while True:
             path = Path(os.fsdecode(pipe.recv_bytes()))
-            signal.alarm(int(limits.seconds) + 10)
+            signal.alarm(int(limits.seconds) + _LATE)
             pipe.send_bytes(json.dumps(_read_for_reply(path, limits)).encode())
             signal.alarm(0)
 
@@ -177,7 +181,7 @@ def _draw_page(file: str, page: str) -> None:
 
 
 def _find_words(places: list[tuple[str, int]], wanted: str) -> tuple[int, int]:
-    """Return the first and the last place of some words, or of their beginning or end; (0, -1) without any."""
+    """Return the first and the last place of some words, or of their beginning or end; (0, -1) if not on the page."""
     letters = "".join(letter for letter, _ in places)
     for part in filter(None, (wanted, wanted[:_PART], wanted[-_PART:])):
         begin = letters.find(part)

@@ -52,7 +52,7 @@ def _row_fields(names: Sequence[str], row: Sequence[str]) -> object:
 
 
 def _csv_rows(text: str, limits: Limits) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a file, each with the number of its last line; a blank row is empty."""
+    """Yield the rows of a file, each with the number of its last line; a blank row is an empty list."""
     stream = StringIO(text, newline="")
     declared = _DECLARED.fullmatch(text.partition("\n")[0])  # as Excel writes it
     if declared:
@@ -60,13 +60,15 @@ def _csv_rows(text: str, limits: Limits) -> Iterator[tuple[int, list[str]]]:
     delimiter = declared["delimiter"] if declared else _find_delimiter(text[:_SAMPLE])
     # strict makes an unclosed quote an error; otherwise it would swallow the rest of the file.
     rows = csv.reader(stream, strict=True, delimiter=delimiter)
-    skipped = line = int(declared is not None)
+    skipped = int(declared is not None)  # the lines above those that the reader counts
+    line = skipped
     try:
         for row in rows:
             if len(row) > limits.table_columns:
                 raise UnreadableError(f"{len(row):,} columns in a row, at most {limits.table_columns:,} are read: "
                                       "split it")
-            line = skipped + rows.line_num if row else line
+            if row:
+                line = skipped + rows.line_num
             yield line, row
     except csv.Error as error:
         raise UnreadableError(f"after line {line}: {error}: fix the quoting; the rows from there on were not "
@@ -91,9 +93,9 @@ def read_jsonl(data: bytes, limits: Limits, name: str) -> Content:
     """Read a file with one JSON object on each line; `name` is the file's, and blank lines are skipped."""
     lines = [(f"line {number}", line) for number, line in enumerate(decode(data).split("\n"), 1) if line.strip()]
     parsed = ((place, _parse_line(line, limits)) for place, line in lines)
-    first_values = [value for value in (_parse_line(line, limits) for _, line in lines[:_LOOKED_AT])
-                    if not isinstance(value, ValueError)]
-    if not first_values or not all(is_row(value) for value in first_values if isinstance(value, dict)):
+    first_values = [_parse_line(line, limits) for _, line in lines[:_LOOKED_AT]]
+    is_table = all(is_row(value) for value in first_values if isinstance(value, dict))
+    if not is_table or all(isinstance(value, ValueError) for value in first_values):
         return Content("", records=read_records(parsed, limits))
     values, problems = list[dict[str, object]](), list[str]()
     for place, value in parsed:
@@ -108,7 +110,7 @@ def read_jsonl(data: bytes, limits: Limits, name: str) -> Content:
 
 
 def _parse_line(line: str, limits: Limits) -> object:
-    """Return the value of a line of JSON, or the error why it has none, or would take many times its own memory."""
+    """Return the value of a line of JSON; return the error if it has none, or would take many times its own memory."""
     if len(line) > _LONG_LINE and _TEXTS.sub("", line).count(",") > _MOST_VALUES:
         return BadRecordError(f"more than {_MOST_VALUES:,} values in one record: write a record for each text")
     try:
@@ -159,7 +161,10 @@ def parse(text: str) -> Any:
 
 
 def read_records(values: Iterable[tuple[str, object]], limits: Limits) -> Iterator[Record | str]:
-    """Yield the record for each value, given with its place, or why there is none; a value may be an error itself."""
+    """Yield the record for each value, given with its place, or the reason why it is none.
+
+    A value may be the error that its line could not be parsed, which is then the reason.
+    """
     for number, (place, value) in enumerate(values):
         try:
             yield _read_record(number, value, limits)
@@ -248,7 +253,10 @@ def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str
 
 
 def _take_tables(value: Mapping[str, object], above: str, tables: dict[str, list[Fields]]) -> dict[str, object]:
-    """Return an object without its lists that are tables, added to `tables` with the names that lead there."""
+    """Return an object without its lists that are tables; add these to `tables`, by the names that lead to them.
+
+    A list is a table if its items are objects, or if it is too long for a cell. `above` are the names of outer objects.
+    """
     rest = dict[str, object]()
     for name, item in value.items():
         path = f"{above} {name}".strip()
