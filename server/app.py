@@ -82,7 +82,7 @@ def _mcp_app(service: Service) -> Starlette:
             permits=lambda request, scope: scope in request.state.scopes,
             sees=lambda request, name: request.state.bases.covers(name),
             turn=lambda request: service.questions.turn(request.state.client, request),
-            share=lambda request, changes: service.shares.take_thread(request, changes=changes, is_read=True)))
+            share=lambda request, changes: service.shares.take_thread(request, changes=changes, body_is_read=True)))
     # `stateless_http`: without sessions, any worker can answer any request. The MCP library's own check of host names
     # is off, because the gate checks host and origin of every request.
     app = server.streamable_http_app(

@@ -26,7 +26,7 @@ from .. import responses
 from ..metrics import exposition
 from ..responses import Body, DocumentId, Items, KbName, Limit, NotFoundError, Offset, Page, StateError
 from ..runs.turns import FairRoute
-from ..security.clients import OF_ALL, Seeing, may
+from ..security.clients import OF_ALL, VisibleBases, may
 from ..service import OwnFolder, Reading, Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"], route_class=FairRoute)
@@ -151,7 +151,7 @@ def show_command(request: Request, service: Serving) -> LocalCommand:
 
 
 @router.get("/knowledge-bases", dependencies=_READERS)
-def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBaseEntry]:
+def list_knowledge_bases(service: Serving, bases: VisibleBases) -> Items[KnowledgeBaseEntry]:
     """List the knowledge bases that the key covers, with their counts."""
     resources, building, listed = service.resources, service.builds.building(), list[KnowledgeBaseEntry]()
     for name in filter(bases.covers, knowledge_bases(resources.settings)):
@@ -177,7 +177,7 @@ def show_knowledge_base(kb: KbName, reading: Reading, service: Serving) -> Knowl
 
 
 @base_router.patch("", dependencies=_WRITERS)
-def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: Seeing) -> NewName:
+def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: VisibleBases) -> NewName:
     """Rename a knowledge base and its conversations; API keys keep the old name."""
     if not bases.covers(new.name):
         raise responses.ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose one that it does")

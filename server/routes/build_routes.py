@@ -24,7 +24,7 @@ from ...schemas.services import EndpointUrl
 from ..responses import Body, BuildId, Decisions, Items, KbName, RefusedError, StateError, event, event_stream
 from ..runs.jobs import Build, BuildOptions, no_build
 from ..runs.turns import FairRoute
-from ..security.clients import OF_ALL, Seeing, check_base, may
+from ..security.clients import OF_ALL, VisibleBases, check_base, may
 from ..security.keys import WORK
 from ..service import Reading, Serving
 
@@ -68,7 +68,7 @@ class ModelTrial(BaseModel):
     tokens: int
 
 
-def _check_visible(build: BuildId, service: Serving, bases: Seeing) -> str:
+def _check_visible(build: BuildId, service: Serving, bases: VisibleBases) -> str:
     """Return a build's id; raise NotFoundError if the client may not see its knowledge base."""
     if not bases.covers(service.builds.jobs.one(build).build.kb):
         raise no_build(build)
@@ -126,7 +126,7 @@ async def list_formats() -> Items[str]:
 
 
 @router.get("/builds", dependencies=_READERS)
-def list_builds(service: Serving, bases: Seeing, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
+def list_builds(service: Serving, bases: VisibleBases, kb: Annotated[str, Query(max_length=100)] = "") -> Items[Build]:
     """List the builds of all knowledge bases that the key covers, newest first."""
     builds = [job.build for job in reversed(service.builds.jobs.all())]
     return Items(items=[build for build in builds if bases.covers(build.kb) and kb in {"", build.kb}])

@@ -31,7 +31,7 @@ from ..responses import Body, Items, KbName, KbNames, UnavailableError, event
 from ..runs.conversations import THREAD_NAME, AskAnswer, ConversationItem, ConversationTurn, SharedConversation, Thread
 from ..runs.questions import NOT_ANSWERED, Messages, QuestionRequest, question_in
 from ..runs.turns import FairRoute
-from ..security.clients import Asking, Seeing, may
+from ..security.clients import AskingClient, VisibleBases, may
 from ..security.keys import Bases
 from ..service import Service, Serving
 
@@ -86,13 +86,13 @@ class Rating(Body):
 
 
 @openai_router.get("/models", dependencies=[may("ask")])
-def list_models(service: Serving, bases: Seeing) -> dict[str, Any]:
+def list_models(service: Serving, bases: VisibleBases) -> dict[str, Any]:
     """List the knowledge bases that the key covers, as models."""
     return {"object": "list", "data": [_model_entry(name) for name in _seen_bases(service, bases)]}
 
 
 @openai_router.get("/models/{knowledge_base}", dependencies=[may("ask")])
-def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[str, Any]:
+def show_model(knowledge_base: KbName, service: Serving, bases: VisibleBases) -> dict[str, Any]:
     """Return a knowledge base as a model."""
     _require_bases(knowledge_base, service, bases)
     return _model_entry(knowledge_base)
@@ -114,8 +114,8 @@ def _require_bases(model: str, service: Service, bases: Bases) -> None:
 
 
 @openai_router.post("/chat/completions", response_model=None)
-async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking, bases: Seeing,
-                   ) -> dict[str, Any] | Response:
+async def complete(asked: CompletionRequest, request: Request, service: Serving, client: AskingClient,
+                   bases: VisibleBases) -> dict[str, Any] | Response:
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
     await anyio.to_thread.run_sync(_require_bases, asked.model, service, bases)
     instructions = "\n".join(message.text for message in asked.messages[:-1] if isinstance(message, SystemMessage))
@@ -200,7 +200,8 @@ def _estimate_usage(asked: CompletionRequest, text: str) -> dict[str, int]:
 
 
 @router.post("/knowledge-bases/{kb}/ask", response_model_exclude_unset=True)
-async def ask(kb: KbNames, question: QuestionRequest, request: Request, service: Serving, client: Asking) -> AskAnswer:
+async def ask(kb: KbNames, question: QuestionRequest, request: Request, service: Serving,
+              client: AskingClient) -> AskAnswer:
     """Answer a question from one or more knowledge bases, with citations, or abstain."""
     async with service.questions.answering(client, kb, question) as events:
         async for item in events:
@@ -212,8 +213,8 @@ async def ask(kb: KbNames, question: QuestionRequest, request: Request, service:
 
 
 @router.post("/knowledge-bases/{kb}/ask/stream", response_class=EventSourceResponse)
-async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, service: Serving, client: Asking,
-                     ) -> EventSourceResponse:
+async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, service: Serving,
+                     client: AskingClient) -> EventSourceResponse:
     """Stream an answer as events: `step`, `claim`, `token`, `withdrawn`, then `answer`; or `error`.
 
     A `claim` is a line of the answer whose citations were checked, while the model still writes; `token`s are the
@@ -234,7 +235,7 @@ async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, s
     return responses.event_stream(stream(), service.questions.stop)
 
 
-def _thread(thread: ThreadName, kb: KnowledgeBaseName, client: Asking) -> Thread:
+def _thread(thread: ThreadName, kb: KnowledgeBaseName, client: AskingClient) -> Thread:
     return Thread(client, kb, thread)
 
 
@@ -242,7 +243,7 @@ OwnThread = Annotated[Thread, Depends(_thread)]
 
 
 @router.get("/threads")
-def list_threads(kb: KnowledgeBaseName, service: Serving, client: Asking) -> Items[ConversationItem]:
+def list_threads(kb: KnowledgeBaseName, service: Serving, client: AskingClient) -> Items[ConversationItem]:
     """List the conversations about a knowledge base, most recently used first."""
     return Items(items=service.conversations.all(client, kb))
 
@@ -279,6 +280,6 @@ def forget_thread(thread: OwnThread, service: Serving) -> None:
 
 @router.get("/shared/{link}")
 def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
-                bases: Seeing, _: Asking) -> SharedConversation:
+                bases: VisibleBases, _: AskingClient) -> SharedConversation:
     """Show a shared conversation to a client that has its link and may ask its knowledge base."""
     return service.conversations.by_link(link, bases.covers)

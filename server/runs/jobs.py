@@ -22,7 +22,7 @@ from ..server_database import JOBS, UPLOADS, ServerDatabase
 from .uploads import store_files
 
 _LOG = logging.getLogger("banyan.server")
-KEPT = 200  # ended builds to remember; older ones are deleted
+KEPT_BUILDS = 200  # ended builds to remember; older ones are deleted
 OVER = frozenset({"done", "failed", "cancelled"})
 AT_WORK = frozenset({"queued", "running"})
 MOST_QUEUED, MOST_OF_ONE = 100, 25
@@ -128,7 +128,7 @@ class Jobs:
             # transaction ends. So the files come first.
             store_files(connection, job.build.id, uploads, job.build.files)
             connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, seen=0, **_columns(job, "")))
-            newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
+            newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT_BUILDS)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
         return job
 

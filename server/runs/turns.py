@@ -93,17 +93,17 @@ class Shares:
         return limited
 
     @asynccontextmanager
-    async def take_thread(self, request: Request, *, changes: bool, is_read: bool) -> AsyncGenerator[None]:
+    async def take_thread(self, request: Request, *, changes: bool, body_is_read: bool) -> AsyncGenerator[None]:
         """Wait until a request's client has fewer threads than its share, and count one more within the block.
 
-        `is_read` is True if nobody will read the request's body any more: then the client may have left meanwhile.
+        `body_is_read` is True if nobody will read the request's body any more: then the client may have left meanwhile.
         """
         turns = self._changes if changes else self._reads
         async with AsyncExitStack() as turn:
             async with time_limit(_SECONDS, f"{_MOST_THREADS} other requests of this client have not ended within "
                                             f"{_SECONDS:g} s: wait for them, and send fewer at once"):
                 await turn.enter_async_context(turns.take(request.state.client))
-            if is_read:
+            if body_is_read:
                 await check_connected(request)
             yield
 
@@ -133,7 +133,7 @@ class FairRoute(APIRoute):
         async def handle_in_turn(request: Request) -> Response:
             only_reads = request.method in _SAFE
             async with request.app.state.service.shares.take_thread(request, changes=not only_reads,
-                                                                    is_read=only_reads):
+                                                                    body_is_read=only_reads):
                 return await handle(request)
 
         return handle_in_turn

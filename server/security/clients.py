@@ -26,8 +26,8 @@ _LOG = logging.getLogger("banyan.server")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Asymmetric algorithms only: with a symmetric one, everyone who can verify a token could also create one."""
 LEEWAY = 30  # seconds by which the clocks of issuer and server may differ
-KEPT = 3_600.0  # seconds after which the issuer's keys are read again, so a withdrawn key expires
-BETWEEN = 10.0  # seconds between two reads of the issuer's keys, however many tokens name an unknown key
+KEYS_LIFESPAN = 3_600.0  # seconds after which the issuer's keys are read again, so a withdrawn key expires
+COOLDOWN = 10.0  # seconds between two reads of the issuer's keys, however many tokens name an unknown key
 _WITHIN = 5.0  # seconds that the issuer has for one response
 _MOST_SUBJECT = 255
 SUBJECT = "oidc|"  # the prefix of the names of clients with tokens; no key has such a name
@@ -48,13 +48,13 @@ class _IssuerKeys(jwt.PyJWKClient):
     """The published keys of an issuer, whose address is in its discovery document."""
 
     def __init__(self, issuer: str) -> None:
-        super().__init__(issuer, lifespan=KEPT, timeout=_WITHIN, cooldown_duration=BETWEEN)
+        super().__init__(issuer, lifespan=KEYS_LIFESPAN, timeout=_WITHIN, cooldown_duration=COOLDOWN)
         self._issuer = issuer
         self._failed_at = float("-inf")
 
     def fetch_data(self) -> Any:
-        """Read the keys; fails at once if reading them has failed within the last `BETWEEN` seconds."""
-        if time.monotonic() < self._failed_at + BETWEEN:
+        """Read the keys; fails at once if reading them has failed within the last `COOLDOWN` seconds."""
+        if time.monotonic() < self._failed_at + COOLDOWN:
             raise IssuerError("tokens cannot be checked now: try again, or use a key")
         try:
             # The path is appended without a second slash (OpenID Connect Discovery 1.0, section 4). Redirects are not
@@ -176,8 +176,8 @@ def check_permission(request: Request, wanted: SecurityScopes, _bearer: Annotate
                      _header: Annotated[Any, Depends(_header)]) -> str:
     """Return the client's name, after checking the key's scopes and the knowledge bases in the request's address.
 
-    Routes themselves check what is not in the address (with `Seeing`): knowledge bases that the request's body names,
-    those that a list would show, and those that builds or links belong to.
+    Routes themselves check what is not in the address (with `VisibleBases`): knowledge bases that the request's body
+    names, those that a list would show, and those that builds or links belong to.
     """
     missing = [scope for scope in wanted.scopes if scope not in request.state.scopes]
     if missing:
@@ -205,11 +205,11 @@ def _bases_of(request: Request) -> Bases:
     return cast("Bases", request.state.bases)
 
 
-Asking = Annotated[str, may("ask")]  # the name of a client that may ask
-Seeing = Annotated[Bases, Depends(_bases_of)]  # the knowledge bases that a client may see
+AskingClient = Annotated[str, may("ask")]  # the name of a client that may ask
+VisibleBases = Annotated[Bases, Depends(_bases_of)]  # the knowledge bases that a client may see
 
 
-def _check_all_bases(bases: Seeing) -> None:
+def _check_all_bases(bases: VisibleBases) -> None:
     if bases.names is not None:
         raise ForbiddenError("the key covers some knowledge bases only, and this concerns all: ask for another key")
 

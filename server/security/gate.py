@@ -212,16 +212,16 @@ class Gate:
         state = scope["state"]
         address = str(scope["client"][0]) if scope.get("client") else ""
         most: float = self.settings.requests_per_minute
-        of_address = (f"address {address}", most)
+        address_rate = (f"address {address}", most)
         if scope["method"] == "OPTIONS" and headers.get("origin") in self.origins:
-            return of_address  # a browser asks whether a page of that origin may send a request
+            return address_rate  # a browser asks whether a page of that origin may send a request
         needs_no_key = scope["path"] in self.for_anybody or scope["path"].startswith("/assets/")
         if needs_no_key and not secret:  # returned before keys are read: health checks must not depend on a database
-            return of_address
+            return address_rate
         await self.clients.refresh()
         if is_loopback(address) and not self.needs_keys and not self.clients.needs_key():
             state |= {"client": LOCAL, "scopes": frozenset(SCOPES), "bases": Bases()}
-            return of_address
+            return address_rate
         try:
             client = await self.clients.find(secret)
             if client is None:
@@ -229,8 +229,8 @@ class Gate:
                                                   "`X-API-Key`")
         except responses.RefusedError:
             if needs_no_key:  # a wrong key does no harm here
-                return of_address
-            await self._check_rate(of_address)  # limits how fast somebody can try keys
+                return address_rate
+            await self._check_rate(address_rate)  # limits how fast somebody can try keys
             raise
         state |= {"client": client.name, "scopes": client.scopes, "bases": client.bases}
         if client.requests_per_minute is not None:

@@ -33,8 +33,8 @@ Scope = Literal["read", "ask", "write", "review", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")  # the scopes for work with knowledge bases
 KEYS_FILE = "server-keys.json"
-EVERY = 1.0  # seconds between two reads of keys in PostgreSQL: a revoked key stops working within this time
-OLDEST = 30.0  # seconds for which keys stay valid while PostgreSQL does not answer; then no request is accepted
+READ_EVERY = 1.0  # seconds between two reads of keys in PostgreSQL: a revoked key stops working within this time
+VALID_FOR = 30.0  # seconds for which keys stay valid while PostgreSQL does not answer; then no request is accepted
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
 _NAME = re.compile(rf"^(?!{LOCAL}\Z)[A-Za-z0-9_-]{{1,64}}\Z")  # not the name of the client that needs no key
@@ -216,11 +216,11 @@ class SharedKeys(Keys):
 
     @property
     def stale(self) -> bool:
-        """Whether `EVERY` seconds have passed since reading was last tried, so the keys may have changed."""
-        return time.monotonic() >= self._tried_at + EVERY
+        """Whether `READ_EVERY` seconds have passed since reading was last tried, so the keys may have changed."""
+        return time.monotonic() >= self._tried_at + READ_EVERY
 
     def refresh(self) -> None:
-        """Read the keys from the database. If that fails, the ones read before stay valid for `OLDEST` seconds."""
+        """Read the keys from the database. If that fails, the ones read before stay valid for `VALID_FOR` seconds."""
         self._tried_at = time.monotonic()  # set first, so no other thread reads meanwhile
         try:
             with self.database.reading() as connection:
@@ -234,7 +234,7 @@ class SharedKeys(Keys):
             self._records, self._read_at = records, self._tried_at
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys that were last read; first read them again if that is more than `OLDEST` seconds ago."""
+        """Return the keys that were last read; first read them again if that is more than `VALID_FOR` seconds ago."""
         self._current_records()
         return self._keys
 
@@ -248,7 +248,7 @@ class SharedKeys(Keys):
         return self._records
 
     def _is_too_old(self) -> bool:
-        return time.monotonic() > self._read_at + OLDEST
+        return time.monotonic() > self._read_at + VALID_FOR
 
     def _stored(self) -> list[dict[str, Any]]:
         return [json.loads(record) for record in self._current_records() if record is not None]

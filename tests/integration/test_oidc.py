@@ -10,7 +10,7 @@ from banyan.config import Settings
 from banyan.runtime import audit
 from banyan.schemas.services import is_trustworthy
 from banyan.server.security import clients
-from banyan.server.security.clients import BETWEEN, KEPT, IssuerError, TokenError, Tokens
+from banyan.server.security.clients import COOLDOWN, KEYS_LIFESPAN, IssuerError, TokenError, Tokens
 from banyan.server.security.keys import Bases
 from pydantic import ValidationError
 
@@ -99,14 +99,14 @@ def test_keys_are_read_once_and_again_for_a_new_one_at_a_bounded_rate(issuer, cl
     with pytest.raises(TokenError):
         check(checked, issuer.token(key=new))
     assert len(issuer.asked) == 2, "a moment after the last look"
-    clock.now += BETWEEN
+    clock.now += COOLDOWN
     assert check(checked, issuer.token(key=new)).name == "oidc|ann"
     for _ in range(5):
         with pytest.raises(TokenError):
             check(checked, issuer.token(key=new._replace(kid="guessed")))
     assert len(issuer.asked) == 4
     issuer.publish(issuer.key)
-    clock.now += KEPT + 1
+    clock.now += KEYS_LIFESPAN + 1
     with pytest.raises(TokenError):
         check(checked, issuer.token(key=new))
     assert len(issuer.asked) == 6, "a key that was taken back ends"

@@ -17,7 +17,7 @@ from banyan.server.runs.jobs import BuildProgress, Jobs, new_job
 from banyan.server.security import keys as server_keys
 from banyan.server.security.clients import Clients
 from banyan.server.security.gate import Envelope, Gate
-from banyan.server.security.keys import EVERY, OLDEST, Keys, KeysError, SharedKeys
+from banyan.server.security.keys import READ_EVERY, VALID_FOR, Keys, KeysError, SharedKeys
 from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr
 from sqlalchemy import text
@@ -174,7 +174,7 @@ def test_a_key_that_one_makes_the_others_know(settings, clock):
     assert not theirs.needs_key()
     secret = ours.make("ann", ["ask"], ["papers"], 60)
     assert theirs.find(secret) is None, "it does not look at each request"
-    clock.now += EVERY
+    clock.now += READ_EVERY
     assert theirs.stale
     theirs.refresh()
     assert theirs.find(secret) == ours.find(secret)
@@ -211,11 +211,11 @@ async def test_while_postgresql_is_away_keys_count_for_a_moment_and_health_alway
         assert await statuses() == [200, 401, 200]
         postgresql.stop()
         try:
-            clock.now += EVERY
+            clock.now += READ_EVERY
             assert await statuses() == [200, 401, 200]
-            clock.now += OLDEST
+            clock.now += VALID_FOR
             assert await statuses() == [503, 503, 200], "whether a key was revoked meanwhile nobody knows"
         finally:
             postgresql.start()
-        clock.now += EVERY
+        clock.now += READ_EVERY
         assert await statuses() == [200, 401, 200]

@@ -15,10 +15,6 @@ from ...newest import newest
 PEOPLE = "/api/knowledge-bases/people"
 
 
-def left(home):
-    return list(home.glob("*.backup"))
-
-
 def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_embedder):
     answer = client.get(f"{PEOPLE}/backup")
     assert answer.status_code == 200
@@ -26,7 +22,7 @@ def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_em
     file, other = tmp_path / "people.zip", tmp_path / "other"
     file.write_bytes(answer.content)
     restore(file, Layout.of(other, "again"), hashed_embedder)
-    assert left(tmp_path) == [], "nothing of its text is left"
+    assert not [*tmp_path.glob("*.backup")], "nothing of its text is left"
     with in_process.opened(other, hashed_embedder) as resources:
         assert newest(resources, "again").kb.documents.count_documents() > 0
 

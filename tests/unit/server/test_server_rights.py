@@ -77,12 +77,12 @@ NOT_THERE = There(GONE, "20260101-absent", "A" * 22)
 NOTHING_THERE = NOT_THERE._replace(kb=VACANT)
 
 
-def sent(client, route, what, key, **more):
+def sent(client, route, what, key):
     fill = {"kb": what.kb, "knowledge_base": what.kb, "build": what.build, "link": what.link, "thread": "t1",
             "number": "1", "language": "en"}
     path = re.sub(r"{([^}]+)}", lambda match: fill[match[1]], route.path)
     of = {"kb": what.kb} if path.startswith("/api/threads") else {}
-    return client.request(route.method, path, params=of, **({"json": body(route, what.kb)} | more),
+    return client.request(route.method, path, params=of, json=body(route, what.kb),
                           headers={"X-API-Key": key} if key else {})
 
 
