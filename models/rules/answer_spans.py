@@ -22,7 +22,7 @@ _KINDS = {
 """The kinds of spans that may answer, by the expected kind."""
 _ASKS_PHONE = re.compile(r"电话|热线|手机号|传真|\b(?:tele)?(?:phone|fax)\b|\bt[eé]l[eé][fp]h?on", re.IGNORECASE)
 _PHONE = re.compile(r"(?<!\d)(?<!\d[.-])\+?\d[\d() /-]{5,17}\d(?![.-]?\d)")
-_NUMBERED_NOUN = re.compile(r"\bwh(?:ich|at) ([a-z]{2,20})\b", re.IGNORECASE)
+_ASKED_NOUN = re.compile(r"\bwh(?:ich|at) ([a-z]{2,20})\b", re.IGNORECASE)
 
 
 def answer_spans(question: Question, units: Sequence[Unit], parser: Parser) -> list[list[Span]]:
@@ -38,13 +38,14 @@ def answer_spans(question: Question, units: Sequence[Unit], parser: Parser) -> l
 
 
 def _name_spans(question: Question, units: Sequence[Unit], parser: Parser) -> list[list[Span]]:
-    """Return the names of each unit: recognised ones, those by capitals, and the numbers of things."""
+    """Return the names in each unit: of the recogniser, words with capitals, and numbered things ("RFC 20")."""
     texts = [unit.text.title() if unit.text.isupper() else unit.text for unit in units]
-    numbered = _NUMBERED_NOUN.search(question.asking)  # "Which RFC" is answered by "RFC 20"
-    identifier = re.compile(rf"\b{numbered[1]}[ -]\d[\d.]*\b" if numbered else r"(?!)", re.IGNORECASE)
+    asked_noun = _ASKED_NOUN.search(question.asking)  # "Which RFC" is answered by "RFC 20"
+    numbered_thing = re.compile(rf"\b{asked_noun[1]}[ -]\d[\d.]*\b", re.IGNORECASE) if asked_noun else None
     found = list[list[Span]]()
     for text, spans in zip(texts, find_spans(texts, parser), strict=True):
-        identifiers = [Span(*match.span(), "name") for match in identifier.finditer(text)]
+        matches = numbered_thing.finditer(text) if numbered_thing else ()
+        identifiers = [Span(*match.span(), "name") for match in matches]
         # The first word of a sentence has a capital anyway.
         capitalised = [Span(*place, "name") for place in find_names(text) if place[0] > 0]
         found.append(without_overlaps(identifiers, spans, capitalised))
@@ -60,6 +61,6 @@ def _dates_and_numbers(unit: Unit, question: Question) -> list[Span]:
     dates = [Span(value.start, value.end, "date") for value in find_values(text) if value.kind == "date"]
     if "year" in question.focus:  # "5 May" has none
         dates = [date for date in dates if not parse_date(text[date.start : date.end]).startswith("X")]
-    list_mark_end = mark_length(text)
+    list_mark_end = mark_length(text)  # the "6." of an item is no number that it states
     numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True) if start >= list_mark_end]
     return without_overlaps(relative, dates, numbers)

@@ -43,9 +43,12 @@ class ChineseStatement:
         asked = _tag(question.asking)
         self._asked = frozenset(word.text for word in asked)
         verbs = [word for word in asked if word.tag == "v" and word.text not in _LIGHT]
-        nouns = [word for before, word in pairwise([None, *asked])
-                 if word and word.tag in {"n", "nz", "vn", "an"} and not (before and before.tag == "r")]
-        # The last verb with content is the predicate, or else the last noun that no question word ("哪个") asks for.
+        nouns = list[Word]()
+        for before, word in pairwise([None, *asked]):
+            follows_question_word = before is not None and before.tag == "r"  # "哪个"
+            if word and word.tag in {"n", "nz", "vn", "an"} and not follows_question_word:
+                nouns.append(word)
+        # The last verb with content is the predicate, or else the last noun that no question word asks for.
         self._predicate, self._is_light = next(reversed(verbs or nouns), None), not verbs
         # A noun of several words, such as 诺贝尔物理学奖, is a thing of another name without one of them.
         self._is_of_same_things = all(run[-1:] not in text or self._has_whole(run, len(text))
@@ -53,24 +56,28 @@ class ChineseStatement:
 
     def states(self, start: int, end: int, values: Sequence[tuple[int, int]]) -> bool:
         """Return True if the clause of the value at characters `start` to `end` states it; `values` are all of them."""
-        if not self._is_of_same_things or _BOUND.match(self._text, end) or self._text.rstrip().endswith(("？", "?")):
+        is_question = self._text.rstrip().endswith(("？", "?"))
+        if is_question or not self._is_of_same_things or _BOUND.match(self._text, end):
             return False
         clause_start, clause_end = next(clause for clause in clauses(self._text, values) if clause[1] > start)
         words = [word for word in self._words if clause_start <= word.start < clause_end]
-        supposed = [word for word in self._words if word.tag == "c" and word.start <= start]
-        names = [name for name in self._question.names if name in self._text]
+        # A conjunction such as 如果 ("if") in an earlier clause also makes this one no fact.
+        conjunctions = [word for word in self._words if word.tag == "c" and word.start <= start]
+        is_real = not any(map(self._is_unreal, [*conjunctions, *words]))
+        names = [name for name in self._question.names if name in self._text]  # headings may have the others
         belongs_to_names = not names or any(self._has_whole(name, clause_end) for name in names)
-        return belongs_to_names and not any(map(self._is_unreal, [*supposed, *words])) and self._is_predicated(words)
+        return belongs_to_names and is_real and self._is_predicated(words)
 
     def _has_whole(self, name: str, end: int) -> bool:
-        """Return True if a name or nouns are in the text before `end`, not within longer ones: 青石镇 in 青石镇机场."""
-        for match in re.finditer(_BETWEEN_NOUNS.join(map(re.escape, "".join(name.split()))), self._text[:end]):
+        """Return True if a name or nouns are in the text before `end` as a whole, unlike 青石镇 in 青石镇机场."""
+        spaced_name = _BETWEEN_NOUNS.join(map(re.escape, "".join(name.split())))  # "诺贝尔的奖" has 诺贝尔奖, too
+        for match in re.finditer(spaced_name, self._text[:end]):
             after = next((word for word in self._words if word.end > match.end()), None)
             goes_on = (after is not None and after.start <= match.end() and after.tag in _NOUN_TAGS
                        and after.text not in self._asked)
-            before = self._text[max(0, match.start() - 1):match.start()]
-            is_other = before in _OTHER_ONES and f"{before}{name}" not in self._question.text
-            if not (goes_on or is_other):
+            character_before = self._text[max(0, match.start() - 1):match.start()]
+            is_other_one = character_before in _OTHER_ONES and f"{character_before}{name}" not in self._question.text
+            if not (goes_on or is_other_one):
                 return True
         return False
 
@@ -84,26 +91,29 @@ class ChineseStatement:
     def _is_predicated(self, words: Sequence[Word]) -> bool:
         """Return True if the predicate is in the clause, whole, and no other verb embeds it."""
         predicate = self._predicate
-        if predicate is None:
+        if predicate is None:  # a question without a verb or noun of its own asks for any value
             return True
         wanted = frozenset(self._question.words_of(predicate.text))
-        saying = [word for word in self._words
-                  if word.text == predicate.text or not wanted.isdisjoint(self._question.words_of(word.text))]
-        if predicate.tag != "v" and any(word.text != predicate.text and word.text.endswith(predicate.text)
-                                        for word in words):
-            return False  # "副镇长" is no "镇长"
-        place = next((index for index, word in enumerate(words) if word in saying), None)
-        if place is None:  # stated in other words, unless another clause says it; but a sentence names many by the way
-            return self._question.expected in VALUES and not saying
+        words_for_predicate = [word for word in self._words if word.text == predicate.text
+                               or not wanted.isdisjoint(self._question.words_of(word.text))]
+        has_longer_noun = any(word.text != predicate.text and word.text.endswith(predicate.text) for word in words)
+        if predicate.tag != "v" and has_longer_noun:  # "副镇长" is no "镇长"
+            return False
+        place = next((index for index, word in enumerate(words) if word in words_for_predicate), None)
+        if place is None:
+            # A date or number answers in other words, unless another clause has the predicate. A name does not: a
+            # sentence names many things by the way.
+            return self._question.expected in VALUES and not words_for_predicate
+        known_words = self._asked | _LIGHT
         if predicate.tag == "v":
-            return not any(word.tag == "v" and word.text not in self._asked | _LIGHT for word in words[:place])
+            return not any(word.tag == "v" and word.text not in known_words for word in words[:place])
         # A word right before a noun qualifies it, unless it is a word of the question.
         last = next(reversed(words[:place]), None)
-        return last is None or last.tag in _PLAIN_TAGS or last.text in self._asked | _LIGHT
+        return last is None or last.tag in _PLAIN_TAGS or last.text in known_words
 
 
 def clauses(text: str, values: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the clauses of a sentence; one that is only a value ("1998年，") belongs to the next one."""
+    """Yield the (start, end) of a sentence's clauses; one that is only a value ("1998年，") belongs to the next one."""
     value_start: int | None = None  # of a value that waits for its clause
     for match in _CLAUSE.finditer(text):
         start = match.start() if value_start is None else value_start
@@ -112,16 +122,18 @@ def clauses(text: str, values: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
         value_start = start if is_only_value else None
         if not is_only_value:
             yield start, match.end()
-    # A last clause that has the end of the text, so that each value is in one.
+    # The last clause reaches beyond the end of the text, so that the caller finds a clause for each value.
     yield (len(text) if value_start is None else value_start), len(text) + 1
 
 
 def _noun_runs(words: Sequence[Word]) -> Iterator[str]:
-    """Yield the nouns of a question, each with the nouns before it; not what a question word asks for."""
+    """Yield each run of adjacent nouns of a question as one text, without the noun that a question word asks for."""
     run = list[Word]()
-    for before, word in pairwise([None, *words, None]):
+    for before, word in pairwise([None, *words, None]):  # the last None ends the last run
         if word and word.tag in {"n", "nz", "vn"}:
-            run += [word] if run or not (before and before.tag == "r") else []
+            follows_question_word = not run and before is not None and before.tag == "r"
+            if not follows_question_word:
+                run.append(word)
         elif run:
             yield "".join(one.text for one in run)
             run = []

@@ -38,7 +38,7 @@ _RANK_BONUS = 0.3
 """The bonus for the best passage's rank."""
 _LEAST_GAIN = 0.05
 """The least share of the question's words that a quote must add to the first quote to complement it."""
-_UNITS_COMPARED = 20  # the best units of which one may cover the sentence that asks better than the first ones
+_UNITS_COMPARED = 20  # of so many best units, one may cover the sentence that asks better than the first ones
 _MOST_QUOTES = 3
 _NUMERALS = word_set("two three four five six seven eight nine ten")
 """They say how many things are asked for ("which two"), which the text above a list need not say."""
@@ -83,12 +83,13 @@ class Finder:
         for document in named:
             numbers.update([one for one in readable if passages[one - 1].document == document][:_PASSAGES_READ])
         self.units = [unit for number in sorted(numbers) for unit in find_units(number, passages[number - 1])]
-        best_score = max((passages[number - 1].score for number in numbers), default=0.0)
-        self._passage_scores = np.array([passages[unit.passage - 1].score / (best_score or 1.0) for unit in self.units])
+        best_score = max((passages[number - 1].score for number in numbers), default=0.0) or 1.0  # never divide by 0
+        self._passage_scores = np.array([passages[unit.passage - 1].score / best_score for unit in self.units])
 
     def search(self, question: Question) -> list[Found]:
         """Return all units, best first; none for a question without content words."""
-        asked, asking = (_asked_words(question, text) for text in (question.text, question.asking))
+        asked = _asked_words(question, question.text)
+        asking = _asked_words(question, question.asking)  # those of the sentence that asks
         if not self.units or not asked:
             return []
         own = self._certainties(question, asked, [unit.text for unit in self.units])
@@ -97,9 +98,9 @@ class Finder:
         after = self._certainties(question, asked, [unit.after for unit in self.units])
         refers = [unit.text.startswith(_REFERRING_WORDS) for unit in self.units]
         before_weight = np.where(refers, _HEADING_WEIGHT, _NEIGHBOUR_WEIGHT)[:, None]
-        until_here: Scores = np.maximum.reduce([own, _HEADING_WEIGHT * above, before_weight * before])
-        best: Scores = np.maximum(until_here, _NEIGHBOUR_WEIGHT * after)
-        # A word that few units have weighs more.
+        without_next: Scores = np.maximum.reduce([own, _HEADING_WEIGHT * above, before_weight * before])
+        best: Scores = np.maximum(without_next, _NEIGHBOUR_WEIGHT * after)
+        # A word that few units have weighs more, by its inverse document frequency.
         counts = Counter(word for unit in self.units for word in set(question.words_of(unit.text)))
         rarity = np.array([math.log(1 + (len(self.units) + 1) / (counts[form] + 0.5)) for form in asked.values()])
         is_asking = np.array([word in asking for word in asked])
@@ -109,11 +110,12 @@ class Finder:
         scores = best @ share + _RANK_BONUS * self._passage_scores
         asking_weights = np.where(is_asking, rarity, 0.0) if is_asking.any() else rarity
         covered = best @ (asking_weights / asking_weights.sum())
-        # What only the next sentence says does not count here, as it does not say it of a name in this one.
+        # An answer need not repeat the requested noun, and names are compared as wholes elsewhere.
         name_words = {word for name in (*question.names, question.focus) for word in question.words_of(name)}
         required = [index for index, (word, form) in enumerate(asked.items())
                     if word in asking and form not in name_words]
-        least = _least(question, until_here[:, required])
+        # What only the next sentence says does not count here, as it does not say it of a name in this one.
+        least = _least(question, without_next[:, required])
         says = np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * share
         return [Found(self.units[index], float(covered[index]), float(least[index]), float(scores[index]),
                       tuple(says[index].tolist())) for index in np.argsort(-scores, kind="stable")]
@@ -138,24 +140,28 @@ class Finder:
         return certainties[[row_of[text] for text in texts]]
 
     def quotes(self, found: Sequence[Found], most: int = _MOST_QUOTES) -> list[Found]:
-        """Return the units to quote, best first: their quotes differ and do not overlap.
+        """Return at most `most` units to quote, best first: their quotes differ and do not overlap.
 
         Of all units `found`, best first and at least one, they are the best one of each document that the question
         names, then the best ones of all; the last one answers the second part of a nested question.
         """
+        # `reversed`, as in a dictionary the last one of a key stays.
         best_by_document = {self.passages[item.unit.passage - 1].document: item for item in reversed(found)}
         of_named = [best_by_document[document] for document in self.named if document in best_by_document]
-        best = found[: most - 1]
-        # Where sentences before the one that asks give context, the best units may answer these alone.
-        asking = max(found[:_UNITS_COMPARED], key=attrgetter("covered"))
-        if asking.covered >= max(item.covered for item in (*of_named, *best)) + _LEAST_GAIN:
-            best = [found[0], asking]
+        best = found[: most - 1]  # one place is left for the second part of a nested question
+        # Sentences before the one that asks give context. The best units may cover only these.
+        covers_most = max(found[:_UNITS_COMPARED], key=attrgetter("covered"))
+        if covers_most.covered >= max(item.covered for item in (*of_named, *best)) + _LEAST_GAIN:
+            best = [found[0], covers_most]
+        first = (*of_named, *found)[0]
         chosen: dict[str, Found] = {}  # by the words of the quote
-        for item in (*of_named, *best, *_best_complement((*of_named, *found)[0], found), *found):
+        for item in (*of_named, *best, *_best_complement(first, found), *found):
             if len(chosen) == most:
                 break
-            if not any(self._overlap(item.unit, other.unit) for other in chosen.values()):
-                chosen.setdefault(" ".join(item.unit.source[slice(*item.unit.quote())].split()), item)
+            if any(self._overlap(item.unit, other.unit) for other in chosen.values()):
+                continue
+            words = " ".join(item.unit.source[slice(*item.unit.quote())].split())
+            chosen.setdefault(words, item)
         return sorted(chosen.values(), key=found.index)
 
     def _overlap(self, unit: Unit, other: Unit) -> bool:
@@ -167,10 +173,16 @@ class Finder:
 
 
 def _best_complement(first: Found, found: Sequence[Found]) -> list[Found]:
-    """Return the unit with a name of the first quote that says most of what this does not say of the question."""
+    """Return the unit that says most of the question's words that the first quote lacks; [] if none says enough.
+
+    It has to have a name of the first quote, as the second part of a nested question is about what answers the first.
+    """
     names = names_in(first.unit.text)
-    gains = [(sum(max(0.0, other - own) for other, own in zip(item.says, first.says, strict=True)), item)
-             for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
+    gains = list[tuple[float, Found]]()
+    for item in found:
+        if has_any_name(f"{item.unit.before} {item.unit.text}", names):
+            added_words = [max(0.0, other - own) for other, own in zip(item.says, first.says, strict=True)]
+            gains.append((sum(added_words), item))
     gain, complement = max(gains, key=itemgetter(0), default=(0.0, first))
     return [complement] if gain >= _LEAST_GAIN else []
 
@@ -184,13 +196,15 @@ def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[st
     """
     titles = {passage.document: plain_title(passage.title) for passage in passages}
     asked = frozenset(question.words_of(question.text))
-    quoted = [name for name in question.names if f"《{name}》" in question.text]
+    quoted_titles = [name for name in question.names if f"《{name}》" in question.text]
     named: dict[str, None] = {}
-    for document, title in titles.items() if not quoted else ():
-        title_words = question.words_of(title)
-        if len(title_words) > 1 and asked.issuperset(title_words):
-            named[document] = None
-    for name in quoted or question.names:
+    if not quoted_titles:
+        for document, title in titles.items():
+            title_words = question.words_of(title)
+            # A title of one word, such as "Budget", may be in a question about anything.
+            if len(title_words) > 1 and asked.issuperset(title_words):
+                named[document] = None
+    for name in quoted_titles or question.names:
         canonical = canonical_name(name)
         called_so = [document for document, title in titles.items()
                      if canonical in {canonical_name(title), canonical_name(plain_title(document))}]
@@ -205,8 +219,9 @@ def _asked_words(question: Question, text: str) -> dict[str, str]:
     """Return the words of a question's text, each with the form that is compared: in English its stem."""
     if question.language == "en":
         return {word: stem(word) for word in spoken_words(spell_dates(text, chinese=False))}
-    form = foreign_forms().get(question.language, {}).get(question.expected)
-    return {word: word for word in question.words_of(form.sub(" ", text) if form else text)}  # no "hoch" of "wie hoch"
+    question_words = foreign_forms().get(question.language, {}).get(question.expected)
+    content = question_words.sub(" ", text) if question_words else text  # without the "hoch" of "wie hoch"
+    return {word: word for word in question.words_of(content)}
 
 
 def _least(question: Question, certainties: Scores) -> Scores:

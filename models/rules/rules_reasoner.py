@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .reader import RulesReader
 
 _NAME_KEYWORDS, _MOST_FACTS = 3, 8
+"""The most keywords in a community's name, and the most facts in its summary."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
 _CHINESE_KINDS = {"person": "人物", "organisation": "机构", "organization": "机构", "company": "公司", "place": "地点",
                   "location": "地点", "city": "城市", "country": "国家", "event": "事件", "product": "产品",
@@ -39,8 +40,9 @@ _COVERED_WEIGHT, _COVERED_CONSTANT = 2.18, -1.97
 """How likely quotes hold the answer: a logistic function of the share of the question's words that the best one covers,
 as benchmarks/found_confidence.py fits it."""
 _REPORT_LIMIT = 6
-_AS_NEAR = 0.8
-"""A quote of a superseded or less trusted document is shown beside another if it is nearly as likely the answer."""
+_NEARLY_AS_LIKELY = 0.8
+"""A quote of a superseded or less trusted document is shown beside another one if its confidence is at least this
+share of the other's, and before it if the other's is less than this share of its own."""
 
 
 class RulesReasoner:
@@ -55,6 +57,7 @@ class RulesReasoner:
 
     @cached_property
     def _extractor(self) -> "RulesReader":
+        """The reader of chunks, loaded with the first one."""
         from .reader import RulesReader  # noqa: PLC0415  (questions need no extraction)
 
         return RulesReader(self._parser)
@@ -84,7 +87,7 @@ class RulesReasoner:
 
     @property
     def reasons(self) -> bool:
-        """Return False: it finds and quotes."""
+        """Always False: it finds and quotes, and draws no conclusions."""
         return False
 
     async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
@@ -111,14 +114,16 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
     is_chinese = 2 * sum(phrase_language(text) == "zh" for text in texts) > len(texts)  # a foreign name does not decide
     # The given order is by nearness to the community's centre. A keyword of many facts describes it better.
     by_frequency = sorted(keywords, key=lambda keyword: -sum(keyword in fact for fact in facts))[:_NAME_KEYWORDS]
-    kind = _CAMEL.sub(" ", digest.kind).lower() if keywords else ""
+    named_by = by_frequency or facts[:1]
+    kind = _CAMEL.sub(" ", digest.kind).lower() if keywords else ""  # a fact as a name needs no type behind it
     if is_chinese:
-        name = "、".join(by_frequency or facts[:1]) + (f"（{_CHINESE_KINDS.get(kind, digest.kind)}）" if kind else "")
+        name = "、".join(named_by) + (f"（{_CHINESE_KINDS.get(kind, digest.kind)}）" if kind else "")
     else:
-        name = ", ".join(by_frequency or facts[:1]) + (f" ({kind})" if kind else "")
-    stop, name = "。" if is_chinese else ".", name or _UNNAMED
+        name = ", ".join(named_by) + (f" ({kind})" if kind else "")
+    name = name or _UNNAMED
+    stop, space = ("。", "") if is_chinese else (".", " ")
     sentences = [fact if fact[-1] in ".!?。！？" else f"{fact}{stop}" for fact in facts[:_MOST_FACTS]]
-    return CommunitySummary(name=name, summary=("" if is_chinese else " ").join(sentences) or name)
+    return CommunitySummary(name=name, summary=space.join(sentences) or name)
 
 
 def _clean(texts: Sequence[str]) -> list[str]:
@@ -146,12 +151,13 @@ class Answers:
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
         """Return the best quotes for a question as a draft; see `answer`."""
         analysed = analyse(question)
-        if unclear := ask_back(analysed):
-            return QuotedDraft(answerable=False, confidence=0.0, asks_back=unclear)
+        if question_to_user := ask_back(analysed):
+            return QuotedDraft(answerable=False, confidence=0.0, asks_back=question_to_user)
         named = named_documents(analysed, passages)
         draft = _draft_answer(analysed, Finder(passages, self._parser, named))
-        for tier in sorted({*map(tier_of, passages)} - {0}):
-            draft = _beside_tier(draft, analysed, Finder(passages, self._parser, named, tier=tier))
+        tiers_below_best = sorted({*map(tier_of, passages)} - {0})
+        for tier in tiers_below_best:
+            draft = _with_quote_of_tier(draft, analysed, Finder(passages, self._parser, named, tier=tier))
         return draft
 
 
@@ -175,28 +181,30 @@ def _is_unasked_metadata(question: Question, unit: Unit) -> bool:
     if unit.row is None or unit.row.cells[0].header != DOCUMENT:
         return False
     asked = frozenset(question.words_of(question.asking))
-    headers = [question.words_of(cell.header) for cell in unit.row.cells[1:]]
-    return not any(words and asked.issuperset(words) for words in headers)
+    words_of_fields = [question.words_of(cell.header) for cell in unit.row.cells[1:]]
+    return not any(words and asked.issuperset(words) for words in words_of_fields)
 
 
-def _beside_tier(draft: QuotedDraft, question: Question, finder: Finder) -> QuotedDraft:
-    """Return a draft from preferred documents, with the best quote of a superseded or less trusted one if that differs.
+def _with_quote_of_tier(draft: QuotedDraft, question: Question, finder: Finder) -> QuotedDraft:
+    """Return a draft from preferred documents, with the best quote of the finder's superseded or less trusted ones.
 
-    A superseded document gives no short answer: what only it says may hold no longer.
+    The draft stays as it is if a preferred document says the same, or the quote is much less likely the answer. A
+    superseded document gives no short answer: what only it says may hold no longer.
     """
     best = next(iter(finder.search(question)), None)
     preferred = [passage for passage in finder.passages if tier_of(passage) < finder.tier]
     if best is None or any(best.unit.text in passage.text for passage in preferred):
         return draft
     if finder.tier == TRUSTED_LESS:
-        only = _draft_answer(question, finder)
-        if _AS_NEAR * only.confidence > draft.confidence:
-            return only.model_copy(update={"claims": [*only.claims, *draft.claims]})
-    older, confidence = _quote(best.unit, finder, whole=False), _confidence_of_quotes(best.covered)
-    if _AS_NEAR * confidence > draft.confidence:
-        return draft.model_copy(update={"answerable": True, "claims": [older, *draft.claims], "confidence": confidence})
-    if draft.short or confidence >= _AS_NEAR * draft.confidence:
-        return draft.model_copy(update={"claims": [*draft.claims[:1], older, *draft.claims[1:]]})
+        draft_of_tier = _draft_answer(question, finder)
+        if _NEARLY_AS_LIKELY * draft_of_tier.confidence > draft.confidence:
+            return draft_of_tier.model_copy(update={"claims": [*draft_of_tier.claims, *draft.claims]})
+    quote, confidence = _quote(best.unit, finder, whole=False), _confidence_of_quotes(best.covered)
+    if _NEARLY_AS_LIKELY * confidence > draft.confidence:
+        return draft.model_copy(update={"answerable": True, "claims": [quote, *draft.claims], "confidence": confidence})
+    # Beside a short answer the quote is always shown: it may say something else.
+    if draft.short or confidence >= _NEARLY_AS_LIKELY * draft.confidence:
+        return draft.model_copy(update={"claims": [*draft.claims[:1], quote, *draft.claims[1:]]})
     return draft
 
 
@@ -208,8 +216,8 @@ def _confidence_of_quotes(covered: float) -> float:
 def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
     """Return the rows of a table as claims; computed values, or else the last cells of the rows, are the answer."""
     rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
-    last_cells = [item.cells[-1] for _, item in rows if len(item.cells) == 1] or [
-        item.cells[-1] for _, item in rows if item.cells]
+    computed = [item.cells[0] for _, item in rows if len(item.cells) == 1]  # a sum or count is a row of one cell
+    last_cells = computed or [item.cells[-1] for _, item in rows if item.cells]
     answers = [cell for cell in last_cells if not is_asked_thing(question, cell)]
     claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
     confidence = _STATED if answers else _confidence_of_quotes(1.0)  # rows of what the question names are no answer
@@ -217,7 +225,7 @@ def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
 
 
 def _quote(unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:
-    """Return a claim that quotes a unit, with the sentences around it if `whole`."""
+    """Return a claim that quotes a unit: with the sentences around it if `whole`, or else alone."""
     quoted = finder.passages[unit.passage - 1].text[slice(*unit.quote())] if whole else unit.text
     return Claim(text=readable_row(unit.row) if unit.row else quoted, quotes=[Quote(item=unit.passage, words=quoted)])
 

@@ -40,7 +40,7 @@ _NEGATION = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|no
                        r"n['’]t\b", re.IGNORECASE)
 _KEYED = re.compile(r"(?:[A-Za-z]\w*-)?(\d{1,6}): ")
 """The name of a document by its number and title."""
-_LONGEST_VERDICT = 3  # "yes", which a question may contain
+_LONGEST_VERDICT = 3  # letters of "yes" and "no", which answer a question even if its words contain them
 _UNITS_SEARCHED, _UNITS_SEARCHED_FOR_LISTS = 3, 30  # the best sentences and rows
 _AFTER_NUMBER = 40  # characters after a number that may name the counted things
 _LIST_LINK = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
@@ -84,14 +84,19 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
 
 
 def is_asked_thing(question: str, value: str) -> bool:
-    """Return True if a question names what a value names: "27: Typed Envelope" by "P-27", and "Ulm" by "Ulm"."""
+    """Return True if a question names a value, or names by its number the document that a value names.
+
+    "P-27" names the document "27: Typed Envelope". A value without letters, such as a year, may well be the answer.
+    """
     keyed = _KEYED.match(value)
-    names_key = keyed is not None and re.search(rf"(?<!\d){keyed[1]}(?!\d)", question) is not None
-    return names_key or (len(value) > _LONGEST_VERDICT and any(map(str.isalpha, value)) and has_name(question, value))
+    if keyed is not None and re.search(rf"(?<!\d){keyed[1]}(?!\d)", question):
+        return True
+    may_be_name = len(value) > _LONGEST_VERDICT and any(map(str.isalpha, value))
+    return may_be_name and has_name(question, value)
 
 
 def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
-    """Return the answer as a verdict, list, count, cell or value, whichever the question's form and the units allow."""
+    """Return the verdict, list, count, cell or value that answers a question, by its form; None if none is certain."""
     best = found[0].unit
     if question.expected == "polar":
         stated = _verdict(question, found, finder)
@@ -100,6 +105,7 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
     if stated is not None:
         unit = stated[1]
         return stated if _names_all(question, f"{unit.opening} {unit.text}", unit.heading) else None
+    # In a sentence an answer is recognised by its kind; without one, only the header of a cell tells what it is.
     if not question.has_form or best.row is not None:
         return _from_row(question, found, finder)
     asks_for_several = question.lists and question.expected != "number"  # one value does not answer this
@@ -108,15 +114,16 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
         return _from_definition(question, best)
     value, unit = values[0]
     differ = any(canonical_name(other) != canonical_name(value) for other, _ in values)
-    # The heading of a list asks for all of its items, such as "Organizers".
-    is_item = bool(unit.items) and unit is not values[-1][1]
-    return None if differ or is_item else (value, unit)
+    # Several items of a list may all answer its heading, such as "Organizers".
+    is_one_of_items = bool(unit.items) and unit is not values[-1][1]
+    return None if differ or is_one_of_items else (value, unit)
 
 
 def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -> Iterator[Stated]:
     """Yield the values of the expected kind that sentences state as the answer, the best sentence first."""
-    of_named = [item for item in found if finder.passages[item.unit.passage - 1].document in finder.named]
-    candidates = [item for item in (of_named or found)[:_UNITS_SEARCHED] if not item.unit.row
+    in_named_documents = [item for item in found if finder.passages[item.unit.passage - 1].document in finder.named]
+    best = (in_named_documents or found)[:_UNITS_SEARCHED]
+    candidates = [item for item in best if not item.unit.row
                   and item.covered >= _LEAST_COVERED and item.least_certain_word >= _LEAST_WORD_CERTAINTY
                   and _is_about(question, item.unit)]
     if not candidates:
@@ -130,25 +137,27 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
             value, text_after = unit.text[start:end], unit.text[end:end + _AFTER_NUMBER]
             lacks_figure = question.focus in _NUMBERED and not any(map(str.isdigit, value))
             is_other_number = question.expected == "number" and not question.is_answered_by(value, text_after)
-            if not (lacks_figure or is_other_number):
-                qualifier = _QUALIFIER.search(unit.text, max(0, start - _QUALIFIER_LENGTH), start)
-                first = qualifier.start() if qualifier else start
-                yield " ".join(with_meant_dates(unit.text, unit.relative_dates, first, end).split()), unit
+            if lacks_figure or is_other_number:
+                continue
+            qualifier = _QUALIFIER.search(unit.text, max(0, start - _QUALIFIER_LENGTH), start)
+            first = qualifier.start() if qualifier else start
+            yield " ".join(with_meant_dates(unit.text, unit.relative_dates, first, end).split()), unit
 
 
 def _stated_places(question: Question, asked: AskedClause | None, unit: Unit, places: list[Place], finder: Finder, *,
                    is_best: bool) -> list[Place]:
-    """Return those places of a sentence that it states as the answer, by grammar where the language has one here.
+    """Return those places of a sentence that it states as the answer.
 
-    `asked` is the parse of an English question. English lines without a verb, such as "Chair: Ada Blum", only answer
-    if they are the best one and have the question's names as wholes.
+    The grammar decides in Chinese, and in English sentences with a verb. Any other text answers by its only place of
+    the expected kind, unless it denies something. An English line without a verb, such as "Chair: Ada Blum", also has
+    to be the best unit and to have the question's names as wholes. `asked` is the parse of an English question.
     """
     text = unit.text
     if asked and (statement := EnglishStatement(asked, finder.parser.parse(text))).has_clause:
         return statement.stated(places)
     if question.language == "zh":
-        spoken = ChineseStatement(question, text)
-        return [place for place in places if spoken.states(*place, places)]
+        chinese = ChineseStatement(question, text)
+        return [place for place in places if chinese.states(*place, places)]
     negation = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
     is_denied = negation.search(text) and not negation.search(question.text)
     is_certain = asked is None or (is_best and all(_has_part(text, name) for name in question.names))
@@ -168,7 +177,10 @@ def _joined_places(text: str, places: Sequence[Place]) -> list[Place]:
 
 
 def _has_part(line: str, name: str) -> bool:
-    """Return True unless a line has a name only within more words: "Deputy Head of Sales", "aide to the Head"."""
+    """Return False if a line has a name only as a part of other words: "Head" in "Deputy Head", "aide to the Head".
+
+    True for a line without the name: headings above it may have it.
+    """
     words = rf"\b{re.escape(name)}\b"
     # The name as a part of its own: between the ends of a line or marks, or beside "at", "of", "for" or "in".
     part = rf"(?:^|[\n,;:|(–—-] ?|\b(?:at|of|for|in) (?:the )?){words}(?=$|[\n,;:|).–—-]| [(–—-]| (?:at|of|for|in)\b)"
@@ -178,27 +190,28 @@ def _has_part(line: str, name: str) -> bool:
 def _is_about(question: Question, unit: Unit) -> bool:
     """Return True if a sentence is about what the question names, by its own words or by what stands above it."""
     # The sentence before may name what this one goes on about.
-    if not _has_limits(question, f"{unit.heading} {unit.text}") or not _names_all(
-            question, f"{unit.before} {unit.text}", unit.heading):
+    has_names = _names_all(question, f"{unit.before} {unit.text}", unit.heading)
+    if not has_names or not _has_limits(question, f"{unit.heading} {unit.text}"):
         return False
     if _names_all(question, unit.text):
         return True
     if _is_of_other_gender(question, unit.text):
         return False
-    opening = next(iter(names_in(unit.text)), "")
-    if not opening or not unit.text.startswith(opening) or has_name(unit.heading, opening):
+    first_name = next(iter(names_in(unit.text)), "")
+    if not first_name or not unit.text.startswith(first_name) or has_name(unit.heading, first_name):
         return True
-    # A sentence that begins with a name ("Harding died") is not about the heading's subject. A word that has its
-    # capital only as the first one is no name: nowhere does it follow another word.
-    return not re.search(rf"[\w,;’'] {re.escape(opening)}\b", unit.source)
+    # A sentence that begins with a name ("Harding died") is not about the heading's subject. The first word of any
+    # sentence has a capital: it is a name if it has one within a sentence, too.
+    is_name_within_sentence = re.search(rf"[\w,;’'] {re.escape(first_name)}\b", unit.source) is not None
+    return not is_name_within_sentence
 
 
 def _is_of_other_gender(question: Question, text: str) -> bool:
     """Return True if a text says "he" and the question names a woman, or the other way round."""
     words = {*text.lower().split()}
     says_he, says_she = not words.isdisjoint(MEN), not words.isdisjoint(WOMEN)
-    other = {"woman": says_he and not says_she, "man": says_she and not says_he}
-    return any(other.get(gender_of(name), False) for name in question.names)
+    is_of_other_than = {"woman": says_he and not says_she, "man": says_she and not says_he}
+    return any(is_of_other_than.get(gender_of(name), False) for name in question.names)
 
 
 def _has_limits(question: Question, text: str) -> bool:
@@ -206,10 +219,12 @@ def _has_limits(question: Question, text: str) -> bool:
     text_words = set(question.words_of(text)) | {word.lower() for word in _LIMITING_WORD.findall(text)}
 
     def is_in_text(word: str) -> bool:
+        """Return True if the text has a limiting word as it is, or its content words in any form."""
         content = question.words_of(word)
         return word.lower() in text_words or (bool(content) and text_words.issuperset(content))
 
-    return _figures(question.asking) <= _figures(text) and all(map(is_in_text, _LIMITING_WORD.findall(question.asking)))
+    has_figures = _figures(question.asking) <= _figures(text)
+    return has_figures and all(map(is_in_text, _LIMITING_WORD.findall(question.asking)))
 
 
 def _figures(text: str) -> set[str]:
@@ -220,7 +235,8 @@ def _figures(text: str) -> set[str]:
 def _names_all(question: Question, text: str, heading: str = "") -> bool:
     """Return True if a text or the headings above it contain the question's names.
 
-    In the text their last words are enough, as "Blum" for "Ada Blum"; a heading may be about another Blum.
+    In the text their last words are enough, as "Blum" for "Ada Blum"; a heading may be about another Blum. Of a name
+    such as "University of Oslo" the last word names something else.
     """
     return all(has_name(f"{heading} {text}", name) or (" of " not in name and has_name(text, name.split()[-1]))
                for name in question.names)
@@ -234,8 +250,10 @@ def _from_definition(question: Question, unit: Unit) -> Stated | None:
     # "Which city is picked as the capital?" asks for the role "capital".
     asked = frozenset(question.words_of(_CHOOSING_VERB.sub(" ", question.asking))) - focus_words
     subject = " ".join(match["subject"].split())
-    is_covered = asked.issuperset(question.words_of(match["role"])) and asked.issubset(question.words_of(unit.text))
-    return (subject, unit) if is_covered and asked.isdisjoint(question.words_of(subject)) else None
+    asks_for_role = asked.issuperset(question.words_of(match["role"]))
+    says_all = asked.issubset(question.words_of(unit.text))
+    is_new = asked.isdisjoint(question.words_of(subject))
+    return (subject, unit) if asks_for_role and says_all and is_new else None
 
 
 def _superlatives(question: Question, finder: Finder) -> set[str]:
@@ -248,6 +266,7 @@ def _superlatives(question: Question, finder: Finder) -> set[str]:
 
 def _from_row(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
     """Return the cell that a question asks for, or None if another row of its table answers too."""
+    # A question with a form gets here only if the best unit is a row; any other needs a row that has its header.
     searched = [item.unit for item in (found[:1] if question.has_form else found[:_UNITS_SEARCHED])]
     cells = ((unit, _asked_cell(question, unit.row)) for unit in searched if unit.row)
     unit, cell = next(((unit, cell) for unit, cell in cells if cell), (searched[0], None))
@@ -265,23 +284,26 @@ def _from_row(question: Question, found: Sequence[Found], finder: Finder) -> Sta
     for item in found:
         other = item.unit.row
         # The rows of documents' metadata are one table, although each is under its own title.
-        is_of_table = item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT
-        if other is None or not is_of_table or other.cells[0].header != row.cells[0].header or cell in other.cells:
+        is_under_same_heading = item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT
+        if other is None or not is_under_same_heading or other.cells[0].header != row.cells[0].header:
             continue
+        has_same_value = cell in other.cells
+        # A long row is several lines, of which another one of the same subject may lack the asked column.
+        may_answer = other.cells[0] != row.cells[0] or any(one.header == cell.header for one in other.cells)
         # A row with another value that fits the question's words as well leaves the answer open.
-        has_column = other.cells[0] != row.cells[0] or any(one.header == cell.header for one in other.cells)
-        if has_column and _shared_words(question, other) >= shared:
+        if not has_same_value and may_answer and _shared_words(question, other) >= shared:
             return None
     return (cell.value, unit) if shared else None
 
 
 def _asked_cell(question: Question, row: Row) -> Cell | None:
-    """Return the only cell of the expected kind whose header the question names; None if there are several."""
+    """Return the only cell of the expected kind whose header the question names; None if there is none or several."""
     asked = frozenset(question.words_of(question.text))
     if not question.has_form:  # it names the header of a cell: "What is the status of X?"
         focus = frozenset(question.words_of(question.focus))
         return next((cell for cell in row.cells[1:]
                      if focus and focus <= frozenset(question.words_of(cell.header)) <= asked), None)
+    # Fields of a document, such as its date, are often of the kind that is asked for, but of something else.
     if row.cells[0].header == DOCUMENT or question.lists:
         return None
     named = list[Cell]()
@@ -298,6 +320,7 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
 
 
 def _shared_words(question: Question, row: Row) -> frozenset[str]:
+    """Return the words that a question and the values of a row have in common."""
     asked = frozenset(question.words_of(question.text))
     return frozenset(word for cell in row.cells for word in question.words_of(cell.value) if word in asked)
 
@@ -312,9 +335,10 @@ def _listed(question: Question, found: Sequence[Found], finder: Finder) -> State
         return None
     noun = _LISTED_NOUN.search(question.asking)
     best_share, best = 0.0, None
-    units = {f"{item.unit.heading} {item.unit.opening}": item.unit
-             for item in reversed(found[:_UNITS_SEARCHED_FOR_LISTS])}  # of each list the best item
-    for above, unit in reversed(units.items()):
+    # Of each list the best item: the units are best first, and in a dictionary the last one of a key stays.
+    unit_by_text_above = {f"{item.unit.heading} {item.unit.opening}": item.unit
+                          for item in reversed(found[:_UNITS_SEARCHED_FOR_LISTS])}
+    for above, unit in reversed(unit_by_text_above.items()):
         items = _column(question, unit, finder) if unit.row else unit.items
         values = [" ".join(without_markup(item).split()).rstrip(" \t;；,，。.") for item in items]
         joined = ("；" if question.language == "zh" else "; ").join(values)
@@ -334,28 +358,29 @@ def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
         return []
     headers = [cell.header for cell in unit.row.cells]
     focus = set(question.words_of(question.focus))
-    header = next((header for header in headers if focus.issubset(question.words_of(header))), "")
-    # A table may go on in another passage.
+    asked_header = next((header for header in headers if focus.issubset(question.words_of(header))), "")
+    # A table may go on in another passage, and passages may overlap; so its rows are kept by their place.
     row_by_place = {finder.passages[one.passage - 1].start + one.start: one.row for one in finder.units
                     if one.row and [cell.header for cell in one.row.cells] == headers}
-    return list(dict.fromkeys(cell.value for _, row in sorted(row_by_place.items()) for cell in row.cells
-                              if cell.header == header))
+    cells = [cell for _, row in sorted(row_by_place.items()) for cell in row.cells]
+    return list(dict.fromkeys(cell.value for cell in cells if cell.header == asked_header))
 
 
 def _counted(question: Question, found: Sequence[Found]) -> Stated | None:
     """Return the count that a Chinese question asks for, and the unit that states it and has the question's names.
 
-    For 几名副组长 ("how many deputy heads") it is "2人" if one has 副组长2人 or 2名副组长. None if units disagree.
+    For 几名副组长 ("how many deputy heads") it is "2人" if a unit has 副组长2人 or 2名副组长. None if units disagree.
     """
     match = _COUNT_QUESTION.search(question.asking)
     if match is None:
         return None
     noun = re.escape(match["noun"])
     count_form = re.compile(rf"{noun}\s?({_NUMBER})|({_NUMBER}){noun}")
-    named = [item.unit for item in found[:_UNITS_SEARCHED_FOR_LISTS]
-             if all(has_name(f"{item.unit.heading} {item.unit.text}", name) for name in question.names)]
-    counts = [(hit[1] or hit[2], unit) for unit in named if (hit := count_form.search(unit.text))]
-    return counts[0] if len({count for count, _ in counts}) == 1 else None
+    units_with_names = [item.unit for item in found[:_UNITS_SEARCHED_FOR_LISTS]
+                        if all(has_name(f"{item.unit.heading} {item.unit.text}", name) for name in question.names)]
+    counts = [(hit[1] or hit[2], unit) for unit in units_with_names if (hit := count_form.search(unit.text))]
+    is_same_in_all = len({count for count, _ in counts}) == 1
+    return counts[0] if is_same_in_all else None
 
 
 def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:

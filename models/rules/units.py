@@ -84,21 +84,24 @@ class Unit:
     @property
     def opening(self) -> str:
         """The sentence that introduces the unit's list or table; "" if there is none."""
-        before = (one for one in reversed(self.all_units[: self.index]) if not one.row)
-        introduction = next(before if self.row else iter(self._list_around()), None)
+        if self.row:
+            candidates = [one for one in reversed(self.all_units[: self.index]) if not one.row]
+        else:
+            candidates = [*self._list_around()]
+        introduction = next(iter(candidates), None)
         if introduction is None or introduction.is_item or introduction.section != self.section:
             return ""
         return introduction.text
 
     def _list_around(self) -> Sequence["Unit"]:
-        """Return the introduction and the items of the unit's list; empty if the unit is neither of them."""
+        """Return the sentence above the unit's list, if any, and the items; empty if the unit is neither of them."""
         block = [unit for unit in self.all_units if unit.block == self.block]
         places_of_items = [place for place, unit in enumerate(block) if unit.is_item]
         if not places_of_items:
             return ()
-        introduction = max(0, places_of_items[0] - 1)
-        is_of_list = self.is_item or block[introduction] is self
-        return block[introduction : places_of_items[-1] + 1] if is_of_list else ()
+        first = max(0, places_of_items[0] - 1)  # the sentence above the items; in a block of items alone, an item
+        is_of_list = self.is_item or block[first] is self
+        return block[first : places_of_items[-1] + 1] if is_of_list else ()
 
     def quote(self) -> tuple[int, int]:
         """Return the start and end in the passage of the quote to show for the unit.
@@ -115,6 +118,7 @@ class Unit:
             return listed[0].start, listed[-1].end
         if self.asked and _width(self.source[self.asked_at : end]) <= LONGEST_QUOTE:
             start = self.asked_at
+        # The second round meets the units of the first again; `min` and `max` leave the quote as it is there.
         for is_near in (lambda unit: unit.block == self.block, lambda unit: unit.section == self.section):
             for following in takewhile(is_near, self.all_units[self.index + 1 :]):
                 if following.row or _width(self.source[start : following.end]) > LONGEST_QUOTE:
@@ -163,20 +167,23 @@ class _PassageReader:
         """Read a sentence; `gap` is what stands between the one before and it."""
         source = self._passage.text
         text = source[start:end]
-        rest_of_line = source[source.rfind("\n", 0, start) + 1 : start] + source[end:].partition("\n")[0]
-        if _QUESTION_LINE.match(text) and not rest_of_line.strip(" *_") and not _ITEM.match(text):
-            self._begin_section(asked=text, asked_at=start)  # its answer is below it
+        beside_on_line = source[source.rfind("\n", 0, start) + 1 : start] + source[end:].partition("\n")[0]
+        is_alone_on_line = not beside_on_line.strip(" *_")
+        # A question on a line of its own has its answer below it; questions that are items of a list have none there.
+        if _QUESTION_LINE.match(text) and is_alone_on_line and not _ITEM.match(text):
+            self._begin_section(asked=text, asked_at=start)
         elif text.startswith("#"):
             self._begin_section()
             self._heading = text.lstrip("# ").strip()
             if _HEADING_WITH_FIGURE.match(text):
                 self._add(start, end)
-        elif not has_words(text) or _HORIZONTAL_RULE.match(text):
+        elif not has_words(text) or _HORIZONTAL_RULE.match(text):  # markup, which separates paragraphs
             self._block += 1
         else:
             self._read_statement(text, start, end, gap)
 
     def _begin_section(self, asked: str = "", asked_at: int = -1) -> None:
+        """Begin a section below a heading, or below the question `asked`, which starts at `asked_at`."""
         self._asked, self._asked_at = asked, asked_at
         self._block += 1
         self._section += 1
@@ -186,16 +193,19 @@ class _PassageReader:
         row = self._rows.get(start)
         is_item = _ITEM.match(text) is not None
         before = self.found[-1] if self.found else None
+        # Blank lines between the items of a list, or between "The parts are:" and the first one, do not end it.
         continues_list = is_item and before and (before.is_item or before.text.rstrip().endswith((":", "：")))
         borders_on_table = row or (before and before.row)
-        if borders_on_table or (gap.count("\n") > 1 and not continues_list):
+        follows_blank_line = gap.count("\n") > 1
+        if borders_on_table or (follows_blank_line and not continues_list):
             self._block += 1
         self._add(start, end, is_item=is_item, row=row)
 
     def _add(self, start: int, end: int, *, is_item: bool = False, row: Row | None = None) -> None:
+        """Append the unit from `start` to `end`, with the headings and the question that are above it now."""
         passage = self._passage
-        above = filter(None, [passage.title, passage.heading, self._heading, self._asked])
-        self.found.append(Unit(passage.text, self._number, start, end, " ".join(above), self._asked, self._asked_at,
+        heading = " ".join(filter(None, [passage.title, passage.heading, self._heading, self._asked]))
+        self.found.append(Unit(passage.text, self._number, start, end, heading, self._asked, self._asked_at,
                                self._section, self._block, is_item, row, self.found, len(self.found), self._dates))
 
 
