@@ -29,7 +29,7 @@ from .recognition.name_kinds import infer_type
 ALIAS = "alias"
 PDF_NAME = re.compile(r"\.pdf\)?\Z", re.IGNORECASE)
 """The end of the name of a PDF in the graph: "paper.pdf", or "A Paper (paper.pdf)"."""
-_LONGEST_VALUE = 1000
+_LONGEST_VALUE = 1000  # characters of a field; a longer one is text
 _LONGEST_ITEM = 60  # characters of an item of a list; what is longer is prose with a semicolon in it
 _MOST_WORDS = 5  # the most words of a person's name, and of what is said above a list of people
 _LONGEST_PARTICLE = 3  # letters of a word within a name that may be in lower case: "van", "de"
@@ -71,9 +71,11 @@ _WEEKDAY = re.compile(r"^\w{2,6}day,? |(?<=\d)(?:st|nd|rd|th)\b")
 _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things
 _LINK = re.compile(r"[\[<(]?https?:")
 _NOTHING = frozenset({"none", "nil", "n/a", "na", "not applicable", "unknown", "nothing", "无", "没有"})
-_MOST_KEY_WORDS = 4
+_MOST_KEY_WORDS = 4  # a longer key is the beginning of a sentence
 _MOST_WORDS_OF_ENTRY = 6  # what is longer, in most fields of a block, are notes of a discussion
-_LEAST_LINES, _LEAST_FIELDS, _LONGEST_FIELD = 2, 3, 100
+_FEWEST_VALUES, _FEWEST_FIELDS = 2, 3
+"""The fewest fields of a form: two of numbers, dates and ratings alone, or three of any kind; fewer may be chance."""
+_LONGEST_FIELD = 100  # characters of an item; a longer one is prose behind a colon
 
 
 class _ListItem(NamedTuple):
@@ -95,13 +97,13 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
                       relation: Callable[[str], str]) -> Iterator[Extraction]:
     """Yield the facts of a document's row: the document, then for each field its people or its values.
 
-    `own_type` is the type of documents, and `person` that of people; if it is "", people are values. `time` is in the
-    words of the field for the date, and `relation` returns the relation for a field's name.
+    `own_type` is the type of documents, and `person` that of people; if it is "", people are values. `time` says when
+    the facts hold, in the words of the field for the date. `relation` returns the relation for a field's name.
     """
     document = row.cells[0].value
     key, _, title = document.partition(": ")  # "EIP-1559: Fee market" has two aliases
-    is_keyed = title and " " not in key and any(map(str.isdigit, key)) and document in evidence
-    aliases = (key, title) if is_keyed else ()
+    is_keyed = title and " " not in key and any(map(str.isdigit, key))
+    aliases = (key, title) if is_keyed and document in evidence else ()  # each fact is in its evidence
     yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),), attributes=tuple(
         ExtractedAttribute(entity=document, attribute=ALIAS, value=alias, evidence=evidence) for alias in aliases))
     for cell in row.cells[1:]:
@@ -124,14 +126,16 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
 
 def is_setting(field: str, value: str) -> bool:
     """Return True for a field that tells a program how to show the document, or numbers another field."""
-    label = label_key(field)  # "affiliation: 1" is the first of the affiliations
-    is_number_of = "affiliation" in label and not any(map(str.isalpha, value.rpartition(":")[2]))
-    return is_number_of or label in _LAYOUT_FIELDS or (label, value.casefold()) in _SETTINGS
+    label = label_key(field)
+    # "affiliation: 1" is the first of the affiliations.
+    numbers_affiliation = "affiliation" in label and not any(map(str.isalpha, value.rpartition(":")[2]))
+    return numbers_affiliation or label in _LAYOUT_FIELDS or (label, value.casefold()) in _SETTINGS
 
 
 def _items_of(cell: Cell) -> list[str]:
     """Return the values of a field: the items of a list, or the field as a whole if it is prose."""
-    parts = cell.value.split("," if _NUMBERS.fullmatch(cell.value) else LIST_MARK)
+    separator = "," if _NUMBERS.fullmatch(cell.value) else LIST_MARK  # a comma may be within any other value
+    parts = cell.value.split(separator)
     items = [part.strip() for part in parts if part.strip()]
     is_prose = label_key(cell.header) in _PROSE_FIELDS or any(len(item) > _LONGEST_ITEM for item in items)
     return [cell.value] if is_prose else items
@@ -157,16 +161,21 @@ def read_people(cell: Cell) -> list[_Person]:
     like a name. A contact without a name serves as the name. A body among the people is left out.
     """
     people = list[_Person]()
-    for part in chain.from_iterable(listed.split() if listed.isupper() else [listed]  # "JD NB SM" are three
-                                    for listed in _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value))):
+    listed = _PEOPLE_SEPARATOR.split(_ET_AL.sub("", cell.value))
+    # Initials may have only blanks between them: "JD NB SM" are three people.
+    for part in chain.from_iterable(item.split() if item.isupper() else [item] for item in listed):
         contacts = tuple(next(filter(None, groups)) for groups in _CONTACT.findall(part))
         name = _CONTACT.sub("", part).strip(" \t\"'") or next(iter(contacts), "")
         if name and not is_unfilled(name) and infer_type(name) in {"", "Person"}:
             people.append(_Person(name, contacts))
     is_field_of_people = not FIELDS_OF_PEOPLE.isdisjoint(label_key(cell.header).split())
-    all_certain = all((one.contacts or (is_field_of_people and _NAME.fullmatch(one.name)))
-                      and len(one.name.split()) <= _MOST_WORDS for one in people)
-    return people if all_certain else []
+
+    def is_certain(one: _Person) -> bool:
+        """Return True for a short name with a contact, or one in a field of people that is written like a name."""
+        is_known = bool(one.contacts) or (is_field_of_people and _NAME.fullmatch(one.name) is not None)
+        return is_known and len(one.name.split()) <= _MOST_WORDS
+
+    return people if all(map(is_certain, people)) else []
 
 
 def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
@@ -181,16 +190,19 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
     for match in _PEOPLE_ON_A_LINE.finditer(text):
         listed = _ABSENT_PERSON.sub("", " ".join(match["people"].split()))
         field = Cell(match["label"].strip(), _AND.sub(", ", listed.rstrip(".。")))
+        # A mail's own sender and receivers are read from its head; these may be of a mail that it quotes.
         people = read_people(field) if label_key(field.header) not in _MAIL_FIELDS else []
-        if len(people) > 1 and all(_is_cased(one.name) for one in people):
+        # One name alone may be anything behind a colon.
+        if len(people) > 1 and all(_has_capitals(one.name) for one in people):
             yield Row(match.start(), match.end(), (Cell(DOCUMENT, document), field))
     for label, listed_items in lists_of_people(text, heading):
         # "Kari Jordan (not present)" may stand among those present.
         items = [item for item in listed_items
                  if _ABSENT.search(label) or not _ABSENT.search(text, item.start, item.end)]
-        persons = [item.person for item in items if item.person and _is_cased(item.person["name"])]
+        persons = [item.person for item in items if item.person and _has_capitals(item.person["name"])]
         names = [f"{one['name']} ({one['handle']})" if one["handle"] else one["name"] for one in persons]
-        if 1 < len(names) >= len(items) - 1:  # one odd line is left out: "rudd (@rudderman)"
+        has_one_other_line_at_most = len(items) - len(names) <= 1  # "rudd (@rudderman)"
+        if len(names) > 1 and has_one_other_line_at_most:
             yield Row(items[0].start, items[-1].end, (Cell(DOCUMENT, document), Cell(label, LIST_MARK.join(names))))
 
 
@@ -209,8 +221,8 @@ def lists_of_people(text: str, heading: str) -> Iterator[tuple[str, list[_ListIt
         start += len(line) + 1
 
 
-def _is_cased(name: str) -> bool:
-    """Return True unless a word of a name begins in lower case; short words after the first may ("van", "de")."""
+def _has_capitals(name: str) -> bool:
+    """Return False if a word of a name begins in lower case; short words after the first may ("van", "de")."""
     first, *others = name.split()
     return not first[0].islower() and all(not word[0].islower() or len(word) <= _LONGEST_PARTICLE for word in others)
 
@@ -232,27 +244,32 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
                       and names(title if name == subject else name)), "")
         if not owner and _is_form(fields):
             owner = document
-        things = [field for field in fields if _ITEM_NUMBER.match(field.header)]
-        # A thing is listed by its number: "EIP-20: Token" under the nearest heading.
-        above = block.above[-1] if len(block.above) > 1 and block.above[-1] != block.above[0] else "includes"
-        listed = [Cell(above, f"{thing.header}: {thing.value}") for thing in things]
-        for described, cells in ((subject, listed), (owner, [field for field in fields if field not in things])):
-            if described and cells:
-                # Where the document is called like its subject, a list of things belongs to the subject.
-                is_document = described == document and (owner == document or subject != title)
-                items = cells if is_document else [Cell(cell.header, item) for cell in cells
-                                                   for item in cell.value.split(LIST_MARK)]
-                yield Row(block.start, block.end, (Cell(DOCUMENT if is_document else "", described), *items))
+        numbered_things = [field for field in fields if _ITEM_NUMBER.match(field.header)]
+        other_fields = [field for field in fields if field not in numbered_things]
+        # "EIP-20: Token" is no field, but a thing that the subject has; the nearest heading below the title says as
+        # what ("Implemented standards").
+        has_own_heading = len(block.above) > 1 and block.above[-1] != block.above[0]
+        label = block.above[-1] if has_own_heading else "includes"
+        listed = [Cell(label, f"{thing.header}: {thing.value}") for thing in numbered_things]
+        for described, cells in ((subject, listed), (owner, other_fields)):
+            if not described or not cells:
+                continue
+            # Where the document is called like its subject, a list of things belongs to the subject.
+            is_document = described == document and (owner == document or subject != title)
+            if not is_document:  # the lists in a document's own fields are taken apart later, by `facts_of_metadata`
+                cells = [Cell(cell.header, item) for cell in cells for item in cell.value.split(LIST_MARK)]  # noqa: PLW2901
+            yield Row(block.start, block.end, (Cell(DOCUMENT if is_document else "", described), *cells))
 
 
 def _is_form(fields: Sequence[Cell]) -> bool:
-    """Return True for enough fields with distinct keys, at most half of them links, to be those of a document."""
+    """Return True for enough fields with distinct keys, at most half of them links or sentences, to be a form."""
     has_no_text = all(kind_of(one.value) != "text" or not any(map(str.isalnum, one.value)) for one in fields)
-    keys = {one.header.casefold() for one in fields}
-    sentences = sum(len(one.value.split()) > _MOST_WORDS_OF_ENTRY for one in fields)
-    links = sum(_LINK.match(one.value) is not None for one in fields)
-    return (len(keys) == len(fields) >= (_LEAST_LINES if has_no_text else _LEAST_FIELDS)
-            and 2 * links <= len(fields) and 2 * sentences <= len(fields))
+    fewest = _FEWEST_VALUES if has_no_text else _FEWEST_FIELDS
+    has_distinct_keys = len({one.header.casefold() for one in fields}) == len(fields)  # else it is a list or a chat
+    sentence_count = sum(len(one.value.split()) > _MOST_WORDS_OF_ENTRY for one in fields)
+    link_count = sum(_LINK.match(one.value) is not None for one in fields)
+    has_few_others = 2 * link_count <= len(fields) and 2 * sentence_count <= len(fields)
+    return len(fields) >= fewest and has_distinct_keys and has_few_others
 
 
 def _is_field(key: str, value: str) -> bool:
@@ -262,8 +279,10 @@ def _is_field(key: str, value: str) -> bool:
     is_prose = has_sentences or any(len(item) > _LONGEST_FIELD for item in value.split(LIST_MARK))
     first_part = _NON_LETTERS.sub("", value.partition(",")[0].casefold())  # "Closed: CLOSE"
     repeats_key = first_part.isalpha() and _NON_LETTERS.sub("", key.casefold()).startswith(first_part)
-    says_nothing = value.startswith(("//", "??")) or value.casefold().rstrip(" .") in _NOTHING or repeats_key
-    if is_prose or says_nothing or is_unfilled(value, key) or not states_something(value):
+    is_rest_of_address = value.startswith("//")  # "https: //example.org"
+    is_open_question = value.startswith("??")
+    says_nothing = is_open_question or value.casefold().rstrip(" .") in _NOTHING or repeats_key
+    if is_prose or is_rest_of_address or says_nothing or is_unfilled(value, key) or not states_something(value):
         return False
-    return len(key_words) <= _MOST_KEY_WORDS and not set(key_words[:1]) & _NOT_KEYS and not parse_date(
-        _WEEKDAY.sub("", key))
+    is_date = parse_date(_WEEKDAY.sub("", key)) != ""
+    return len(key_words) <= _MOST_KEY_WORDS and _NOT_KEYS.isdisjoint(key_words[:1]) and not is_date

@@ -20,11 +20,9 @@ from .recognition.name_kinds import VALUES
 from .recognition.names import Place, names_in
 from .units import Unit
 
-Stated = tuple[str, Unit]
-"""The words of an answer, and the unit that states it."""
+Stated = tuple[str, Unit]  # the words of an answer, and the unit that states it
 
-_NUMBERED = word_set("version number id code")
-"""Nouns whose answers have a figure."""
+_NUMBERED = word_set("version number id code")  # nouns whose answers have a figure
 _LEAST_COVERED = 0.55
 """The share of a question's words that a sentence must contain for its only value to be the answer."""
 _LEAST_WORD_CERTAINTY = 0.4
@@ -38,8 +36,7 @@ _LIMITING_WORD = re.compile(
 _CHOICE = re.compile(r"\bor\b|还是|分别|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
 _NEGATION = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|nor|without|unless|except)\b|"
                        r"n['’]t\b", re.IGNORECASE)
-_KEYED = re.compile(r"(?:[A-Za-z]\w*-)?(\d{1,6}): ")
-"""The name of a document by its number and title."""
+_KEYED = re.compile(r"(?:[A-Za-z]\w*-)?(\d{1,6}): ")  # the name of a document by its number and title
 _LONGEST_VERDICT = 3  # letters of "yes" and "no", which answer a question even if its words contain them
 _UNITS_SEARCHED, _UNITS_SEARCHED_FOR_LISTS = 3, 30  # the best sentences and rows
 _AFTER_NUMBER = 40  # characters after a number that may name the counted things
@@ -112,11 +109,9 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
     values = [] if asks_for_several else list(_stated_values(question, found, finder))
     if not values:
         return _from_definition(question, best)
-    value, unit = values[0]
+    value, _ = values[0]
     differ = any(canonical_name(other) != canonical_name(value) for other, _ in values)
-    # Several items of a list may all answer its heading, such as "Organizers".
-    is_one_of_items = bool(unit.items) and unit is not values[-1][1]
-    return None if differ or is_one_of_items else (value, unit)
+    return None if differ else values[0]
 
 
 def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -> Iterator[Stated]:
@@ -202,8 +197,7 @@ def _is_about(question: Question, unit: Unit) -> bool:
         return True
     # A sentence that begins with a name ("Harding died") is not about the heading's subject. The first word of any
     # sentence has a capital: it is a name if it has one within a sentence, too.
-    is_name_within_sentence = re.search(rf"[\w,;’'] {re.escape(first_name)}\b", unit.source) is not None
-    return not is_name_within_sentence
+    return not re.search(rf"[\w,;’'] {re.escape(first_name)}\b", unit.source)
 
 
 def _is_of_other_gender(question: Question, text: str) -> bool:
@@ -250,10 +244,8 @@ def _from_definition(question: Question, unit: Unit) -> Stated | None:
     # "Which city is picked as the capital?" asks for the role "capital".
     asked = frozenset(question.words_of(_CHOOSING_VERB.sub(" ", question.asking))) - focus_words
     subject = " ".join(match["subject"].split())
-    asks_for_role = asked.issuperset(question.words_of(match["role"]))
-    says_all = asked.issubset(question.words_of(unit.text))
-    is_new = asked.isdisjoint(question.words_of(subject))
-    return (subject, unit) if asks_for_role and says_all and is_new else None
+    is_covered = asked.issuperset(question.words_of(match["role"])) and asked.issubset(question.words_of(unit.text))
+    return (subject, unit) if is_covered and asked.isdisjoint(question.words_of(subject)) else None
 
 
 def _superlatives(question: Question, finder: Finder) -> set[str]:
@@ -379,8 +371,7 @@ def _counted(question: Question, found: Sequence[Found]) -> Stated | None:
     units_with_names = [item.unit for item in found[:_UNITS_SEARCHED_FOR_LISTS]
                         if all(has_name(f"{item.unit.heading} {item.unit.text}", name) for name in question.names)]
     counts = [(hit[1] or hit[2], unit) for unit in units_with_names if (hit := count_form.search(unit.text))]
-    is_same_in_all = len({count for count, _ in counts}) == 1
-    return counts[0] if is_same_in_all else None
+    return counts[0] if len({count for count, _ in counts}) == 1 else None
 
 
 def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:

@@ -74,7 +74,7 @@ _SERIAL_HEADERS = word_set("key number volume issue pages page row rank checksum
 """Columns whose cells are worth no fact: they only find or count something; SQL has them."""
 _TITLE_HEADERS = word_set("title name 名称 标题")
 _LONGEST_HEADER, _LONGEST_NAME, _LONGEST_TITLE = 8, 14, 30
-"""The most words of a header, of a name, and of a name under a header that says that it is one."""
+"""The most words of a header, of a name, and of a name under a header such as "Title"; longer ones are sentences."""
 
 
 def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document: str = "") -> tuple[Extraction, str]:
@@ -91,10 +91,10 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
     for row in rows:
         rest.append(text[begin:row.start])
         for cell in row.cells[1:]:
-            if len(cell.value) > LONGEST_VALUE:  # it stays in the text
+            if len(cell.value) > LONGEST_VALUE:  # prose, which stays in the text for the reasoner to read
                 # On a line with it, a header such as "Author" would be a field of the document.
-                between = "\n" if label_key(cell.header) in FIELDS_OF_PEOPLE else ": "
-                rest.append(f"{cell.header}{between}{cell.value}\n")
+                separator = "\n" if label_key(cell.header) in FIELDS_OF_PEOPLE else ": "
+                rest.append(f"{cell.header}{separator}{cell.value}\n")
         begin = row.end
     return found, "".join([*rest, text[begin:]])
 
@@ -109,8 +109,9 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     """
     headers = _headers_of(schema)
     is_keyed = document.endswith(f": {title}")  # "RFC-20: Oslo Pumps"
+    # A title is a short name of the document only if it is a part of its name in the graph.
     document_title = title if is_keyed or document.startswith(f"{title} (") else ""
-    # A folder of people has a file for each: "authors/ann-lee.json".
+    # A folder of people has a file for each: "authors/ann-lee.json". Its name says what the rows are.
     folders = [part for part in re.split("[/(]", document)[-2:-1] if label_key(part) in FIELDS_OF_PEOPLE]
     lines = {line.start: line for line in lines_under(text, heading)} if rows else {}
     found = Extraction()
@@ -120,20 +121,24 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             subject = Cell(DOCUMENT, document)
         row = useful._replace(cells=(subject, *cells))
         line, evidence = lines[row.start], text[row.start:row.end]
-        words_of_row = {subject.value, title, document.rpartition(" (")[0], *(cell.header for cell in row.cells)}
-        section = _section_qualifier(section_of(line, document_title, words_of_row))
+        # Headings that are shown with the row anyway say nothing more about it.
+        known_headings = {subject.value, title, document.rpartition(" (")[0], *(cell.header for cell in row.cells)}
+        section = _section_qualifier(section_of(line, document_title, known_headings))
         if subject.header == DOCUMENT:
             # Fields under "Motion 3" are the document's, but only there: another motion may have the same.
-            lines_above = (text[: row.start].rstrip().rpartition("\n")[2].strip(), *line.above[-1:])
-            part = next(filter(_NUMBERED_PART.fullmatch, lines_above), "")
+            line_above = text[: row.start].rstrip().rpartition("\n")[2].strip()
+            part = next(filter(_NUMBERED_PART.fullmatch, (line_above, *line.above[-1:])), "")
             found = found.combine(headers.of_document(row, evidence, section or _section_qualifier(part)))
             continue
         row_type, is_known = headers.type_of_rows(subject.header, (*reversed(line.above), title, *folders))
         is_authored = not {"author", "authors"}.isdisjoint(label_key(cell.header) for cell in cells)
+        # What has a title and an author is a document, and its "type" is one of documents, such as "article".
         if not is_known and label_key(subject.header) == "title" and is_authored:
             row_type, is_known = headers.type_of_rows(DOCUMENT, ())[0], True
             row = row._replace(cells=tuple(cell for cell in row.cells if label_key(cell.header) != "type"))
-        if is_known or not subject.header or not headers.last_resort:  # else only its table says what the row is about
+        # A header that is no type leaves open what the row is about: an entity of the last resort would be useless.
+        # A block of fields has no header, but a heading that names its subject.
+        if is_known or not subject.header or not headers.last_resort:
             found = found.combine(headers.of_entity(row, row_type, evidence, section, names))
     return found
 
@@ -150,7 +155,8 @@ def _time_of(row: Row, section: str) -> str:
     if len(time_cells) == 1 and not _BOUND_HEADER.search(time_cells[0].header):
         words = time_cells[0].value
     time = read_time(words)
-    return "; ".join(filter(None, [words if time and time.kind != "with" else "", section]))
+    says_when = time is not None and time.kind != "with"
+    return "; ".join(filter(None, [words if says_when else "", section]))
 
 
 class _Column(NamedTuple):
@@ -177,6 +183,7 @@ class _SchemaHeaders:
         for word in _AMBIGUOUS_HEADERS:
             self._types.pop(word, None)
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
+        # The noun "employee" gives the type of people where the schema calls it otherwise.
         self.person = self._types.get("person", self._types.get("employee", ""))
         self.last_resort = next((t.name for t in schema.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
         # The relation of each header, and whether it is read from tail to head. A relation's own names win over cues.
@@ -184,11 +191,12 @@ class _SchemaHeaders:
         for relation in reversed(schema.relation_types):
             for cue in map(label_key, relation.rules.all_cues()):
                 words = cue.removeprefix("<")  # a mark of cues that are read from tail to head
-                possessive, prepositional = _POSSESSIVE_CUE.match(words), words.endswith(" of") and words != " of"
-                if possessive or prepositional or words.endswith((" by", " in", " at", "于")):
-                    # "Y is the author of X": under the header "Author" the relation leads from the cell to the row.
+                possessive = _POSSESSIVE_CUE.match(words)  # "X's author"
+                has_of = not possessive and words.endswith(" of") and words != " of"  # "author of"
+                if possessive or has_of or words.endswith((" by", " in", " at", "于")):
                     header = possessive[1] if possessive else words.removesuffix(" of")
-                    is_backward = cue.startswith("<") != (prepositional and not possessive)
+                    # "Y is the author of X": under the header "Author" the relation leads from the cell to the row.
+                    is_backward = cue.startswith("<") != has_of
                     self._relations[header] = relation.name, is_backward
         for relation in reversed(schema.relation_types):
             self._relations |= {label_key(name): (relation.name, False) for name in relation.all_names()}
@@ -196,6 +204,7 @@ class _SchemaHeaders:
     def of_document(self, row: Row, evidence: str, section: str) -> Extraction:
         """Return the facts of a row that describes its document; `section` qualifies them, or is ""."""
         def relation_of(header: str) -> str:
+            """Return the schema's relation for a field's name, or the name itself if it has none for documents."""
             label, backward = self._relations.get(label_key(header), (header, False))
             return header if backward else label  # the document does not "work for" its editor
 
@@ -209,17 +218,18 @@ class _SchemaHeaders:
         name, time = row.cells[0].value, _time_of(row, section)
         entities, triples, attributes = {(name, row_type): None}, list[ExtractedTriple](), list[ExtractedAttribute]()
         for cell in row.cells[1:]:
-            is_bare = label_key(cell.header) in _SERIAL_HEADERS or not states_something(cell.value)
-            if is_bare or len(cell.value) > LONGEST_VALUE or cell.value == name:
+            says_nothing = label_key(cell.header) in _SERIAL_HEADERS or not states_something(cell.value)
+            if says_nothing or len(cell.value) > LONGEST_VALUE or cell.value == name:
                 continue
             # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
             stated = f"{cell.header}: {cell.value}" if "\n" in evidence else evidence
             may_be_entity = kind_of(cell.value) == "text" and not _NOT_A_NAME.search(cell.value) and names(cell.value)
             relation = self.relation(cell.header, row_type) if may_be_entity else None
             if relation is None:
-                is_time = label_key(cell.header) in _TIME_HEADERS
+                # A date is not qualified by itself.
+                when = section if label_key(cell.header) in _TIME_HEADERS else time
                 attributes.append(ExtractedAttribute(entity=name, attribute=cell.header, value=cell.value,
-                                                     evidence=stated, time=section if is_time else time))
+                                                     evidence=stated, time=when))
                 continue
             for item in _LISTED.split(cell.value):
                 entities[item, relation.type] = None
@@ -230,8 +240,12 @@ class _SchemaHeaders:
                           triples=tuple(triples), attributes=tuple(attributes))
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> tuple[str, bool]:
-        """Return the type of the rows' subjects, and whether it is known."""
-        # A heading names the things below it in the plural: the rows below "Specification" are no documents.
+        """Return the type of the rows' subjects, and whether the first column's header or a text above them gives it.
+
+        Else it is the header itself in an open schema, and in others the type of the last resort.
+        """
+        # A heading names the things below it in the plural: the rows below "Specification" are no documents. Other
+        # scripts, such as Chinese, show no plural.
         plurals = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
         known = next(filter(None, map(self._type_of_header, [header, *plurals])), "")
         default = header if self._schema.open else self.last_resort or header
@@ -240,11 +254,11 @@ class _SchemaHeaders:
     def relation(self, header: str, row_type: str) -> _Column | None:
         """Return the column of entities that a header means, or None if its cells are values."""
         label, backward = self._relations.get(label_key(header), ("", False))
-        known = self._schema.relation_type(label) if backward else None
-        if label and (known is None or row_type in known.range):
-            return _Column(label, backward=backward, type="")
         if label:
-            return None
+            # Read backwards, the row is the relation's tail, so its type has to be one that the tail may have.
+            relation = self._schema.relation_type(label) if backward else None
+            is_fitting = relation is None or row_type in relation.range
+            return _Column(label, backward=backward, type="") if is_fitting else None
         # A column such as "Model" or "Item" within a row is a code or kind of the row's subject.
         is_code = label_key(header) in _NOUNS["product"].split()
         type_name = "" if is_code else self._type_of_header(header)
@@ -280,7 +294,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             yield row
             continue
         cells = list(_stating_cells(row))
-        if len(cells) < 2:  # noqa: PLR2004
+        if len(cells) < 2:  # noqa: PLR2004 - a subject alone, of which nothing is stated
             continue
         header, value = cells[0]
         # What is too long, a sentence or a placeholder names nothing that the other cells could describe.
@@ -290,9 +304,10 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
         is_nameless = _PLACEHOLDER.fullmatch(value) or "___" in value or _NAMELESS.fullmatch(value)
         if is_too_long or is_sentence or is_nameless:
             continue
-        if _BARE.fullmatch(value):  # "Question 1.a" for 1.a under "Question Number"
+        if _BARE.fullmatch(value):
             noun = _NUMBER_HEADER.sub("", header)
-            cells[0] = Cell(header, f"{noun} {value}" if noun != header else f"{header}: {value}")
+            is_numbered = noun != header  # "Question 1.a" for 1.a under "Question Number"
+            cells[0] = Cell(header, f"{noun} {value}" if is_numbered else f"{header}: {value}")
         yield row._replace(cells=tuple(cells))
 
 
@@ -302,12 +317,14 @@ def _stating_cells(row: Row) -> Iterator[Cell]:
         value = _MARKUP.sub("", cell.value).strip()
         if wrapped := _PLACEHOLDER_OR_CODE.fullmatch(value):
             value = wrapped["words"] or wrapped["code"]
+        # A first column without a header often has the names of the rows, unless they are only counted.
         lacks_header = _DEFAULT_HEADER.match(cell.header) is not None and (column > 0 or value.isdigit())
         counts_rows = cell.header.lower() in _NUMBERING_HEADERS and value.isdigit()
         is_prose_header = len(cell.header.split()) > _LONGEST_HEADER
-        folded_header, folded_value = (part.casefold().rstrip("s:") for part in cell)
+        # A second line of headers repeats the first one, or a part of a header that was joined by a comma.
+        folded_header, folded_value = cell.header.casefold().rstrip("s:"), cell.value.casefold().rstrip("s:")
         header_parts = {folded_header, *map(str.strip, folded_header.rsplit(",", 1))}
-        repeats_header = folded_value in header_parts  # as in merged heads of tables
+        repeats_header = folded_value in header_parts
         if value and not (lacks_header or counts_rows or is_prose_header or repeats_header):
             yield cell._replace(value=value)
 
