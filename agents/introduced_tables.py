@@ -113,11 +113,8 @@ def _has_name(column: ColumnInfo) -> bool:
 
 
 def _name_table(table: TableInfo, result: SqlResult, titles_of: Mapping[str, str], *, is_only_document: bool) -> str:
-    """Return what a table is called: its document and its heading there, or the folder or the kind of its files.
-
-    `result` has the documents that rows of the table are from. With `is_only_document` the heading is enough.
-    """
-    paths = {PurePosixPath(str(row[0])) for row in result.rows}
+    """Return what a table is called: its document and its heading there, or the folder or the kind of its files."""
+    paths = {PurePosixPath(str(row[0])) for row in result.rows}  # the documents that the table's rows are from
     if result.total > 1:
         folders = {path.parent.name for path in paths}
         name = readable_name(folders.pop()) if len(folders) == 1 else ""
@@ -146,10 +143,9 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
     tables = sorted((table for table in index.sql.tables() if table.kind in {"documents", "records"}),
                     key=lambda table: (table.kind != "documents", -table.rows, table.name))
     def is_asked_about(column: ColumnInfo) -> bool:
-        """Return True if people would ask about a column: it is theirs, and named in words instead of as a key."""
-        is_of_program = (column.name in OWN_FIELDS or column.title in {UNREAD, CREATED} or "_" in column.title
-                         or is_setting(column.title, ""))
-        return _has_name(column) and not is_of_program
+        """Return True if a column is named in words, and neither Banyan's own nor a setting of a program."""
+        is_own = column.name in OWN_FIELDS or column.title in {UNREAD, CREATED}
+        return _has_name(column) and "_" not in column.title and not is_own and not is_setting(column.title, "")
 
     columns = [(table, column) for table in tables for column in filter(is_asked_about, table.columns)]
     questions = filter(None, (_ask_frequent(table, column) for table, column in columns))

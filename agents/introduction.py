@@ -129,10 +129,8 @@ class Introduction(Frozen):
             pictures = format_count(sum(self.pictures.values()), "picture")
             all_text = "" if parts else "; all text is read"
             parts.append(f"{pictures} in {format_count(len(self.pictures), 'document')}{all_text}")
-        for line in self.left_out:
-            _, _, what = line.partition(f": {LEFT_OUT}")
-            parts.append(f"{what} left out")
-        return parts
+        left_out = [line.partition(f": {LEFT_OUT}")[2] for line in self.left_out]
+        return [*parts, *(f"{what} left out" for what in left_out)]
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {text}" for name, text in self.lines())
@@ -221,10 +219,7 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
 
 
 def _chapters(text: str) -> tuple[str, ...]:
-    """Return the first chapters of a document, and "…" if it has more.
-
-    They are the headings with text below of the highest level that has several of these.
-    """
+    """Return the first chapters, the headings with text below of the highest level that has several; "…" for more."""
     marks = [heading for heading in headings(text) if heading.title != LICENCE]
     ends = [*(heading.start for heading in marks[1:]), len(text)]
     with_text = [heading for heading, end in zip(marks, ends, strict=False) if text[heading.end:end].strip()]

@@ -71,9 +71,7 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
         state = dict(state)
         for name in adapters.keys() & state.keys():
             state[name] = adapters[name].validate_python(state[name])
-        arguments = [state]
-        if context_class:
-            arguments.append(get_runtime().context or context_class())
+        arguments = [state, get_runtime().context or context_class()] if context_class else [state]
         # The first step has not checked the knowledge base's name yet, so it may be any value.
         attributes = {"banyan.node": step.__name__, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]}
         try:
@@ -184,10 +182,7 @@ class ModelChoiceError(BanyanError):
 
 
 def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: bool) -> None:
-    """Raise ModelChoiceError if a question may not use a model that it chooses: a server offers only some.
-
-    `models` has been checked by `check_context`, so its keys are steps.
-    """
+    """Raise ModelChoiceError if a question may not use a model that it chooses: a server offers only some."""
     if not all(models.values()):
         raise ModelChoiceError('`models` names a model for each step, as in {"answer": "gpt-4o"}: fix the context')
     if models and not settings.uses_llm:

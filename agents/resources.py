@@ -105,11 +105,8 @@ class Resources(ProcessModels):
                              any_embedding=any_embedding)
 
     def accounts(self, name: str) -> Calls:
-        """Return the accounts of a knowledge base, on the writer's connection if it is open for writing.
-
-        Another connection would have to wait for the writer's transaction.
-        """
-        writer = self.writers.knowledge_base(name)
+        """Return the accounts of a knowledge base."""
+        writer = self.writers.knowledge_base(name)  # another connection would wait for the writer's transaction
         return writer.calls if writer else self.snapshots.ledger(name).calls
 
     # Changes. Each is a run of one step, which also derives what follows from the change.

@@ -93,14 +93,11 @@ def zipped(pages: Iterable[Page]) -> bytes:
 
 
 def _file_name(name: str, kind: str, taken: set[str]) -> str:
-    """Return a file's name, and add it to those `taken`: the name, or else with the kind, or else with a number.
-
-    Names that differ in capitals alone count as the same, because some systems read them as one.
-    """
+    """Return a file's name that is not `taken` yet, with the kind or a number if it must be, and add it to `taken`."""
     stem = _safe_name(name)
     with_kind = [f"{stem} ({_safe_name(kind)})"] if kind else []
     candidates = chain([stem], with_kind, (f"{stem} {number}" for number in count(2)))
-    chosen = next(name for name in candidates if name.casefold() not in taken)
+    chosen = next(name for name in candidates if name.casefold() not in taken)  # some systems ignore capitals
     taken.add(chosen.casefold())
     return f"{chosen}.md"
 

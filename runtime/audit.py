@@ -59,7 +59,7 @@ def client() -> str:
 
 
 def attributed(who: str) -> str:
-    """Return whose decision it is, with the key that sends it, if there is one: a client can write any name."""
+    """Return who made a decision, as the client says, and behind it the client's key: a client can write any name."""
     return who if client() in {"", LOCAL, who} else f"{who} ({client()})"
 
 
@@ -83,7 +83,8 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
                 if newer.exists():
                     newer.replace(_log_file(home, number))
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+b") as file:  # noqa: PTH123
-            if file.tell():  # not empty; a kill or a full disk may have left its last line incomplete
+            is_empty = not file.tell()  # it was opened at its end
+            if not is_empty:  # a kill or a full disk may have left the last line incomplete
                 file.seek(-1, os.SEEK_END)
                 last_line_is_complete = file.read() == b"\n"
                 line = line if last_line_is_complete else f"\n{line}"

@@ -43,7 +43,7 @@ class Prices(dict[str, Price]):
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
         """Return the cost of a call's tokens (`prompt` includes `cached`); None if the model's price is unknown."""
-        if not prompt and not completion:
+        if not prompt and not completion:  # free, even if the price is unknown
             return 0.0
         price, share = self.get(model), 1.0
         if price is None and model.endswith(BATCHED):  # the file has no price of its own for these calls
@@ -62,8 +62,11 @@ def load_prices(path: Path | None) -> Prices:
     try:
         return Prices(_FILE.validate_json(path.read_bytes()))
     except (OSError, ValidationError) as error:
-        cause = str(error.strerror) if isinstance(error, OSError) else "; ".join(
-            f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}" for one in error.errors()[:1])
+        if isinstance(error, OSError):
+            cause = str(error.strerror)
+        else:
+            first = error.errors()[0]
+            cause = f"{'.'.join(map(str, first['loc'])) or 'the file'}: {first['msg']}"
         raise PricesError(f"the price file {path} (BANYAN_PRICES) cannot be used ({cause}): it should look like "
                           f"{_EXAMPLE}, prices per million tokens") from error
 
@@ -87,7 +90,7 @@ class CallLedger(Protocol):
         """
 
     def check_budget(self) -> None:
-        """Check the budget before a paid call."""
+        """Raise BudgetExceeded if no further call may be paid."""
 
     def spend(self, model: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
         """Subtract a paid call from the budget, as soon as it is answered and before the next call is checked."""
@@ -110,11 +113,7 @@ class Budget:
                 self._spent[model], (prompt, completion, cached), strict=True)]
 
     def check(self) -> None:
-        """Check that the budget is not reached yet.
-
-        Raises:
-            BudgetExceeded: it is reached, or a cost limit cannot be checked because a model has no known price.
-        """
+        """Raise BudgetExceeded if the budget is reached, or a cost limit cannot be checked without a model's price."""
         tokens, costs = self._amounts_spent()
         if self._max_tokens is not None and tokens >= self._max_tokens:
             raise BudgetExceeded(f"the token budget is reached ({tokens} tokens spent of {self._max_tokens}). Progress "

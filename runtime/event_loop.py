@@ -40,8 +40,8 @@ def _start_portal() -> BlockingPortal:
     portal, process = started.result(), os.getpid()
 
     def end_loop() -> None:
-        """End the loop, which closes its connections. A forked child has not inherited it."""
-        if os.getpid() == process:
+        """End the loop, which closes its connections."""
+        if os.getpid() == process:  # a forked child has inherited this function, but not the loop
             portal.call(portal.stop, True)
             thread.join()
 
@@ -89,7 +89,7 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
 
 
 async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
-    """Await a function in a task of its own, so that repeated cancellation (anyio's) does not disturb its cleanup."""
+    """Await a function in a task of its own, which is cancelled once: anyio would cancel its cleanup repeatedly."""
     task = asyncio.ensure_future(function(*arguments))
     try:
         return await asyncio.shield(task)
@@ -97,7 +97,7 @@ async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *
         task.cancel()
         with anyio.CancelScope(shield=True):
             await asyncio.wait([task])
-        if not task.cancelled() and (error := task.exception()):
+        if not task.cancelled() and (error := task.exception()):  # the cleanup failed, or the function before it
             raise error from None
         raise
 

@@ -46,5 +46,4 @@ def collect_rarely() -> None:
     third of the running time. Call this when the modules that a process needs are imported.
     """
     gc.freeze()
-    gc.set_threshold(100_000)
-    gc.enable()
+    gc.set_threshold(100_000)  # new objects, instead of about a thousand

@@ -28,7 +28,7 @@ _THREADS_BESIDE_PROCESSORS = 4  # threads that may wait for a disk while the oth
 def _limiter_of_loop() -> anyio.CapacityLimiter:
     """Return the limiter of the event loop's threads; a call that a counted thread waits for gets one of its own."""
     if _COUNTED.get():
-        return anyio.CapacityLimiter(1)
+        return anyio.CapacityLimiter(1)  # as good as none: the thread makes one call at a time
     try:
         return _LIMITER.get()
     except LookupError:
@@ -62,7 +62,7 @@ async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) 
         scope.cancel()  # which the thread sees at `check_cancelled`
         await asyncio.wait([work])
         error = None if work.cancelled() else work.exception()
-        raise error or asyncio.CancelledError from None
+        raise error or asyncio.CancelledError from None  # an error of the function itself comes first
 
 
 def check_cancelled() -> None:

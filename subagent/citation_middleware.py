@@ -78,32 +78,38 @@ class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
         return _check_reply(response, sources)
 
     def _prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        own = f"{request.system_message.text}\n\n" if request.system_message else ""
+        """Return a request with the instructions behind the agent's own, whose tokens are not streamed as a draft's."""
+        own_prompt = f"{request.system_message.text}\n\n" if request.system_message else ""
         tags = [*(request.model.tags or ()), TAG_NOSTREAM]
-        return request.override(system_message=SystemMessage(own + self._instructions),
+        return request.override(system_message=SystemMessage(own_prompt + self._instructions),
                                 model=request.model.model_copy(update={"tags": tags}))
 
 
 def _answer_in(response: ModelResponse[Any], sources: Sequence[_Source]) -> AIMessage | None:
     """Return the final answer of a reply; None if the reply calls tools, or if there is nothing to check it against."""
-    last = response.result[-1] if response.result and sources else None
+    can_be_checked = response.result and sources
+    last = response.result[-1] if can_be_checked else None
     return last if isinstance(last, AIMessage) and not last.tool_calls else None
 
 
 def _correction(request: ModelRequest[Any], response: ModelResponse[Any], sources: Sequence[_Source],
                 ) -> ModelRequest[Any] | None:
-    """Return the request that sends back an answer whose quotes do not hold; None if they do."""
+    """Return the request that sends back an answer without quotes, or with one that fails; None if all quotes hold."""
     answer = _answer_in(response, sources)
-    quotes = _QUOTE.findall(answer.text) if answer else []
-    unfounded = "\n".join(f"- {quote[:_LONGEST_QUOTE]}" for quote in quotes if _locate_quote(quote, sources) is None)
-    if answer is None or (quotes and not unfounded):
+    if answer is None:
         return None
-    told = (f"No result contains these words:\n{unfounded}\nCopy words exactly from the results, or leave the "
-            "statement out, and write the whole answer again.")
+    quotes = _QUOTE.findall(answer.text)
+    unfounded = [quote for quote in quotes if _locate_quote(quote, sources) is None]
     if not quotes:
-        told = "Your answer quotes nothing: end each statement with the words that support it, in [[ ]]."
+        correction = "Your answer quotes nothing: end each statement with the words that support it, in [[ ]]."
+    elif unfounded:
+        listed = "\n".join(f"- {quote[:_LONGEST_QUOTE]}" for quote in unfounded)
+        correction = (f"No result contains these words:\n{listed}\nCopy words exactly from the results, or leave the "
+                      "statement out, and write the whole answer again.")
+    else:
+        return None
     draft = cast("list[AnyMessage]", response.result)  # LangChain declares their base class
-    return request.override(messages=[*request.messages, *draft, HumanMessage(told)])
+    return request.override(messages=[*request.messages, *draft, HumanMessage(correction)])
 
 
 def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> ModelResponse[Any]:
@@ -124,12 +130,12 @@ def _cite_sources(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict
         quotes, statement = _QUOTE.findall(line), plain_text(_QUOTE.sub("", line))
         places = filter(None, (_locate_quote(quote, sources) for quote in quotes))
         supporting = dict.fromkeys(place for place in places if is_support(place.words, statement))
-        if quotes and not supporting:
+        if quotes and not supporting:  # a line without quotes, such as a heading, is no statement to check
             left_out += 1
             continue
         numbers = [number_of.setdefault(place, len(number_of) + 1) for place in supporting]
         lines.append(f"{statement} {''.join(f'[{number}]' for number in numbers)}".rstrip())
-    if not number_of:
+    if not number_of:  # lines without a single quote that holds are no answer
         return NOT_FOUND, []
     if left_out:
         lines.append(left_out_note(left_out, lines[0]))
@@ -139,7 +145,7 @@ def _cite_sources(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict
 
 
 def _locate_quote(quote: str, sources: Sequence[_Source]) -> _Place | None:
-    """Return the place of a quote, verbatim or else in another case or spacing; None if no source has it."""
+    """Return the place of a quote, verbatim or else in another case or spacing; None if it is empty or in no source."""
     for source in sources if quote.strip() else ():
         if span := source.text.verbatim(quote) or source.text.find(quote):
             return _Place(source.document, source.title, source.start + span.start, span.quote)
@@ -147,14 +153,15 @@ def _locate_quote(quote: str, sources: Sequence[_Source]) -> _Place | None:
 
 
 def _sources_in(messages: Sequence[AnyMessage]) -> Iterator[_Source]:
-    """Yield what tools showed in a conversation, the newest first."""
+    """Yield what tools showed in a conversation, the newest first, if they left it as blocks or LangChain documents."""
     for message in reversed(messages):
         artifact = message.artifact if isinstance(message, ToolMessage) else None
-        for part in artifact if isinstance(artifact, list | tuple) else ():
+        parts = artifact if isinstance(artifact, list | tuple) else ()
+        for part in parts:
             if isinstance(part, Block):
                 for item in part.items:
                     yield _Source(item.document, item.title, item.start, SourceText(item.text))
-                    for place in item.places:
+                    for place in item.places:  # the words of documents that support a fact
                         yield _Source(place.document, item.title, place.start, SourceText(place.text))
             elif isinstance(part, Document) and part.metadata.get("source"):
                 source = str(part.metadata["source"])

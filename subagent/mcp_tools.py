@@ -109,6 +109,7 @@ class Tools:
         return self._gate.sees(ctx.request_context.request, name)
 
     def _resolve_name(self, ctx: Ctx, knowledge_base: str) -> str:
+        """Return the knowledge base that a call means: the named one, the server's default, or the only one it sees."""
         return choose_name(knowledge_base or self._default, self._resources.settings, partial(self._sees, ctx))
 
     def _visible_names(self, ctx: Ctx) -> tuple[str, ...]:
@@ -226,14 +227,15 @@ class Tools:
             raise UnknownKnowledgeBaseError(name, self._resources.settings.home, seen=self._visible_names(ctx))
 
         def build_context() -> BuildContext:
+            """Return the options of the build, by which a schema grows if it does so without a person's decision."""
             if name not in knowledge_bases(self._resources.settings):
                 return BuildContext()
-            with self._resources.snapshot(name) as snapshot:  # where people decide on the schema, it does not evolve
+            with self._resources.snapshot(name) as snapshot:
                 return BuildContext(evolve=snapshot.kb.schema_control.policy == "auto")
 
         context = await asyncio.to_thread(build_context)
         added = {"id": document, "text": text, **({"title": title} if title else {})}
-        async with self._builds_of[name], self._builds:
+        async with self._builds_of[name], self._builds:  # one build at a time of a base, and some of all
             state = await _run_graph(
                 ctx, self._building, {"knowledge_base": name, "documents": [added]},
                 lambda step: f"{step['step']}: {step['done']} of {step['total'] or '?'}", context=context)

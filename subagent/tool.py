@@ -64,7 +64,7 @@ def as_tool(kb: str, *, name: str = "", about: str = "", context: AskContext | N
         settings: home, models and limits; None means the environment's settings.
         resources: resources that your code has opened, instead of `settings`; share them to load models only once.
     """
-    ask = _asker(kb, context, resources or resources_for(settings))
+    ask = _make_ask_function(kb, context, resources or resources_for(settings))
 
     async def answer_question(question: str) -> tuple[str, AskOutput]:
         try:
@@ -109,11 +109,13 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", context: AskContext
     The question is the last human message; the messages before it give a follow-up its context. An error that can be
     fixed becomes the last message and `error`, and the calling graph continues.
     """
-    ask, name = _asker(kb, context, resources or resources_for(settings)), name or _default_name("documents", kb)
+    ask = _make_ask_function(kb, context, resources or resources_for(settings))
+    name = name or _default_name("documents", kb)
 
     async def answer_messages(state: MessagesState) -> SubagentOutput:
         conversation: list[AnyMessage] = [message for message in state["messages"]
                                           if message.text.strip() and isinstance(message, HumanMessage | AIMessage)]
+        # The calling graph's own agents may have written since the question was asked.
         while conversation and not isinstance(conversation[-1], HumanMessage):
             conversation.pop()
         try:
@@ -134,7 +136,7 @@ def as_subagent(kb: str, *, name: str = "", about: str = "", context: AskContext
     return Subagent(name=name, description=_describe(kb, about), runnable=graph.compile(checkpointer=False, name=name))
 
 
-def _asker(kb: str, context: AskContext | None, resources: Resources,
+def _make_ask_function(kb: str, context: AskContext | None, resources: Resources,
            ) -> Callable[[AskInput], Awaitable[AskOutput]]:
     """Return a function that asks the retrieval graph, independent of the caller's checkpointer and context."""
     names, options = check_names(kb), context or AskContext()
@@ -176,7 +178,7 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
 def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[str, RetrievedPassage]]:
     """Return the best passages with their chunks' ids; names in the query are respelt as the texts spell them."""
     check_context(context)
-    _, question = read_conversation({"question": query})
+    _, question = read_conversation({"question": query})  # checks that it is neither empty nor too long
     with resources.snapshots_of(kb, context.scope) as snapshots:
         retrievers = snapshots.retrievers
         question, _ = respell(question, *(retriever.index for retriever in retrievers.values()))
@@ -207,7 +209,8 @@ class BanyanRetriever(BaseRetriever):
     _opened: Resources = PrivateAttr()
 
     @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _check_and_prepare(self) -> Self:
+        """Check the knowledge base's name, and choose the resources; the first search opens them."""
         check_names(self.kb)
         self._opened = self.resources or resources_for(self.settings)
         return self

@@ -72,10 +72,7 @@ def join_cluster(address: str) -> Iterator[None]:
 
 
 def _import_ray(address: str) -> Any:
-    """Import and return Ray, after setting environment variables that it reads when it is imported.
-
-    Raises ClusterError if it is not installed.
-    """
+    """Import and return Ray, after setting variables that it reads only then; ClusterError: it is not installed."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
     if address == LOCAL:
         # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.

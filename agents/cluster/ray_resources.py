@@ -207,13 +207,10 @@ class ClusterResources(Resources):
                               on_file=on_file)
 
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
-        """Yield for each file a function that returns its content or raises, while workers parse the next files.
-
-        The content of a file that this process reads itself, because that takes no time, is None.
-        """
+        """Yield for each file a function that returns its content or raises, while workers parse the next files."""
         def start(file: Path) -> Any:
             if file.suffix.lower() not in PARSED or not file.is_file():
-                return None
+                return None  # other formats are not parsed, so this process reads them
             try:
                 return self._workers.start("read", file.name, read_bytes(file, self.limits))
             except (OSError, UnreadableError) as error:

@@ -121,10 +121,7 @@ class ExtractionNodes(BuildNodes):
         return _Work(state, readings, schema, budget, reasoner, fingerprint)
 
     async def _fetch_batches(self, state: ChunksInput, works: Sequence[_Work]) -> list[_Work]:
-        """Have the endpoint answer calls in batches, and return the calls with the reasoner that has the replies.
-
-        Without the option `batch` none is submitted: only those of an earlier build are fetched, or else cancelled.
-        """
+        """Have the endpoint answer calls in batches, and return the calls with the reasoner that has the replies."""
         reasoner = await in_thread(self._resources.batched_reasoner, state["knowledge_base"])
         calls = [([reading.request for reading in work.readings if reading.request], work.schema) for work in works]
 
@@ -139,12 +136,13 @@ class ExtractionNodes(BuildNodes):
 
         show_progress("batch", 0, len(calls))
         open_batches = await self._in_step(state, lambda kb: kb.database.notes(BUILD).get(OPEN_BATCHES, []))
+        # Without the option none is submitted: those of an earlier build are fetched, or else cancelled.
         await reasoner.fetch(calls, open_batches, note_open, permit if build_options(state).batch else None)
         show_progress("batch", len(calls), len(calls))
         return [work._replace(reasoner=reasoner) for work in works]
 
     async def _extract_call(self, work: _Work) -> list[str]:
-        """Extract the chunks of a call, if it fails each by its own; return those that the endpoint did not answer."""
+        """Extract the chunks of a call, each alone if that fails; return those that failed because the endpoint did."""
         chunk_ids, errors = [reading.chunk.id for reading in work.readings], dict[str, ReasonerError]()
         error = await self._extract_together(work, work.readings)
         if error and len(chunk_ids) == 1:
@@ -164,10 +162,7 @@ class ExtractionNodes(BuildNodes):
         return [chunk for chunk, error in errors.items() if isinstance(error, EndpointFailed)]
 
     async def _extract_together(self, work: _Work, readings: Sequence[_Reading]) -> ReasonerError | None:
-        """Extract some chunks with one call and store the extractions; return the error if the call failed.
-
-        EndpointDown is raised, because it stops the build.
-        """
+        """Extract some chunks with one call and store the extractions; return the error if the call failed."""
         extraction_of = {reading.chunk.id: reading.rows for reading in readings}
         requests = {reading.chunk.id: reading.request for reading in readings if reading.request}
         characters = Counter[str]()  # the call's tokens are charged to the documents by the characters that it reads
@@ -177,7 +172,7 @@ class ExtractionNodes(BuildNodes):
         try:
             with charge_calls(build=work.state["run"], documents=characters, budget=work.budget):
                 extractions = await work.reasoner.extract([*requests.values()], work.schema) if requests else []
-        except EndpointDown:
+        except EndpointDown:  # it stops the build
             raise
         except ReasonerError as error:
             return error

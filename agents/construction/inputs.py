@@ -140,10 +140,7 @@ class ReadingNotes:
 
 
 def require_any(items: Iterator[_T], paths: Sequence[Path | Address], notes: ReadingNotes) -> Iterator[_T]:
-    """Return an iterator over the same items; raise IngestError if there are none although paths were given.
-
-    The first item is read at once. If files were given that cannot be read, their failures are reported instead.
-    """
+    """Return the same items, the first read at once; raise IngestError if `paths` have none and no failure says why."""
     first = next(items, None)
     if first is not None:
         return chain((first,), items)
@@ -155,10 +152,7 @@ def require_any(items: Iterator[_T], paths: Sequence[Path | Address], notes: Rea
 
 
 def join_documents(given: Sequence[Document], read: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:
-    """Yield the documents given as text, then those read from files, and note the ids of these.
-
-    A file's document with the id of a given one is noted as a failure instead: it would replace that.
-    """
+    """Yield the documents given as text, then those read from files; one with the id of a given one is a failure."""
     yield from given
     given_ids = {document.id for document in given}
     for document in read:
@@ -239,8 +233,7 @@ def find_gone(stored: Documents, notes: ReadingNotes) -> list[str]:
         place = _place_of(source)
         ids, file = notes.ids_by_place.get(place, set()), Path(place)
         if ids:
-            # All ids of a file begin with its path below the folder, so any of them tells whether the folder is the
-            # same one that the stored document was read from.
+            # All ids of a file begin with its path below the folder, so any tells whether the folder is the same.
             is_of_same_folder = _path_in_id(document_id, file) == _path_in_id(next(iter(ids)), file)
             is_gone = is_of_same_folder and document_id not in ids
         else:

@@ -96,10 +96,7 @@ class ConstructionNodes(BuildNodes):
 
     def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: inputs.ReadingNotes,
                       ) -> tuple[Iterator[Document], Iterator[RecordedPassage]]:
-        """Return iterators over the documents and the recorded passages; raise IngestError if there is nothing to read.
-
-        With `recorded`, `paths` are files of recorded passages, and only the given texts are documents.
-        """
+        """Return iterators over documents and over recorded passages; the first is read at once, to check the input."""
         resources, recorded = self._resources, state.get("recorded")
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
@@ -343,11 +340,8 @@ class ConstructionNodes(BuildNodes):
 
 
 def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, is_inferred: bool) -> None:
-    """Put the requested schema or the default in force, unless a model is to infer one.
-
-    A knowledge base that has a schema keeps it; SchemaError: another one is requested than it was built with.
-    """
-    if kb.schemas.version():
+    """Put the requested schema or the default in force, unless there is one already or a model is to infer it."""
+    if kb.schemas.version():  # version 1 is the one that it was built with
         if requested is not None and requested != kb.schemas.get(1):
             raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.get(1).name!r}; leave "
                              "--schema out to go on with it, or build another knowledge base")

@@ -47,9 +47,7 @@ def new_run() -> str:
 
 def first_reason(old: str, new: str) -> str:
     """Reduce a state field: keep the first reason why one of the parallel extractions stopped; "" resets the field."""
-    if not new:
-        return ""
-    return old or new
+    return (old or new) if new else ""
 
 
 class GivenDocument(TypedDict):

@@ -104,10 +104,7 @@ def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]]
 
 
 def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
-    """Return the list of sources to append to an answer, "" without citations.
-
-    Quotes are JSON strings on one line, so that no quoted words can look like another source or an instruction.
-    """
+    """Return the list of sources to append to an answer, with quotes as JSON strings, so none can pass for a line."""
     if not citations:
         return ""
     lines = ["", "", phrases_for(answer)["sources"]]

@@ -88,8 +88,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     grade: Grade = "inferred" if any(map(is_inferred, shown_claims)) else "stated"
     if any(line.endswith(OWN_KNOWLEDGE) for line in lines):
         grade = "none"
-    quoted_numbers = dict.fromkeys(
-        quote.item for claim in shown_claims for quote, _ in _quoted_items(claim, items))  # each once, in order
+    quoted_numbers = dict.fromkeys(quote.item for claim in shown_claims for quote, _ in _quoted_items(claim, items))
     quoted_items = [items[number - 1] for number in quoted_numbers]
     # A model writes in the language that it was asked to; quotes are in that of their documents.
     phrased_like = question if is_quoted and question else lines[0]
@@ -168,10 +167,7 @@ def left_out_note(count: int, text: str) -> str:
 
 
 def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str:
-    """Return a document's words, followed by the document's title and the heading above them.
-
-    They are in quotation marks only if a citation has them word for word: a table's cells are joined by the rules.
-    """
+    """Return a document's words, quoted if they are verbatim, then the document's title and the heading above them."""
     shown = _as_shown(text)
     is_verbatim = any(shown in _as_shown(citation.quote) for citation in citations)
     # The day that a relative date means is put behind it: "yesterday [2024-03-04]".
@@ -307,8 +303,7 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
 def is_supported_answer(short: str, support: Iterable[str]) -> bool:
     """Return True if what supports a short answer has all its content words and numbers, besides "yes" and counts."""
     parts = _words_and_numbers(short)
-    bare_parts = filter(_is_bare, parts)  # these need no support
-    allowed_stems = set().union(*map(_content_stems, [*support, *bare_parts]))
+    allowed_stems = set().union(*map(_content_stems, [*support, *filter(_is_bare, parts)]))
     return bool(parts) and _content_stems(short) <= allowed_stems
 
 
@@ -364,15 +359,13 @@ def _quoted_items(claim: Claim, items: Sequence[Passage]) -> Iterator[tuple[Quot
 
 
 def _read_figure(figure: str) -> Iterator[tuple[float, int]]:
-    """Yield the values that figures may mean, each with its number of decimals: "1.500" is 1500, or 1.5 with three.
-
-    If neither a decimal point nor a comma makes a number of them, as in a date, each part is one.
-    """
+    """Yield the values that figures may mean, each with its number of decimals: "1.500" is 1500, or 1.5 with three."""
     plain, readings = _SPACES.sub("", figure), set[tuple[float, int]]()
     for form, group, mark in _FORMS:
         if form.fullmatch(plain):
             number = plain.replace(group, "").replace(mark, ".")
             readings.add((float(number), len(number.partition(".")[2])))
+    # Where neither form fits, as with a date, each part is a number.
     yield from sorted(readings) or ((float(part), 0) for part in re.findall(r"\d+", plain))
 
 

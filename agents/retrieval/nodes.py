@@ -132,8 +132,8 @@ class RetrievalNodes:
 
     async def reflect(self, state: AskState, context: AskContext) -> Next:
         """Append what the lookups found to the evidence, and answer or choose further lookups."""
-        newest = completed_round(state["rounds"], state["next_round"], state["found"], self._round_tokens,
-                                 state["omitted"])
+        under_way = state["next_round"]
+        newest = completed_round(state["rounds"], under_way, state["found"], self._round_tokens, state["omitted"])
         rounds = [*state["rounds"], newest]
         dropped = dropped_numbers(rounds, state["dropped"], self._resources.settings.context_tokens)
         changes: AskState = {"rounds": rounds, "dropped": dropped}
@@ -255,7 +255,7 @@ class RetrievalNodes:
         items, draft = list(items_of(state["rounds"])), state["draft"] or _UNANSWERED
         question, documents, abstain_below = state["question"], snapshots.documents, self._abstain_below(context)
         if isinstance(draft, QuotedDraft):
-            required = 0.0 if context.mode == "open" else abstain_below  # mode "open" never abstains
+            required = 0.0 if context.mode == "open" else abstain_below  # no confidence is too low
             checked = wording.present_quotes(question, draft, items, documents, required)
         else:
             checked = cite(draft, items, documents, context.mode, abstain_below, question)

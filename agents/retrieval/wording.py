@@ -91,11 +91,7 @@ def respell(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, s
 
 def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage], documents: SourceDocuments,
                    abstain_below: float) -> Answer:
-    """Return an answer that shows the short answer, if there is one, and below it the quotes.
-
-    A draft that asks back shows its question alone, and one with less confidence than `abstain_below` demands abstains
-    and shows its quotes as the closest ones.
-    """
+    """Return an answer that shows the short answer, if there is one, and below it the quotes; or what it asks back."""
     if draft.asks_back:
         return Answer(answer=draft.asks_back, abstained=True)
     phrases = phrases_for(question)
@@ -105,7 +101,7 @@ def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage
     if not quoted.citations:
         return quoted.model_copy(update={"answer": phrases["none"], "confidence": 0.0})
     required = abstain_below if quoted.short else abstain_below * _FOUND_SHARE
-    if draft.confidence < required:
+    if draft.confidence < required:  # the quotes are shown as the closest ones
         return quoted.model_copy(update={"answer": f"{quoted.answer}\n{phrases['closest']}", "abstained": True,
                                          "confidence": draft.confidence, "short": "", "grade": "none"})
     if not quoted.short:
