@@ -1,7 +1,4 @@
-"""A reasoner that says what a test wants and records what it was asked, and resources that use it.
-
-A test module takes the fixtures as its own: `opened, resources = asking.opened, asking.resources`.
-"""
+"""A reasoner that says what a test wants and records what it was asked, and resources that use it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -60,22 +57,6 @@ class FakeResources(Resources):
 
     def reasoner(self, name, models=None, calls=None):
         return self.fake
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory, hashed_embedder):
-    """The people of `small_base` as the knowledge base "kb"."""
-    home = tmp_path_factory.mktemp("home")
-    people(home, "kb", hashed_embedder)
-    with FakeResources(home, hashed_embedder) as resources:
-        yield resources
-
-
-@pytest.fixture
-def resources(opened):
-    """The same, with a reasoner that was not told anything yet."""
-    opened.fake = Fake()
-    return opened
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """A built knowledge base with its backup, for tests of either.
 
-A test module takes the fixtures as its own: `base, stored, shell = backups.base, backups.stored, backups.shell`.
+A test module takes the fixtures as its own: `base, stored = backups.base, backups.stored`.
 """
 
 import re
@@ -16,8 +16,6 @@ from banyan.graph_store.layout import Layout
 from banyan.runtime import audit
 
 from . import scripted
-
-shell = scripted.shell
 
 TEXTS = scripted.TEXTS
 

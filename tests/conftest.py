@@ -78,6 +78,35 @@ def hashed_embedder():
     return HashedEmbedder()
 
 
+@pytest.fixture
+def shop(tmp_path: Path, hashed_embedder: Any) -> Any:
+    from .scripted import Workshop  # noqa: PLC0415
+
+    return Workshop(tmp_path, hashed_embedder)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, hashed_embedder: Any, monkeypatch: pytest.MonkeyPatch,
+          capsys: pytest.CaptureFixture[str]) -> Any:
+    from .scripted import Shell  # noqa: PLC0415
+
+    return Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+
+
+@pytest.fixture
+def spans(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What is traced, with the spans that have ended."""
+    from banyan.runtime import telemetry  # noqa: PLC0415
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor  # noqa: PLC0415
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter  # noqa: PLC0415
+
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(telemetry.trace, "get_tracer", provider.get_tracer)
+    return exporter
+
+
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[Any]:
     from .postgresql import cluster  # noqa: PLC0415
@@ -165,8 +194,3 @@ def real_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         pytest.skip(missing)
     with llama_server.LlamaServer("answers", tmp_path_factory.mktemp("llama") / "log") as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def data_folder() -> Path:
-    return DATA

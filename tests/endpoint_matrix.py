@@ -1,6 +1,6 @@
 """How endpoints behave, and what Banyan does: the cases of a test and the table in docs/endpoints.md.
 
-`python -m tests.endpoint_matrix` writes the table. Messages are written after those of the servers named, not captured.
+Messages are written after those of the servers named, not captured.
 """
 
 import json
@@ -37,26 +37,31 @@ def error(status: int, message: str, **more: Any) -> httpx2.Response:
     return httpx2.Response(status, json={"error": {"message": message, **more}})
 
 
-def page(status: int, title: str) -> httpx2.Response:
+def html(status: int, title: str) -> httpx2.Response:
     return httpx2.Response(status, text=_PAGE.format(title), headers={"content-type": "text/html"})
+
+
+def chunk(delta: Body | None = None, finish: str | None = None, **more: Any) -> Body:
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+    return {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices, **more}
+
+
+def stream(*chunks: Body) -> httpx2.Response:
+    text = "".join(f"data: {json.dumps(one)}\n\n" for one in chunks)
+    return httpx2.Response(200, text=f"{text}data: [DONE]\n\n", headers={"content-type": "text/event-stream"})
 
 
 def streamed(body: Body) -> httpx2.Response:
     if not body.get("stream"):
         return reply()
-    deltas = ({"role": "assistant", "content": ""}, {"content": FOUND})
-    chunks = [{"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [
-        {"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-    text = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
-    return httpx2.Response(200, text=f"{text}data: [DONE]\n\n", headers={"content-type": "text/event-stream"})
+    return stream(chunk({"role": "assistant", "content": ""}), chunk({"content": FOUND}))
 
 
 def filtered_first(body: Body) -> httpx2.Response:
     """A stream whose first chunk only tells of a content filter, as Azure's do."""
     told = {"id": "", "object": "", "created": 0, "model": "", "choices": [
         {"index": 0, "finish_reason": None, "content_filter_offsets": {"check_offset": 0}}]}
-    given = streamed(body)
-    return httpx2.Response(200, text=f"data: {json.dumps(told)}\n\n{given.text}", headers=given.headers)
+    return stream(told, chunk({"role": "assistant", "content": ""}), chunk({"content": FOUND}))
 
 
 def nested_stream(body: Body) -> httpx2.Response:
@@ -212,9 +217,9 @@ ERRORS = [
          "its credit is used up .*Insufficient Balance"),
     Case("sends a blank body", _RETRIED, [httpx2.Response(200, text=" \n"), reply()], 2),
     Case("sends a page of HTML", "does not try again, and advises to check `BANYAN_LLM_BASE_URL`",
-         [page(200, "Welcome to nginx!")], 1, "the model or the path .*a page of HTML: Welcome to nginx!.*BASE_URL"),
+         [html(200, "Welcome to nginx!")], 1, "the model or the path .*a page of HTML: Welcome to nginx!.*BASE_URL"),
     Case("sends a page of HTML with an error's status", f"{_RETRIED}, then reports the page's title",
-         lambda _: page(502, "502 Bad Gateway"), 3, "it failed .*a page of HTML: 502 Bad Gateway"),
+         lambda _: html(502, "502 Bad Gateway"), 3, "it failed .*a page of HTML: 502 Bad Gateway"),
     Case("sends JSON that is no completion", "reports that this is not OpenAI's protocol",
          [httpx2.Response(200, json={"models": []})], 1, "not an answer of OpenAI's protocol"),
     Case("nests its reply 100,000 deep", "does not try again, and advises to check `BANYAN_LLM_BASE_URL`",
@@ -255,15 +260,10 @@ ERRORS = [
 CASES = [*PARAMETERS, *REPLIES, *ERRORS]
 
 
-def table() -> str:
-    return "\n".join(["| an endpoint | Banyan | requests |", "|---|---|---|", *(
+def page() -> str:
+    """docs/endpoints.md with the table of the cases."""
+    table = "\n".join(["| an endpoint | Banyan | requests |", "|---|---|---|", *(
         f"| {case.behaviour} | {case.outcome} | {case.requests} |" for case in CASES), ""])
-
-
-def found() -> str:
-    (there,) = _TABLE.findall(PAGE.read_text("utf-8"))
-    return str(there)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(_TABLE.sub(lambda _: table(), PAGE.read_text("utf-8")), "utf-8")
+    text, tables = _TABLE.subn(lambda _: table, PAGE.read_text("utf-8"))
+    assert tables == 1
+    return text

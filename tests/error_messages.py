@@ -1,7 +1,4 @@
-"""All errors that a user can meet, by class, with their messages, as docs/errors.md lists them.
-
-`python -m tests.error_messages` writes the page from the code.
-"""
+"""All errors that a user can meet, by class, with their messages, as docs/errors.md lists them."""
 
 import ast
 import re
@@ -26,7 +23,7 @@ Each error has a class, which Python raises, and a message that names the thing,
 line the message follows `error:`; over HTTP it is in `error.message`, and the class in `error.type`. `…` stands for
 what differs. The messages of `UnreadableError`, `BadRecordError`, `SizeError` and `DateError` follow the name of a
 file, record or field. What the server, LangGraph, MCP and the command line refuse in their libraries' own way comes
-last. How endpoints fail is in [Endpoints](endpoints.md). `python -m tests.error_messages` writes this page.
+last. How endpoints fail is in [Endpoints](endpoints.md). `python -m tests.generated_pages` writes this page.
 """
 
 
@@ -82,7 +79,3 @@ def page() -> str:
         lines = [f"- {message}" for message in sorted({*error.messages})]
         parts.append("\n".join([f"## {error.name}\n\n{error.says}\n", *lines, ""]).rstrip("\n") + "\n")
     return "\n".join(parts)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), "utf-8")

@@ -1,4 +1,4 @@
-"""The drawings of both graphs in docs: `python -m tests.graph_drawings` writes them.
+"""The drawings of both graphs in docs.
 
 The SVG pictures are for the site, which loads no program that would draw Mermaid. Nodes stand in the layer of their
 longest way from the start, the end by itself. Edges that lead back, or past a layer, are arcs. Conditional edges are
@@ -23,7 +23,7 @@ _GRAPHS = {"Construction": construction, "Retrieval": retrieval}
 _HEAD = """\
 # The two graphs
 
-As LangGraph compiled them. Dashed: taken when it is needed. `python -m tests.graph_drawings` writes this page.
+As LangGraph compiled them. Dashed: taken when it is needed. `python -m tests.generated_pages` writes this page.
 """
 
 
@@ -82,8 +82,3 @@ def files() -> dict[Path, str]:
         parts.append(f"## {title}\n\n![The nodes and edges of the {title.lower()} graph]({name})\n\n"
                      f"```mermaid\n{drawn.draw_mermaid().strip()}\n```\n")
     return {DOCS / "graphs.md": "\n".join(parts), **files}
-
-
-if __name__ == "__main__":
-    for file, text in files().items():
-        file.write_text(text, "utf-8")

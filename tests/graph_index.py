@@ -1,13 +1,15 @@
 """The index of a graph and its chunks without a store: thousands of vectors in Chroma take seconds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from banyan.graph_store.bounding.words import words
 from banyan.graph_store.graph.knowledge_graph import relation_text
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.index.contents import build_index
 from banyan.graph_store.index.index_file import Arrays
+from banyan.graph_store.index.lexical import NameTrie, build_trie
 from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
@@ -85,3 +87,10 @@ def asked(index: GraphIndex, question: str, *, trust: float | None = None) -> Qu
 
 def one(name: str) -> str:
     return entity_id(name, TYPE)
+
+
+def trie_of(names: Iterable[tuple[str, str]]) -> NameTrie:
+    pairs = list(names)
+    ids = sorted({entity for _, entity in pairs})
+    return NameTrie(build_trie("names", ((words(name), ids.index(entity)) for name, entity in pairs)), "names",
+                    ids.__getitem__)

@@ -13,7 +13,8 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from banyan.agents.resources import Resources
 from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout, knowledge_bases
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.rules.rules_reasoner import RulesReasoner
@@ -39,7 +41,7 @@ from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
 
 from .command_line import Result
-from .copying import copied
+from .small_base import copied
 
 SCHEMA: dict[str, Any] = {
     "name": "scripted",
@@ -104,12 +106,17 @@ class ScriptedReasoner(RulesReasoner):
 
 
 class ScriptedResources(Resources):
+    make_writer: "Callable[[ScriptedResources, str], Any] | None" = None
+
     def __init__(self, settings: Settings, embedder: Embedder, scripted: ScriptedReasoner | None = None) -> None:
         super().__init__(settings, embedder)
         self.scripted = scripted or ScriptedReasoner()
 
     def reasoner(self, name: str, models: object = None, calls: object = None) -> ScriptedReasoner:
         return self.scripted
+
+    def schema_writer(self, name: str) -> Any:
+        return self.make_writer(self, name) if self.make_writer else super().schema_writer(name)
 
 
 class Workshop:
@@ -123,6 +130,7 @@ class Workshop:
         self.schema = folder / "schema.json"
         self.schema.write_text(json.dumps(SCHEMA), "utf-8")
         self.scripted = ScriptedReasoner()
+        self.make_writer: Callable[[ScriptedResources, str], Any] | None = None
         self.changes = {"schema_support": 2, **settings}
         self.settings = Settings(_env_file=None, home=folder / "home", llm_base_url=None, **self.changes)
 
@@ -132,7 +140,14 @@ class Workshop:
         return [str(self.documents / name) for name in texts]
 
     def resources(self) -> ScriptedResources:
-        return ScriptedResources(self.settings, self.embedder, self.scripted)
+        made = ScriptedResources(self.settings, self.embedder, self.scripted)
+        made.make_writer = self.make_writer
+        return made
+
+    def use_writer(self, make_writer: Callable[[ScriptedResources, str], Any]) -> None:
+        """Let a model write the schemas of builds, and compare their labels."""
+        self.make_writer = make_writer
+        self.settings = self.settings.model_copy(update={"llm_base_url": "http://127.0.0.1:9/v1"})
 
     def build(self, paths: Iterable[str] = (), **context: Any) -> BuildReport:
         with self.resources() as resources:
@@ -141,24 +156,30 @@ class Workshop:
     def given(self, paths: Iterable[str] = ()) -> dict[str, Any]:
         return {"knowledge_base": "kb", "paths": list(paths), "schema": str(self.schema)}
 
-    def dump(self) -> dict[str, Any]:
+    @contextmanager
+    def newest(self) -> Iterator[KnowledgeBase]:
         with self.resources() as resources, resources.snapshot("kb") as snapshot:
-            return snapshot.kb.graph.dump()
+            yield snapshot.kb
+
+    def dump(self) -> dict[str, Any]:
+        with self.newest() as kb:
+            return kb.graph.dump()
 
     def triples(self) -> set[tuple[str, str, str]]:
-        with self.resources() as resources:
-            with resources.snapshot("kb") as snapshot:
-                graph = snapshot.kb.graph
-            return {(graph.name(head), relation, graph.name(tail)) for head, relation, tail in graph.edges()}
+        with self.newest() as kb:
+            return {(kb.graph.name(head), relation, kb.graph.name(tail)) for head, relation, tail in kb.graph.edges()}
 
     def problems(self) -> list[Any]:
-        with self.resources() as resources, resources.snapshot("kb") as snapshot:
-            return verify(snapshot.kb)
+        with self.newest() as kb:
+            return verify(kb)
 
     def vectors(self) -> dict[str, set[str]]:
-        with self.resources() as resources, resources.snapshot("kb") as snapshot:
-            kb = snapshot.kb
+        with self.newest() as kb:
             return {kind: kb.vectors.ids(kind) for kind in ("entities", "triples", "chunks")}
+
+    def delete(self, *documents: str) -> None:
+        with self.resources() as resources:
+            resources.delete_documents("kb", list(documents))
 
     def copy_built(self, texts: dict[str, str] | None = None) -> list[str]:
         """Copy a knowledge base that each process builds once with such settings: that of TEXTS, or of other texts."""
@@ -244,17 +265,7 @@ class Shell(Workshop):
 
 
 @pytest.fixture
-def shop(tmp_path, hashed_embedder):
-    return Workshop(tmp_path, hashed_embedder)
-
-
-@pytest.fixture
 def built_shop(tmp_path, hashed_embedder):
     made = Workshop(tmp_path, hashed_embedder)
     made.copy_built()
     return made
-
-
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    return Shell(tmp_path, hashed_embedder, monkeypatch, capsys)

@@ -1,7 +1,4 @@
-"""The settings in docs/settings.md and .env.example, made from the settings themselves.
-
-`python tests/settings_table.py` writes both.
-"""
+"""The settings in docs/settings.md and .env.example, made from the settings themselves."""
 
 import re
 import textwrap
@@ -19,7 +16,7 @@ _HEAD = """\
 # Settings of Banyan. Copy this file to `.env` in the folder of your knowledge bases (`banyan list` names it), or name
 # it in BANYAN_ENV_FILE, and remove the `#` before what you set. A variable of the environment is stronger than a line
 # here.
-# What is shown is the default. docs/settings.md has the same as a table; `python tests/settings_table.py` writes both.
+# What is shown is the default. docs/settings.md has the same as a table; `python -m tests.generated_pages` writes both.
 """
 _TABLE = re.compile(r"^\| variable \| default \| \|\n(?:\|.*\n)+", re.MULTILINE)
 # Read before there are settings, by the models alone.
@@ -27,10 +24,13 @@ _HOME = "the user's data folder"
 _CACHE = "| `BANYAN_CACHE` | the user's cache folder | where the converted embedding model is kept |"
 
 
-def table() -> str:
+def files() -> dict[Path, str]:
     rows = [f"| `BANYAN_{name.upper()}` | {_default(field.default)} | {_description(field)} |"
             for name, field in Settings.model_fields.items()]
-    return "\n".join(["| variable | default | |", "|---|---|---|", *rows, _CACHE, ""])
+    table = "\n".join(["| variable | default | |", "|---|---|---|", *rows, _CACHE, ""])
+    page, tables = _TABLE.subn(lambda _: table, PAGE.read_text("utf-8"))
+    assert tables == 1
+    return {PAGE: page, EXAMPLE: example()}
 
 
 def example() -> str:
@@ -61,13 +61,3 @@ def _default(value: Any) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     return f"{value:,g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else f"`{value}`"
-
-
-def found() -> str:
-    (there,) = _TABLE.findall(PAGE.read_text("utf-8"))
-    return str(there)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(_TABLE.sub(lambda _: table(), PAGE.read_text("utf-8")), "utf-8")
-    EXAMPLE.write_text(example(), "utf-8")

@@ -5,17 +5,17 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
-import networkx as nx
 from banyan.graph_store import derive
 from banyan.graph_store.derive import refresh_graph_and_vectors
-from banyan.graph_store.graph.graph_file import NodeLink
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
+from banyan.graph_store.ledger.database import Database
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.reasoner import Reasoner
@@ -23,8 +23,6 @@ from banyan.schemas.documents import Document
 from banyan.schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from banyan.schemas.graph_schema import GraphSchema, open_schema
 from banyan.schemas.retrieval import CommunityDigest, CommunitySummary
-
-from .copying import copied
 
 Triples = Sequence[tuple[str, ...]]
 """(head, relation, tail), or with the words that say when."""
@@ -121,6 +119,15 @@ def create(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None
     return kb
 
 
+def copied(source: Layout, target: Layout) -> None:
+    """Copy a knowledge base that nobody has open; what is derived of one in PostgreSQL is made again."""
+    if isinstance(source.ledger, Path):
+        shutil.copytree(source.root, target.root)
+        return
+    with closing(Database(source.ledger)) as old, closing(Database(target.ledger)) as new:
+        new.copy_rows(old)
+
+
 @cache
 def _made(embedder: Embedder, schema: str) -> Path:
     home = Path(tempfile.mkdtemp(prefix="banyan-people-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
@@ -141,8 +148,3 @@ def _made(embedder: Embedder, schema: str) -> Path:
 def people(home: Path, name: str, embedder: Embedder, schema: GraphSchema | None = None) -> None:
     made = _made(embedder, (schema or open_schema()).model_dump_json())
     copied(Layout.of(made, "people"), Layout.of(home, name))
-
-
-def node_link_of(network: "nx.MultiDiGraph[str]") -> NodeLink:
-    data = nx.node_link_data(network, edges="edges")
-    return NodeLink(data["graph"], data["nodes"], data["edges"])

@@ -22,7 +22,7 @@ from ..newest import newest
 
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
-base, stored, shell = backups.base, backups.stored, backups.shell
+base, stored = backups.base, backups.stored
 
 
 def test_a_base_comes_back_under_another_name_without_a_call(stored):

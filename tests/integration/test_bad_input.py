@@ -9,8 +9,6 @@ from banyan.graph_store.vectors.vector_store import VectorStore
 
 from .. import scripted
 
-shell = scripted.shell
-
 TEXTS = scripted.TEXTS
 
 

@@ -35,14 +35,9 @@ def on_it(chroma):
     return sorted(one["name"] for one in listed.json())
 
 
-def embedded(tmp_path, embedder):
-    shop = scripted.Workshop(tmp_path / "embedded", embedder)
-    shop.build(shop.write(scripted.TEXTS))
-    return shop
-
-
 def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_path):
-    plain = embedded(tmp_path, shell.embedder)
+    plain = scripted.Workshop(tmp_path / "embedded", shell.embedder)
+    plain.build(plain.write(scripted.TEXTS))
     shell.write(scripted.TEXTS)
     assert shell.report()["documents"] == 4
     assert shell.vectors() == plain.vectors()
@@ -51,8 +46,7 @@ def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_p
         shop.build(shop.write({"e.txt": "Eva:Person --employer--> Birch:Organization."}))
     assert shell.vectors() == plain.vectors()
     assert shell("delete", "a.txt", "--kb", "kb").code == 0
-    with plain.resources() as resources:
-        resources.delete_documents("kb", ["a.txt"])
+    plain.delete("a.txt")
     assert shell.vectors() == plain.vectors()
     before = on_it(chroma)
     assert shell("reindex", "--kb", "kb").code == 0

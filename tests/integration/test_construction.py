@@ -17,8 +17,6 @@ from langgraph.types import Command
 
 from .. import scripted
 
-shop = scripted.shop
-
 TEXTS = {
     "a.txt": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
     "b.txt": "Acme:Organization --located_in--> Bonn:Place. Bob:Person --employer--> Acme:Organization.",

@@ -12,12 +12,9 @@ from banyan.graph_store.layout import Layout
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.runtime.budgets import charge_calls
 
-from .. import scripted
 from ..newest import newest
 from ..scripted_endpoint import ScriptedEndpoint, reasoner
 from ..unit.agents.test_schema_proposal import FittedShop
-
-shop = scripted.shop
 
 STAYS = {"a.txt": "Ada:Person --employer--> Acme:Organization. Acme:Organization.founded = 1999.",
          "b.txt": "Acme:Organization --located_in--> Bonn:Place. Bob:Person --employer--> Acme:Organization."}

@@ -18,6 +18,7 @@ from platformdirs import user_cache_path
 
 from .. import command_line, llm_server, warm_start
 from ..http_servers import collecting
+from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
 
@@ -65,11 +66,8 @@ def interrupted(folder: Path, endpoint: Endpoint, when: Callable[[], bool], **mo
                                                              **environment(endpoint, **more)),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            deadline = time.monotonic() + command_line.SECONDS
-            while not when():
-                assert process.poll() is None, process.communicate()[1]
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+            wait_for(lambda: when() or process.poll() is not None)
+            assert process.poll() is None, process.communicate()[1]
             started = time.monotonic()
             os.kill(process.pid, signal.SIGINT)
             _, errors = process.communicate(timeout=SILENT / 2)

@@ -34,7 +34,6 @@ from ..postgresql import PASSWORD
 
 pytestmark = pytest.mark.integration
 
-shell = scripted.shell
 TEXTS = scripted.TEXTS | scripted.WAITING
 
 

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -87,11 +86,8 @@ def test_ctrl_c_ends_a_ray_of_this_machine_and_all_of_its_processes(tmp_path, ll
                                 "--ray", "local"],
                                env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        deadline = time.monotonic() + 120
-        while llm.stats.requests == before:
-            assert process.poll() is None, process.stderr and process.stderr.read()
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_for(lambda: llm.stats.requests > before or process.poll() is not None)
+        assert process.poll() is None, process.stderr and process.stderr.read()
         started = _family(process.pid)
         assert any("raylet" in " ".join(command) for command in started.values())
         assert not any("sk-secret" in " ".join(command) for command in started.values())

@@ -8,11 +8,10 @@ import time
 
 import pytest
 
-from .. import scripted, warm_start
+from .. import warm_start
 from ..command_line import CommandLine, clean_environment
 from ..waiting import wait_for
 
-shell = scripted.shell
 ADA = "Ada:Person --employer--> Acme:Organization."
 
 

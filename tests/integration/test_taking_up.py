@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 from .. import command_line, scripted, warm_start
 from ..newest import newest
+from ..waiting import wait_for
 
 shop, TEXTS = scripted.built_shop, scripted.TEXTS
 
@@ -47,11 +48,6 @@ def sound(shop):
     return True
 
 
-def delete(shop, document):
-    with shop.resources() as resources:
-        resources.delete_documents("kb", [document])
-
-
 def reindex(shop):
     with shop.resources() as resources:
         resources.reindex("kb")
@@ -60,23 +56,23 @@ def reindex(shop):
 @pytest.mark.parametrize(("owner", "name"), [
     (SchemaControl, "grow"), (TreeSynchroniser, "describe"), (Documents, "finish_deletion")])
 def test_a_deletion_that_was_killed_is_taken_up_by_the_same_command(shop, tmp_path, monkeypatch, owner, name):
-    killed(monkeypatch, owner, name, lambda: delete(shop, "c.txt"))
-    delete(shop, "c.txt")
+    killed(monkeypatch, owner, name, lambda: shop.delete("c.txt"))
+    shop.delete("c.txt")
     other = scripted.Workshop(tmp_path / "other", shop.embedder)
     other.copy_built({name: text for name, text in TEXTS.items() if name != "c.txt"})
     assert shop.dump() == other.dump()
     assert shop.vectors() == other.vectors()
     assert sound(shop)
     with pytest.raises(UnknownDocumentError):
-        delete(shop, "c.txt")
+        shop.delete("c.txt")
 
 
 def test_a_build_finishes_a_deletion_that_was_killed(shop, monkeypatch):
-    killed(monkeypatch, VectorSynchroniser, "sync", lambda: delete(shop, "c.txt"))
+    killed(monkeypatch, VectorSynchroniser, "sync", lambda: shop.delete("c.txt"))
     shop.build()
     assert sound(shop)
     with pytest.raises(UnknownDocumentError):
-        delete(shop, "c.txt")
+        shop.delete("c.txt")
 
 
 def test_a_relation_s_vector_goes_with_its_last_triple(shop):
@@ -87,9 +83,9 @@ def test_a_relation_s_vector_goes_with_its_last_triple(shop):
     before = relations()
     shop.build(shop.write({"e.txt": "Eva:Person --knows--> Bob:Person.", "f.txt": "Fay:Person --knows--> Bob:Person."}))
     both = relations()
-    delete(shop, "e.txt")
+    shop.delete("e.txt")
     assert relations() == both > before
-    delete(shop, "f.txt")
+    shop.delete("f.txt")
     assert relations() == before
 
 
@@ -111,11 +107,11 @@ def test_an_older_ledger_that_is_put_back_alone_is_not_read_with_the_later_index
     with closing(sqlite3.connect(ledger)) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     older = ledger.read_bytes()
-    delete(shop, "c.txt")
+    shop.delete("c.txt")
     for log in ledger.parent.glob("ledger.sqlite-*"):
         log.unlink()
     ledger.write_bytes(older)
-    delete(shop, "a.txt")
+    shop.delete("a.txt")
     with shop.resources() as resources:
         assert {entry.id for entry in newest(resources).kb.documents.entries()} == set(TEXTS) - {"a.txt"}
         assert newest(resources).kb.written_index() is not None
@@ -136,10 +132,9 @@ def is_held(lock):
 
 
 def wait_until_held(lock, process):
-    """Wait until a process holds a lock file."""
-    while not is_held(lock):
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
+    """Wait until a process holds a lock file, or has ended without it."""
+    wait_for(lambda: is_held(lock) or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
 
 
 def locks(shop):
@@ -217,7 +212,7 @@ def test_who_is_killed_while_it_waits_for_its_turn_leaves_no_lock(batched_shop):
 
     assert build_beside(shop, TEXTS | MORE, kill_meanwhile)["stopped"] == ""
     assert sound(shop)
-    delete(shop, "c.txt")
+    shop.delete("c.txt")
 
 
 @pytest.mark.sqlite  # a command that is started has no database's address
@@ -228,7 +223,7 @@ def test_a_build_that_is_killed_leaves_no_lock(batched_shop):
     wait_until_held(locks(shop)[1], build)
     kill(build)
     assert not any(map(is_held, locks(shop)))
-    delete(shop, "c.txt")
+    shop.delete("c.txt")
     shop.build(shop.write(MORE))
     assert sound(shop)
 

@@ -131,8 +131,7 @@ def test_a_document_deleted_while_its_update_waits_is_gone(shop):
     shop.scripted.before = failing("Bolt")
     shop.build(shop.write({"a.md": text(KEPT, NEW)}))
     shop.scripted.before = lambda _: None
-    with shop.resources() as resources:
-        resources.delete_documents("kb", ["a.md"])
+    shop.delete("a.md")
     shop.build(retry_failed=True)
     assert state(shop) == fresh(shop, {"b.md": LAST})
 
@@ -178,8 +177,7 @@ def play(shop, steps):
             shop.build(shop.write(value))
             shop.scripted.before = lambda _: None
         elif step == "delete" and left.pop(value, None) is not None:
-            with shop.resources() as resources:
-                resources.delete_documents("kb", [value])
+            shop.delete(value)
         elif step == "reindex" and (shop.folder / "home" / "kb").exists():
             with shop.resources() as resources:
                 resources.reindex("kb")

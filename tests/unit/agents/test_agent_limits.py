@@ -25,8 +25,6 @@ from hypothesis import strategies as st
 from ... import asking
 from ...conftest import EXAMPLES
 
-opened, resources = asking.opened, asking.resources
-
 
 def ask(resources, question=asking.QUESTION, **context):
     return asking.ask(resources, question, trace=True, **context)

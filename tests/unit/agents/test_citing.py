@@ -31,6 +31,16 @@ def passage(document: str, start: int, end: int, score=1.0) -> Passage:
                    start=start, score=score)
 
 
+def answered(documents, *claims: Claim, items=None, mode="reject", short=""):
+    return cite(DraftAnswer(answerable=True, claims=list(claims), short=short), items or [ROW], documents, mode)
+
+
+def claim(text: str, *quotes, unstated="") -> Claim:
+    """A claim with its quotes: (number, words), or a number of an item as models write it."""
+    return Claim(text=text, unstated=unstated, quotes=[Quote(item=one[0], words=one[1]) if isinstance(one, tuple) else
+                                                       Quote.model_validate(one) for one in quotes])
+
+
 _quotes = st.one_of(
     st.text(max_size=30),
     st.tuples(st.sampled_from(sorted(TEXTS)), st.integers(0, 70), st.integers(0, 30)).map(
@@ -43,9 +53,8 @@ _quotes = st.one_of(
        st.sampled_from(["reject", "open"]))
 def test_every_accepted_citation_stands_in_its_document(documents, quotes, cut, mode):
     passages = [passage(document, cut, 70) for document in sorted(TEXTS)]
-    draft = DraftAnswer(answerable=True, claims=[
-        Claim(text=f"Claim: {words}", quotes=[Quote(item=number, words=words)]) for number, words in quotes])
-    said = cite(draft, passages, documents, mode)
+    said = answered(documents, *(claim(f"Claim: {words}", (number, words)) for number, words in quotes), items=passages,
+                    mode=mode)
     for citation in said.citations:
         assert citation.start < citation.end
         assert documents.get(citation.document).text[citation.start:citation.end] == citation.quote
@@ -61,7 +70,7 @@ def test_every_accepted_citation_stands_in_its_document(documents, quotes, cut, 
     ("that Ulm is meant", .2, "reject", False), ("that Ulm is meant", .9, "strict", False)])
 def test_an_answer_that_names_its_unstated_link_needs_half_the_confidence(documents, unstated, confidence, mode, shown):
     draft = DraftAnswer(answerable=True, confidence=confidence, short="Ulm", claims=[
-        Claim(text="She was born in Ulm.", quotes=[Quote(item=1, words="She was born in Ulm")], unstated=unstated)])
+        claim("She was born in Ulm.", (1, "She was born in Ulm"), unstated=unstated)])
     answer = cite(draft, [passage("ada", 0, 80)], documents, mode, abstain_below=0.5)
     assert (not answer.abstained, answer.short) == (shown, "Ulm" if shown else "")
     assert ("not stated: that Ulm is meant" in answer.answer) == (shown and bool(unstated))
@@ -70,36 +79,34 @@ def test_an_answer_that_names_its_unstated_link_needs_half_the_confidence(docume
 HEADED = "# Election of 1833\n\n## Room 12: counting\n\nThe new members are:\n\n* Ada Byron\n"
 
 
-@pytest.mark.parametrize(("claim", "words", "cited"), [
+@pytest.mark.parametrize(("text", "words", "cited"), [
     ("The counting is in room 12.", "Room 12: counting", "Room 12: counting"),
     ("They were elected in 1833.", "election of 1833", "Election of 1833"),
     ("She was chosen in 1833.", "The new members are:\n\n* Ada Byron", "The new members are:\n\n* Ada Byron")])
 def test_what_a_prompt_shows_above_a_passage_can_be_quoted_and_says_what_it_is_about(
-        tmp_path, hashed_embedder, claim, words, cited):
+        tmp_path, hashed_embedder, text, words, cited):
     with base.create(tmp_path, "kb", hashed_embedder) as kb:
         base.store(kb, Document(id="v", title="Election of 1833", text=HEADED, source="test"), 400, 0)
         start = HEADED.index("The new")
         item = Passage(chunk_id="c", document="v", title="Election of 1833", heading="Room 12: counting",
                        text=HEADED[start:], start=start, score=1.0)
-        draft = DraftAnswer(answerable=True, claims=[Claim(text=claim, quotes=[Quote(item=1, words=words)])])
-        assert [citation.quote for citation in cite(draft, [item], kb.documents, "reject").citations] == [cited]
+        said = answered(kb.documents, claim(text, (1, words)), items=[item])
+        assert [citation.quote for citation in said.citations] == [cited]
 
 
 def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, hashed_embedder):
     with base.create(tmp_path, "kb", hashed_embedder) as kb:
         for one in ("ada", "ulm"):
             base.store(kb, Document(id=one, title="", text=TEXTS[one], source="test"), 400, 0)
-        draft = DraftAnswer(answerable=True, claims=[
-            Claim(text="Born in Ulm.", quotes=[Quote(item=1, words="She was born in Ulm")]),
-            Claim(text="A city.", quotes=[Quote(item=2, words="Ulm is a city")])])
+        claims = claim("Born in Ulm.", (1, "She was born in Ulm")), claim("A city.", (2, "Ulm is a city"))
         passages = [passage("ada", 0, 80), passage("ulm", 0, 80)]
-        assert len(cite(draft, passages, kb.documents, "reject").citations) == 2
+        assert len(answered(kb.documents, *claims, items=passages).citations) == 2
         base.store(kb, Document(id="ada", title="", text=f"Revised. {TEXTS['ada']}", source="test"), 400, 0)
         kb.documents.delete("ulm")
-        assert cite(draft, passages, kb.documents, "reject").abstained
+        assert answered(kb.documents, *claims, items=passages).abstained
 
 
-@pytest.mark.parametrize(("claim", "words", "supported"), [
+@pytest.mark.parametrize(("text", "words", "supported"), [
     ("Ada Byron obeys Eve.", "in", False), ("Ada Byron obeys Eve.", ".", False),
     ("Ada Byron obeys Eve.", "was a", False), ("Ada Byron obeys Eve.", "born in Ulm", False), ("Yes.", ".", False),
     ("艾达出生于乌尔姆。", "in", False),
@@ -107,9 +114,8 @@ def test_a_passage_of_a_text_since_replaced_or_deleted_is_not_cited(tmp_path, ha
     ("She was born in 1801.", "3 May 1801", True), ("Mathematics was her field.", "mathematician", True),
     ("Yes.", "born in Ulm", True), ("Yes, it is.", "born in Ulm", True),
     ("Three.", "born in Ulm", True), ("2", "born in Ulm", True), ("艾达出生于乌尔姆。", "born in Ulm", True)])
-def test_a_quote_supports_only_what_it_has_a_word_of(documents, claim, words, supported):
-    draft = DraftAnswer(answerable=True, claims=[Claim(text=claim, quotes=[Quote(item=1, words=words)])])
-    said = cite(draft, [passage("ada", 0, 90)], documents, "reject")
+def test_a_quote_supports_only_what_it_has_a_word_of(documents, text, words, supported):
+    said = answered(documents, claim(text, (1, words)), items=[passage("ada", 0, 90)])
     assert bool(said.citations) == supported
     assert said.abstained != supported
 
@@ -127,9 +133,9 @@ def test_no_text_is_shown_that_a_viewer_would_act_on_or_take_for_our_marks(text)
 @pytest.mark.parametrize("depth", [1, 3, 20, 2000])
 def test_marks_of_a_models_words_are_taken_out_however_they_are_nested(documents, depth):
     nested = "[1" * depth + "]" * depth
-    draft = DraftAnswer(answerable=True, claims=[
-        Claim(text=f"Born {nested} in Ulm.", quotes=[Quote(item=1, words="She was born in Ulm")])])
-    (said, mark) = cite(draft, [passage("ada", 0, 80)], documents, "reject").answer.rsplit(" ", 1)
+    shown = answered(documents, claim(f"Born {nested} in Ulm.", (1, "She was born in Ulm")),
+                     items=[passage("ada", 0, 80)])
+    said, mark = shown.answer.rsplit(" ", 1)
     assert mark == "[1]"
     assert not set("[]") & set(said)
 
@@ -142,7 +148,7 @@ def quote_all(text: str, shown: str = ""):
     """Answer with a document's whole text as a quote, or with other words that the text supports."""
     source = source_of(text)
     draft = QuotedDraft(answerable=True, confidence=1, short=text, claims=[
-        Claim(text=shown or " ".join(text.split()), quotes=[Quote(item=1, words=text)])])
+        claim(shown or " ".join(text.split()), (1, text))])
     return cite(draft, [Passage(chunk_id="c", document="d", title="", text=text, start=0, score=1)], source, "reject")
 
 
@@ -172,8 +178,7 @@ def test_a_quote_says_its_documents_title_and_the_nearest_heading():
     item = Passage(chunk_id="c", document="d.md", title="Club", text=text, start=0, score=1, heading="Club > Rules")
 
     def shown(words: str) -> str:
-        draft = QuotedDraft(answerable=True, confidence=1, claims=[
-            Claim(text=words, quotes=[Quote(item=1, words=words)])])
+        draft = QuotedDraft(answerable=True, confidence=1, claims=[claim(words, (1, words))])
         return cite(draft, [item], source, "reject").answer
 
     assert shown("Intro.") == "“Intro.” — Club › Rules [1]"
@@ -201,14 +206,6 @@ def row(*places: tuple[str, str, str], statement: str = "born in 2") -> Passage:
 ROW = row(("ada", "She was born in Ulm", "Ada Byron"), ("carl", "He was born in Turku", "Carl Berg"),
           ("zh", "林小雨出生于宁波", "林小雨"), ("ulm", "Ulm is a city", "Ulm"),
           statement="born in: Ada Byron; Carl Berg; 林小雨; Ulm")
-
-
-def answered(documents, *claims: Claim, items=(ROW,), mode="reject", short=""):
-    return cite(DraftAnswer(answerable=True, claims=list(claims), short=short), items, documents, mode)
-
-
-def claim(text: str, *quotes, unstated="") -> Claim:
-    return Claim(text=text, quotes=[Quote.model_validate(quote) for quote in quotes], unstated=unstated)
 
 
 @pytest.mark.parametrize(("text", "cited"), [
@@ -280,7 +277,7 @@ def test_claims_that_are_left_out_are_counted_in_the_language_of_the_answer(docu
     ("There are 3 of them.", "a; b; c", "", ""), ("Until 2020 there were two.", "a; b", "How many until 2020?", "")])
 def test_a_claim_with_a_number_that_nothing_states_is_inferred(documents, text, statement, question, unstated):
     item = row(("ada", "She was born in Ulm", ""), statement=f"Ulm total weighs towns {statement}")
-    draft = DraftAnswer(answerable=True, claims=[Claim(text=f"Ulm: {text}", quotes=[Quote(item=1)])])
+    draft = DraftAnswer(answerable=True, claims=[claim(f"Ulm: {text}", 1)])
     said = cite(draft, [item], documents, "reject", question=question)
     assert said.grade == ("inferred" if unstated else "stated")
     assert not unstated or unstated in said.answer.partition("(Inferred")[2]
@@ -301,7 +298,7 @@ def test_an_answer_shows_the_query_its_number_of_records_and_what_was_left_out(d
     ("yes", "yes"), ("No", "No"), ("2", "2"), ("three", "three"), ("1801", ""), ("", ""),
     ("3 of Ulm", "3 of Ulm"), ("the", "the"), ("没有", "没有"), ("?", "")])
 def test_a_short_answer_that_no_surviving_claim_supports_is_not_shown(documents, short, shown):
-    said = answered(documents, claim("Ada Byron was born in Ulm.", {"item": 1, "words": "born in Ulm"}),
+    said = answered(documents, claim("Ada Byron was born in Ulm.", (1, "born in Ulm")),
                     claim("Larry Ellison of Bavaria was born in 1801."),
                     items=[passage("ada", 31, 60)], short=short)
     assert said.short == shown
@@ -312,9 +309,6 @@ def test_a_short_answer_that_no_surviving_claim_supports_is_not_shown(documents,
     ("A superseded page says that she was born in Ulm.", "")])
 def test_a_claim_that_rests_on_superseded_documents_alone_says_so(documents, text, note):
     old = passage("ada", 0, 70).model_copy(update={"status": "superseded by Lives of 2023"})
-    words = "She was born in Ulm"
-    assert words in TEXTS["ada"]
-    said = cite(DraftAnswer(answerable=True, claims=[Claim(text=text, quotes=[Quote(item=1, words=words)])]), [old],
-                documents, "reject")
+    said = answered(documents, claim(text, (1, "She was born in Ulm")), items=[old])
     assert said.answer == f"{text}{note} [1]"
     assert said.citations[0].status == "superseded by Lives of 2023"

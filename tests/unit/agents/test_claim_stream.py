@@ -13,7 +13,6 @@ from banyan.agents.retrieval.cited_message import WITHDRAWN
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
-from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError, complete_claims, text_listener
 from banyan.schemas.lookups import EntityLookup
@@ -24,8 +23,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from ... import asking, in_process
 from ...in_memory_calls import InMemoryCalls
-
-opened, resources = asking.opened, asking.resources
+from ...scripted_endpoint import ScriptedEndpoint
 
 BORN = "She was born in Ulm, Germany, on 3 May 1801."
 WAS = "Ada Byron was a mathematician."
@@ -47,27 +45,22 @@ BROKEN = reply(claim("She was born in Ulm.", BORN))[:-20]
 LINES = ["She was born in Ulm. [1]", "She was a mathematician. [2]"]
 
 
-class StreamingEndpoint:
-    """Sends its replies in order, to the listener by the character; one that ends in "fails" is lost at its end."""
+class StreamingEndpoint(ScriptedEndpoint):
+    """Sends its replies to the listener by the character; one that ends in "fails" is lost at its end."""
 
-    def __init__(self, *replies):
-        self.replies = list(replies)
-
-    async def send(self, messages, json_schema, permit):
-        permit()
-        said, listener = self.replies.pop(0), text_listener()
-        if listener is not None:
-            for end in range(len(said) + 1):
-                await listener(said[:end])
-        if said.endswith("fails"):
+    async def send(self, *request):
+        reply, listener = await super().send(*request), text_listener()
+        for end in range(len(reply.text) + 1) if listener else ():
+            await listener(reply.text[:end])
+        if reply.text.endswith("fails"):
             raise ReasonerError("the endpoint failed")
-        return Reply(said, 10, 5)
+        return reply
 
 
 @pytest.fixture
 def says(resources):
     def says(*replies):
-        endpoint = StreamingEndpoint(*replies)
+        endpoint = StreamingEndpoint(replies)
         resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
         return resources
 

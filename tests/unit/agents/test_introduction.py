@@ -1,6 +1,5 @@
 """What a knowledge base is about, at a glance, and what to ask."""
 
-import pytest
 from banyan.agents import introduction
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
@@ -23,47 +22,30 @@ def introduce(tmp_path, files):
         return introduction.introduce(resources, "kb")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    made = tmp_path / "notes"
-    for name, text in {"letters/2021-03-04-elm.md": "# Elm Street\n\nElm Street is in Radom. It was paved with stone.",
-                       "letters/oak.md": "---\ndate: 2 November 2019\n---\n# Oak Street\n\nOak Street is in Radom.",
-                       "plans/all.txt": "The plans of Radom are kept in the town hall.",
-                       "plans/broken.docx": "this is no archive"}.items():
-        file = made / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    return made
+STREETS = {
+    "letters/2021-03-04-elm.md": "# Elm Street\n\nElm Street is in Radom. It was paved with stone.",
+    "letters/oak.md": "---\ndate: 2 November 2019\n---\n# Oak Street\n\nOak Street is in Radom.",
+    "plans/all.txt": "The plans of Radom are kept in the town hall."}
 
 
-def test_an_introduction_says_what_there_is_and_what_was_not_read(tmp_path, folder):
-    settings = Settings(_env_file=None, home=tmp_path / "home")
-    with Resources(settings, HashedEmbedder()) as resources:
-        def build(*paths):
-            build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(path) for path in paths]},
-                                          context=BuildContext())
-            return introduction.introduce(resources, "kb")
-
-        found = build(folder)
-        assert found.documents == 3
-        assert found.kinds == {"Markdown": 2, "text": 1}
-        assert found.dates == ("2019-11-02", "2021-03-04")
-        assert found.titles == ("Elm Street", "all", "Oak Street"), "of each folder in turn"
-        assert [line.partition(":")[0] for line in found.unread] == ["plans/broken.docx"], "by its path in the folder"
-        assert dict(found.lines())["not read"] == "1 file: plans/broken.docx"
-        assert dict(found.lines())["kinds"] == "2 Markdown, 1 text, from 2019-11-02 to 2021-03-04"
-        assert found.examples[0] == "What are these documents about?"
-        assert next(one.said for one in found.openings) == "Elm Street is in Radom."
-        (folder / "plans" / "broken.docx").unlink()
-        assert build(folder).unread == (), "the latest build read all"
+def test_an_introduction_says_what_there_is_and_what_was_not_read(tmp_path):
+    found = introduce(tmp_path, STREETS | {"plans/broken.docx": "this is no archive"})
+    assert found.documents == 3
+    assert found.kinds == {"Markdown": 2, "text": 1}
+    assert found.dates == ("2019-11-02", "2021-03-04")
+    assert found.titles == ("Elm Street", "all", "Oak Street"), "of each folder in turn"
+    assert [line.partition(":")[0] for line in found.unread] == ["plans/broken.docx"], "by its path in the folder"
+    assert dict(found.lines())["not read"] == "1 file: plans/broken.docx"
+    assert dict(found.lines())["kinds"] == "2 Markdown, 1 text, from 2019-11-02 to 2021-03-04"
+    assert found.examples[0] == "What are these documents about?"
+    assert next(one.said for one in found.openings) == "Elm Street is in Radom."
+    (tmp_path / "docs" / "plans" / "broken.docx").unlink()
+    assert introduce(tmp_path, {}).unread == (), "the latest build read all"
 
 
 def test_a_table_without_entities_is_offered_for_questions(tmp_path):
-    file = tmp_path / "readings.csv"
-    file.write_text("load,heat\n1.5,20.1\n1.5,20.4\n1.7,20.4\n", "utf-8")
-    with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
-        build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(file)]}, context=BuildContext())
-        lines = dict(introduction.introduce(resources, "kb").lines())
+    found = introduce(tmp_path, {"readings.csv": "load,heat\n1.5,20.1\n1.5,20.4\n1.7,20.4\n"})
+    lines = dict(found.lines())
     assert "mentioned most" not in lines
     assert lines["try"].startswith("What is this document about?")
 

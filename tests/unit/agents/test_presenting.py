@@ -7,7 +7,7 @@ from banyan.agents.retrieval.wording import present_quotes, respell, with_hints
 from banyan.graph_store.index.lexical import LexicalIndex, Spellings
 from banyan.schemas.retrieval import Basis, Claim, Passage, Quote, QuotedDraft
 
-from ...name_tries import trie_of
+from ...graph_index import trie_of
 
 TEXT = "The Grey Ferry crosses the Solva. It was built in Marlow.\nNobody knows its colour."
 NAMES = ["Viana do Castelo", "Marlow", "Grey Ferry"]

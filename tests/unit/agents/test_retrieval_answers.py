@@ -15,7 +15,6 @@ from ... import asking
 from ...newest import newest
 
 ask, quoting = asking.ask, asking.quoting
-opened, resources = asking.opened, asking.resources
 
 
 def test_citations_are_numbered_and_stand_in_the_stored_text(resources):

@@ -10,7 +10,6 @@ from ... import asking
 from ... import small_base as base
 
 ask, look, answer, claim = asking.ask, asking.look, asking.answer, asking.claim
-opened, resources = asking.opened, asking.resources
 
 BORN = claim("She was born in Ulm.", (1, "born in Ulm"))
 

@@ -21,7 +21,7 @@ from langgraph.types import Command
 from pydantic import TypeAdapter
 
 from ...newest import newest
-from ...scripted import ScriptedResources, Workshop
+from ...scripted import Workshop
 from ...scripted_endpoint import ScriptedEndpoint
 
 TEXTS = {"a.txt": "Ada:Person --leads--> Acme:Organization.", "b.txt": "Bonn:City --located_in--> Europe:Location."}
@@ -42,25 +42,14 @@ def proposed(**changes):
     return merge_proposal(core_schema(), ProposedSchema.model_validate({**PROPOSAL, **changes}))
 
 
-class FittedResources(ScriptedResources):
-    endpoint: ScriptedEndpoint
-
-    def schema_writer(self, name):
-        return SchemaWriter(self.settings, self.accounts(name), lambda _: self.endpoint)
-
-
 class FittedShop(Workshop):
     """Builds whose schema a model proposes; the endpoint gives its answers in order."""
 
     def __init__(self, folder, embedder, *answers, **settings) -> None:
         super().__init__(folder, embedder, **settings)
-        self.settings = self.settings.model_copy(update={"llm_base_url": "http://127.0.0.1:9/v1"})
         self.endpoint = ScriptedEndpoint(answers)
-
-    def resources(self):
-        resources = FittedResources(self.settings, self.embedder, self.scripted)
-        resources.endpoint = self.endpoint
-        return resources
+        self.use_writer(lambda resources, name: SchemaWriter(resources.settings, resources.accounts(name),
+                                                             lambda _: self.endpoint))
 
     def given(self, paths=()):
         return {"knowledge_base": "kb", "paths": list(paths)}

@@ -112,8 +112,6 @@ def test_knowledge_bases_that_were_used_longest_ago_are_closed(tmp_path, hashed_
     assert max(held[2:]) < 2 * held[1] - held[0], held
 
 
-opened, resources = asking.opened, asking.resources
-
 RIVER = "On which river is the birthplace of Ada Byron?"
 MANY = 15
 

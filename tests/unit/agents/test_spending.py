@@ -21,8 +21,6 @@ from banyan.runtime.budgets import (
 from ... import scripted
 from ...newest import newest
 
-shop = scripted.shop
-
 DEAR, CHEAP = Price(prompt=10, cached=1, completion=30), Price(prompt=2, completion=4)
 PRICES = Prices({"dear": DEAR, "cheap": CHEAP})
 

@@ -7,10 +7,8 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.schemas.inquiry import TraceStep
 from banyan.schemas.lookups import EntityLookup, TableQuery, TripleLookup
 
-from ... import asking, scripted
+from ... import asking
 from ... import small_base as base
-
-opened, shell = asking.opened, scripted.shell
 
 RIVER = "On which river is the birthplace of Ada Byron?"
 

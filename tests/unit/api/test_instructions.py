@@ -12,8 +12,6 @@ from banyan.schemas.inquiry import Inquiry
 from ... import asking
 from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
 
-opened, resources = asking.opened, asking.resources
-
 ANSWERED = {"thought": "", "claims": [], "answerable": False, "short": "", "confidence": 0.0}
 WISH = "Two sentences,\n  in Latin."
 

@@ -18,9 +18,7 @@ from banyan.config import Settings
 from banyan.graph_store.layout import Layout
 
 from ... import scripted
-from ...copying import copied
-
-shell = scripted.shell
+from ...small_base import copied
 
 
 @pytest.fixture

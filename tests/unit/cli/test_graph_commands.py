@@ -18,10 +18,14 @@ TEXTS = {
 
 
 @pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.copy_built(TEXTS)
-    return shell
+def empty_shell(tmp_path, hashed_embedder, monkeypatch, capsys):
+    return scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+
+
+@pytest.fixture
+def shell(empty_shell):
+    empty_shell.copy_built(TEXTS)
+    return empty_shell
 
 
 def printed(shell, *arguments):
@@ -126,7 +130,6 @@ def test_a_tree_behind_its_facts_says_so(shell):
     assert "the tree is out of date" in shell("tree", "--kb", "kb").out
 
 
-empty_shell = scripted.shell
 GROWTH = """study,species,growth,sample size
 Ana 2019,Porites,0.82,12
 Ana 2019,Acropora,1.51,12

@@ -7,8 +7,6 @@ from banyan.schemas.formats.schema_loading import load_schema
 from ... import scripted
 from ...newest import newest
 
-shell = scripted.shell
-
 ONE = {"a.txt": "Ada:Person --mentor of--> Bob:Person. Ada:Person --plays--> Chess:Game.",
        "b.txt": "Cem:Person --employer--> Acme:Organization."}
 TWO = {**ONE, "c.txt": "Cem:Person --mentor of--> Dua:Person."}

@@ -1,7 +1,4 @@
-"""Which sources settings are read from and which are not combined; what is sent to models, where vectors are.
-
-What the documentation says of them is what they are.
-"""
+"""Which sources settings are read from and which are not combined; what is sent to models, where vectors are."""
 
 import pytest
 from banyan.cli import main as cli
@@ -11,7 +8,7 @@ from platformdirs import user_data_path
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from ... import settings_table, small_base
+from ... import small_base
 
 
 @pytest.fixture
@@ -152,8 +149,3 @@ def test_the_token_is_sent_and_never_shown():
         "X-Chroma-Token": "sesame"}
     assert ChromaServer(url="http://host").headers() == {}
     assert "sesame" not in repr(server) + str(Settings(_env_file=None, chroma_url="http://host", chroma_token="sesame"))
-
-
-def test_the_table_and_the_example_are_those_of_the_settings():
-    assert settings_table.found() == settings_table.table(), "run `python tests/settings_table.py`"
-    assert settings_table.EXAMPLE.read_text("utf-8") == settings_table.example(), "run `python tests/settings_table.py`"

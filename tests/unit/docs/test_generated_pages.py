@@ -5,7 +5,7 @@ from pkgutil import resolve_name
 
 from banyan.config import Settings
 
-from ... import error_messages, graph_drawings
+from ... import error_messages, generated_pages
 
 _ROW = re.compile(r"^\| [^|]+ \| (?P<most>[\d,]+) \| `(?P<place>[\w.]+)` \|$", re.MULTILINE)
 
@@ -23,13 +23,12 @@ def test_the_listed_limits_are_those_of_the_code():
     assert rows == [(place, _value_of(place)) for place, _ in rows]
 
 
-def test_the_page_on_errors_has_every_class():
+def test_generated_pages_say_what_the_code_says():
+    pages = generated_pages.files()
     errors = error_messages.errors()
     assert all(error.says for error in errors)
+    # Of errors the classes: messages may change with each of them.
     listed = set(re.findall(r"^## (.+)$", error_messages.PAGE.read_text("utf-8"), re.MULTILINE))
-    assert listed == {error.name for error in errors}, "run `python -m tests.error_messages`"
-
-
-def test_the_drawings_are_those_of_the_graphs():
-    for file, text in graph_drawings.files().items():
-        assert file.read_text("utf-8") == text, "run `python -m tests.graph_drawings`"
+    assert listed == {error.name for error in errors}, "run `python -m tests.generated_pages`"
+    for file in pages.keys() - {error_messages.PAGE}:
+        assert file.read_text("utf-8") == pages[file], "run `python -m tests.generated_pages`"

@@ -12,8 +12,6 @@ from banyan.schemas.retrieval import DraftAnswer
 
 from ... import asking
 
-opened, resources = asking.opened, asking.resources
-
 
 def quoting(document, words, confidence, short=""):
     return asking.quoting((document, words), confidence=confidence, short=short)

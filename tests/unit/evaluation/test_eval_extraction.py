@@ -14,7 +14,7 @@ from banyan.evaluation.recall import DatasetError
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
 
-from ... import scripted
+from ...conftest import DATA
 
 FILMS = GraphSchema(
     name="films", entity_types=(EntityType(name="film"), EntityType(name="human"), EntityType(name=ROOT_TYPE)),
@@ -49,8 +49,8 @@ def test_precision_recall_and_f1_of_a_sentence(said, scores):
 @pytest.mark.parametrize(("name", "reference"), [
     ("movie", [.33, .23, .25, .89, .26, .11, .26]), ("music", [.42, .28, .32, .94, .16, .06, .22]),
     ("sport", [.57, .52, .52, .85, .22, .15, .13])])
-def test_the_recorded_answers_score_as_the_benchmark_has_it(data_folder, name, reference):
-    schema, gold, recorded = _benchmark(data_folder, name)
+def test_the_recorded_answers_score_as_the_benchmark_has_it(name, reference):
+    schema, gold, recorded = _benchmark(name)
     found = score_answers(schema, gold, recorded)
     made_up = found.hallucination
     assert [round(value, 2) for value in (
@@ -58,9 +58,9 @@ def test_the_recorded_answers_score_as_the_benchmark_has_it(data_folder, name, r
         made_up.object)] == reference
 
 
-def _benchmark(data_folder, name):
+def _benchmark(name):
     number = {"movie": 1, "music": 2, "sport": 3}[name]
-    folder = data_folder / "text2kgbench"
+    folder = DATA / "text2kgbench"
     return (load_schema(str(folder / "ontologies" / f"{number}_{name}_ontology.json")),
             load_gold(folder / "ground_truth" / f"ont_{number}_{name}_ground_truth.jsonl"),
             load_recorded(folder / "vicuna13b" / f"ont_{number}_{name}_llm_responses.jsonl"))
@@ -85,9 +85,6 @@ def test_a_broken_file_is_an_error_that_names_the_place(tmp_path, load, text, me
 
 
 KEYS = {"precision", "recall", "f1", "conformance", "hallucination"}
-
-
-shell = scripted.shell
 
 
 def write(shell, name, records) -> None:

@@ -7,9 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from ... import scripted, small_base
+from ... import small_base
 
-shell = scripted.shell
 _LINK = re.compile(r"(?<!\\)\]\(([^)]+)\)")
 NAMES = {"a/b": "Thing", "a:b": "Thing", "A B": "Thing", "a?b": "Place", "con": "Thing", "...": "Thing",
          "[x](http://evil.example)": "Thing", "<script>": "Thing", "Ünï [cödé]": "Thing", "x" * 300: "Thing"}

@@ -12,9 +12,8 @@ from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 
-from ...copying import copied
 from ...hashed_embedding import HashedEmbedder
-from ...small_base import create, delete, finish, put, reindex
+from ...small_base import copied, create, delete, finish, put, reindex
 
 SCHEMA = GraphSchema(
     name="s",

@@ -83,7 +83,8 @@ def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("graph") / "graph.json"
     network = nx.MultiDiGraph(name="北京\n")
     network.add_edge("a", "b", "r", kind="triple", sources=[{"start": 1}])
-    graph_file.save(path, [1, 2], small_base.node_link_of(network))
+    data = nx.node_link_data(network, edges="edges")
+    graph_file.save(path, [1, 2], graph_file.NodeLink(data["graph"], data["nodes"], data["edges"]))
     return path, network
 
 

@@ -8,8 +8,8 @@ from banyan.text.lexicon import ENGLISH_STOP
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ...graph_index import trie_of
 from ...hashed_embedding import HashedEmbedder
-from ...name_tries import trie_of
 from ...small_base import create, finish, put
 
 

@@ -1,12 +1,11 @@
 """Entity resolution: names, scores, groups, and the graph that follows from them."""
 
-import importlib.util
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
+from banyan.benchmarks import entity_pairs
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.resolution.name_comparison import fold, match_names
@@ -178,14 +177,8 @@ def test_likeness_is_not_handed_on_along_a_chain() -> None:
 
 
 def test_of_the_labelled_pairs_no_two_things_are_merged_and_hardly_a_name_is_missed() -> None:
-    path = Path(__file__).parents[3] / "benchmarks/entity_pairs.py"
-    spec = importlib.util.spec_from_file_location("entity_pairs", path)
-    assert spec is not None
-    assert spec.loader is not None
-    benchmark = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
-    pairs = [json.loads(line) for line in benchmark.PAIRS.read_text("utf-8").splitlines()]
-    merged = [benchmark.outcome(pair) == "merged" for pair in pairs]
+    pairs = [json.loads(line) for line in entity_pairs.PAIRS.read_text("utf-8").splitlines()]
+    merged = [entity_pairs.outcome(pair) == "merged" for pair in pairs]
     assert len(pairs) >= 150
     assert [pair for pair, one in zip(pairs, merged, strict=True) if one and not pair["same"]] == []
     assert sum(merged) >= 0.95 * sum(pair["same"] for pair in pairs)

@@ -18,7 +18,7 @@ from banyan.server.server_database import ServerDatabase
 from ... import backups, small_base
 from ...backups import left, tables
 
-base, stored, shell = backups.base, backups.stored, backups.shell
+base, stored = backups.base, backups.stored
 
 
 def parts(file):

@@ -21,8 +21,7 @@ from banyan.schemas.resolution import EntityCard, EntityPair, PairVerdict
 
 from ...hashed_embedding import HashedEmbedder
 from ...in_memory_calls import InMemoryCalls
-from ...newest import newest
-from ...scripted import ScriptedResources, Workshop
+from ...scripted import Workshop
 from ...scripted_endpoint import SCHEMA, ScriptedEndpoint, reasoner
 from ...small_base import create, delete, put
 from ...waited import Waited
@@ -40,27 +39,15 @@ class Grouper:
                 if label.name in self.means]
 
 
-class GroupingResources(ScriptedResources):
-    grouper: Grouper
-
-    def schema_writer(self, name):
-        return self.grouper
-
-
 class GroupingShop(Workshop):
     def __init__(self, folder, embedder, means, **settings) -> None:
         super().__init__(folder, embedder, **{"schema_support": None, **settings})
-        self.settings = self.settings.model_copy(update={"llm_base_url": "http://127.0.0.1:9/v1"})
         self.grouper = Grouper(means)
-
-    def resources(self):
-        resources = GroupingResources(self.settings, self.embedder, self.scripted)
-        resources.grouper = self.grouper
-        return resources
+        self.use_writer(lambda *_: self.grouper)
 
     def schema_in_force(self):
-        with self.resources() as resources:
-            return newest(resources).kb.schemas.current()
+        with self.newest() as kb:
+            return kb.schemas.current()
 
 
 CLEAN = {"a.txt": "Ada:Person --advises--> Acme:Organization (0.9). Ada:Person --advises--> Beta:Organization (0.9).",
@@ -94,8 +81,7 @@ def test_a_verdict_on_labels_goes_with_any_document_whose_label_was_shown(tmp_pa
     never.build(never.write(CLEAN))
     shop.build(shop.write({**CLEAN, **HOSTILE}))
     assert any({"advises", "employer"} <= set(names) for names in _relations(shop))
-    with shop.resources() as resources:
-        resources.delete_documents("kb", ["h.txt"])
+    shop.delete("h.txt")
     assert (_relations(shop), shop.triples()) == (_relations(never), never.triples())
     assert shop.problems() == []
     later = {"c.txt": "Cem:Person --owns--> Acme:Organization (0.9)."}
@@ -254,8 +240,8 @@ def test_what_is_often_stated_between_other_types_widens_a_relation(small):
     assert small.triples() == set(), "once is a slip"
     small.build(small.write({"b.txt": "Bob:Person --located_in--> Ulm:Place."}))
     assert small.triples() == {("Ada", "located_in", "Bonn"), ("Bob", "located_in", "Ulm")}
-    with small.resources() as resources:
-        decided = newest(resources).kb.schemas.versions()[-1].decisions
+    with small.newest() as kb:
+        decided = kb.schemas.versions()[-1].decisions
     assert [(d.decision.verdict, d.decision.name) for d in decided] == [("edit", "located_in")]
     assert decided[0].decision.why.startswith("located in between Person and Place: mean confidence")
     assert small.problems() == []

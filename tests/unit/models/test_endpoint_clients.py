@@ -16,13 +16,9 @@ from banyan.models.llm.http_client import open_openai
 from banyan.models.llm.limits import LimitedEndpoint
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime import telemetry
 from banyan.runtime.event_loop import run
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from ...in_memory_calls import InMemoryCalls
 from ...waited import Waited
@@ -98,14 +94,6 @@ def test_scores_of_passages_that_were_not_sent_are_refused(serve, index):
 KEY, PROMPT, ANSWER = "sk-7Zq-distinctive", "Zanzibarite", "Quuxonium"
 SCHEMA = load_schema("general")
 USABLE = json.dumps({"entities": [[ANSWER, "Person"]], "triples": [], "attributes": [], "new": []})
-
-
-@pytest.fixture
-def spans(monkeypatch) -> InMemorySpanExporter:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(telemetry.trace, "get_tracer", provider.get_tracer)
-    return exporter
 
 
 def ask(*answers: Any) -> None:

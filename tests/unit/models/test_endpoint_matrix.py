@@ -15,7 +15,6 @@ from banyan.runtime.event_loop import run
 from banyan.schemas.retrieval import CommunityDigest
 from openai._base_client import BaseClient
 
-from ... import endpoint_matrix
 from ...endpoint_matrix import CASES, QUESTION, Case
 from ...in_memory_calls import InMemoryCalls
 
@@ -78,7 +77,3 @@ def test_a_behaviour_has_its_outcome(case: Case, sent: Callable[[Case], list[dic
         ask(case, llm, 1)
         assert len(bodies) == case.requests + case.again
     assert {name: bodies[-1].get(name) for name in case.last} == case.last
-
-
-def test_the_table_is_that_of_the_cases() -> None:
-    assert endpoint_matrix.found() == endpoint_matrix.table(), "run `python -m tests.endpoint_matrix`"

@@ -10,6 +10,9 @@ from banyan.models.llm.endpoint import Capability
 from banyan.models.reasoner import ReasonerError, claims_to
 from banyan.runtime.event_loop import run
 
+from ...endpoint_matrix import chunk, stream
+from ...endpoint_matrix import reply as whole
+
 SAID = ('{"answerable": true, "claims": [{"text": "One.", "quotes": []}, {"text": "Two.", "quotes": []}], '
         '"short": "Both."}')
 SHAPE = {"title": "reflection", "type": "object", "properties": {}}
@@ -17,27 +20,9 @@ USAGE = {"prompt_tokens": 70, "completion_tokens": 30, "total_tokens": 100,
          "prompt_tokens_details": {"cached_tokens": 60}}
 
 
-def chunk(delta=None, finish=None, **more):
-    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
-    return {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices, **more}
-
-
-def streamed(*chunks):
-    lines = [f"data: {json.dumps(one)}\n\n" for one in chunks]
-    return httpx2.Response(200, text="".join([*lines, "data: [DONE]\n\n"]),
-                           headers={"content-type": "text/event-stream"})
-
-
-def whole(text=SAID, **message):
-    message = {"role": "assistant", "content": text, **message}
-    return httpx2.Response(200, json={
-        "id": "c", "object": "chat.completion", "created": 0, "model": "m", "usage": USAGE,
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
-
-
 def in_pieces(text=SAID):
     deltas = [chunk({"content": text[start:start + 5]}) for start in range(0, len(text), 5)]
-    return streamed(chunk({"role": "assistant", "content": ""}), *deltas, chunk({}, "stop"), chunk(usage=USAGE))
+    return stream(chunk({"role": "assistant", "content": ""}), *deltas, chunk({}, "stop"), chunk(usage=USAGE))
 
 
 @pytest.fixture
@@ -93,7 +78,7 @@ def broken():
 
 
 def test_a_stream_that_breaks_off_is_asked_for_as_a_whole_and_streamed_the_next_time(ask):
-    reply, heard, sent = ask(broken(), whole(), in_pieces(), times=2)
+    reply, heard, sent = ask(broken(), whole(SAID), in_pieces(), times=2)
     assert reply.text == SAID
     assert heard == [["One."], ["One."], ["One.", "Two."]]
     assert [bool(one.get("stream")) for one in sent] == [True, False, True]
@@ -102,6 +87,6 @@ def test_a_stream_that_breaks_off_is_asked_for_as_a_whole_and_streamed_the_next_
 
 
 def test_a_whole_reply_to_a_request_for_a_stream_is_asked_for_once_more_and_no_stream_after_that(ask):
-    reply, heard, sent = ask(whole(), whole(), whole(), times=2)
+    reply, heard, sent = ask(whole(SAID), whole(SAID), whole(SAID), times=2)
     assert (reply.text, heard) == (SAID, [])
     assert [bool(one.get("stream")) for one in sent] == [True, False, False]

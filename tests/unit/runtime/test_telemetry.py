@@ -10,23 +10,12 @@ from banyan.runtime import telemetry
 from banyan.server.app import create_app
 from banyan.server.security.keys import Keys
 from langgraph.checkpoint.memory import InMemorySaver
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
 from ... import asking, in_process, rest
 
 served = asking.served
 QUESTION = "Where was Ada Byron born?"
-
-
-@pytest.fixture
-def spans(monkeypatch):
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(telemetry.trace, "get_tracer", provider.get_tracer)
-    return exporter
 
 
 def below(spans, parent):

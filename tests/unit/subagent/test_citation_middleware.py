@@ -14,10 +14,6 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from pydantic import Field
 
-from ... import asking
-
-opened, resources = asking.opened, asking.resources
-
 ASKED = HumanMessage("Where was Ada Byron born?")
 SEARCH = AIMessage("", tool_calls=[ToolCall(name="passage_search", id="1", args={"query": "Ada Byron born"})])
 HOLDS = "Ada Byron was born in Ulm. [[She was born in Ulm]]"

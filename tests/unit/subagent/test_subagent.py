@@ -16,20 +16,10 @@ QUESTION = "Where was Ada Byron born?"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory, hashed_embedder):
+def resources(tmp_path_factory, hashed_embedder):
     home = tmp_path_factory.mktemp("home")
     small_base.people(home, "people", hashed_embedder)
-    return home
-
-
-@pytest.fixture
-def settings(home):
-    return banyan.Settings(home=home, llm_base_url=None, _env_file=None)
-
-
-@pytest.fixture
-def resources(settings, hashed_embedder):
-    with banyan.Resources(settings, hashed_embedder) as resources:
+    with banyan.Resources(banyan.Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder) as resources:
         yield resources
 
 
