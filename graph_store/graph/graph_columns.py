@@ -107,9 +107,9 @@ class GraphColumns:
         """For each entity the rows of the triples in which it is head or tail, ascending."""
         heads, tails = self.triples[:, 0], self.triples[:, 2]
         rows = np.arange(len(self.triples))
-        other_tails = heads != tails  # a triple that joins an entity to itself is listed once
-        entities = np.concatenate([heads, tails[other_tails]])
-        triples = np.concatenate([rows, rows[other_tails]])
+        has_other_tail = heads != tails  # a triple that joins an entity to itself is listed once
+        entities = np.concatenate([heads, tails[has_other_tail]])
+        triples = np.concatenate([rows, rows[has_other_tail]])
         order = sort_rows(entities, triples)
         return Lists(triples[order], find_starts(entities[order], len(self.ids)))
 

@@ -82,7 +82,7 @@ def _find_keys(columns: GraphColumns, facts: Numbers) -> list[_KeyField]:
             continue
         owners, attributes, values = field_facts.T
         texts = [columns.texts[value] for value in values.tolist()]
-        # Each entity has one value, and each value belongs to one entity.
+        # Each entity has one value, and each value belongs to one entity; keys are short, and have a digit.
         is_unique = len(np.unique(owners)) == len(np.unique(values)) == len(texts)
         look_like_keys = all(
             len(text) <= _LONGEST_KEY and " " not in text and any(map(str.isdigit, text)) for text in texts)

@@ -203,13 +203,13 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
     triples, row = graph_columns.distinct_triples(*corrected[held].T)
     # Drop a triple that joins a node to itself only because its two entities were merged: it says nothing.
     joins_two = columns.triples[held, 0] != columns.triples[held, 2]
-    is_empty = (triples[:, 0] == triples[:, 2]) & (np.bincount(row, weights=joins_two, minlength=len(triples)) > 0)
-    new_row = np.where(is_empty, -1, np.cumsum(~is_empty) - 1).astype(np.int32)
+    is_merged = (triples[:, 0] == triples[:, 2]) & (np.bincount(row, weights=joins_two, minlength=len(triples)) > 0)
+    new_row = np.where(is_merged, -1, np.cumsum(~is_merged) - 1).astype(np.int32)
     triple_of = np.full(len(holds), -1, np.int32)  # -1: the triple is dropped
     triple_of[held] = new_row[row]
     support = columns.support._replace(triple=triple_of[columns.support.triple])
     times = columns.triple_times._replace(triple=triple_of[columns.triple_times.triple])
-    return replace(columns, triples=triples[~is_empty],
+    return replace(columns, triples=triples[~is_merged],
                    support=graph_columns.keep_surest_rows(select_rows(support, support.triple >= 0)),
                    triple_times=graph_columns.distinct_rows(select_rows(times, times.triple >= 0), keys=3))
 

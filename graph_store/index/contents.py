@@ -88,15 +88,16 @@ def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], arrays: 
     mentioned = read_lists(arrays, "entities.chunks")
     owners = np.repeat(np.arange(len(mentioned)), np.diff(mentioned.starts))
     # The distinct pairs of an entity and a document that mentions it, with the number of its chunks that do.
-    (entities, _), chunks = np.unique(np.stack([owners, arrays["chunks.documents"][mentioned.values]]), axis=1,
-                                      return_counts=True)
-    documents = np.bincount(entities, minlength=len(mentioned)).astype(np.int32)
-    mentions = np.bincount(entities, weights=np.sqrt(chunks), minlength=len(mentioned)).tolist()
+    (entities, _), chunk_counts = np.unique(np.stack([owners, arrays["chunks.documents"][mentioned.values]]), axis=1,
+                                            return_counts=True)
+    document_counts = np.bincount(entities, minlength=len(mentioned)).astype(np.int32)
+    # With the square root, an entity of many documents comes before one of a single long document.
+    mentions = np.bincount(entities, weights=np.sqrt(chunk_counts), minlength=len(mentioned)).tolist()
     degrees = np.bincount(graph.columns.triples[:, [0, 2]].reshape(-1), minlength=len(labels)).tolist()
     ranked = sorted(range(len(labels)), key=lambda row: (-mentions[row], -degrees[row], labels[row].name, row))
     # A line break before, between and after the names shows where a name begins and ends (`find_containing`).
     folded = ("\n".join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, others in labels)
-    return {"entities.ranked": np.array(ranked, np.int32), "entities.documents": documents,
+    return {"entities.ranked": np.array(ranked, np.int32), "entities.documents": document_counts,
             **build_texts("entities.folded", folded)}
 
 
@@ -133,13 +134,15 @@ def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArray
     names = NameTrie(arrays, "names", graph.columns.ids.__getitem__)
 
     @cache
-    def rows_in(title: str) -> list[tuple[int, bool]]:
+    def entities_named_in(title: str) -> list[tuple[int, bool]]:
         """Return the rows of the entities that a title names, each with whether the name is the whole title."""
         title_end = len(without_aside(title))  # without the note of "Solaris (1972 film)"
         return [(graph.row(entity), span.start == 0 and span.end >= title_end)
                 for span in names.find(title) for entity in span.entities]
 
-    titled = [(entity, row, is_whole) for row, chunk in enumerate(chunks) for entity, is_whole in rows_in(chunk.title)]
+    titled = list[tuple[int, int, bool]]()
+    for row, chunk in enumerate(chunks):
+        titled += [(entity, row, is_whole) for entity, is_whole in entities_named_in(chunk.title)]
     titled_entities, titled_rows, is_whole_title = np.array(titled, np.int32).reshape(-1, 3).T
     is_about = is_whole_title == 1
     owners = np.repeat(np.arange(entity_count), np.diff(mentioned.starts))

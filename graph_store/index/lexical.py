@@ -4,7 +4,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,14 +52,15 @@ def build_postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[A
     """Build the arrays of a `LexicalIndex` from the index terms of each text."""
     import bm25s  # noqa: PLC0415  (slow to import, and not needed by readers)
 
-    number = {term: row for row, term in enumerate(sorted({term for text_terms in lists for term in text_terms}))}
+    term_numbers = {term: number for number, term in enumerate(sorted(set(chain.from_iterable(lists))))}
     scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32), "indptr": np.zeros(1)}
-    if number:
+    if term_numbers:  # bm25s cannot index texts without any term
         model = bm25s.BM25(method="lucene", k1=_K1, b=0.75)
-        model.index(([[number[term] for term in terms] for terms in lists], number), show_progress=False)
+        numbered_lists = [[term_numbers[term] for term in terms] for terms in lists]
+        model.index((numbered_lists, term_numbers), show_progress=False)
         scores = model.scores
     return {f"{name}.data": scores["data"], f"{name}.indices": scores["indices"],
-            f"{name}.starts": narrow(scores["indptr"]), **build_words(f"{name}.terms", number)}
+            f"{name}.starts": narrow(scores["indptr"]), **build_words(f"{name}.terms", term_numbers)}
 
 
 class LexicalIndex:

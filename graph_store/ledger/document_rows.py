@@ -207,7 +207,7 @@ class Documents:
 
     def entries(self, ids: Sequence[str] | None = None) -> list[DocumentEntry]:
         """Return all documents, or some, by id, without their texts."""
-        chosen, named = ("", {}) if ids is None else (f"WHERE {among('d.id')} ", {"among": ids})
+        where, values = ("", {}) if ids is None else (f"WHERE {among('d.id')} ", {"among": ids})
         # A pending chunk may still have its failure, in which attempts are counted; it is being tried again.
         rows = self._db.rows(
             "SELECT d.id, d.title, d.source, length(d.text) AS characters, "  # noqa: S608
@@ -215,7 +215,7 @@ class Documents:
             "count(f.chunk) FILTER (WHERE c.status IN ('failed', 'done')) AS failed, d.added_at, "
             "EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.id) AS updating "
             "FROM documents d LEFT JOIN chunks c ON c.document = d.id LEFT JOIN failures f ON f.chunk = c.id "
-            f"{chosen}GROUP BY d.id ORDER BY d.id", **named)
+            f"{where}GROUP BY d.id ORDER BY d.id", **values)
         ranks = trust_ranks(EditTable(self._db).in_force(), [row.id for row in rows])
         return [DocumentEntry(**row._asdict(), trust=ranks[row.id]) for row in rows]
 
@@ -276,8 +276,8 @@ class Documents:
 
     def count(self, documents: Sequence[str] | None = None) -> int:
         """Return the number of chunks in service, of all documents or of some."""
-        chosen, values = ("", {}) if documents is None else (f" AND {among('document')}", {"among": documents})
-        return self._db.count(f"SELECT count(*) FROM chunks WHERE revision = 0{chosen}", **values)  # noqa: S608
+        of_documents, values = ("", {}) if documents is None else (f" AND {among('document')}", {"among": documents})
+        return self._db.count(f"SELECT count(*) FROM chunks WHERE revision = 0{of_documents}", **values)  # noqa: S608
 
     def count_status(self, *status: Status) -> int:
         """Return the number of chunks of some statuses, including those of new content that waits."""

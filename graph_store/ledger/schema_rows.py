@@ -157,10 +157,10 @@ class Asks:
         return {(kind, label): SameAs(name, bool(backward)) for comparison in self._read_comparisons()
                 for kind, label, name, backward in comparison["verdicts"]}
 
-    def keep_same(self, shown: Collection[Label], same: Mapping[Label, SameAs]) -> None:
-        """Store which labels a comparison of all `shown` labels found to mean the same, so that it is not repeated."""
-        verdicts = [(*label, *verdict) for label, verdict in sorted(same.items())]
-        self._store_comparisons([*self._read_comparisons(), {"shown": sorted(shown), "verdicts": verdicts}])
+    def keep_same(self, shown: Collection[Label], verdicts: Mapping[Label, SameAs]) -> None:
+        """Store a model's verdicts after a comparison of all `shown` labels, so that it is not repeated."""
+        rows = [(*label, *verdict) for label, verdict in sorted(verdicts.items())]
+        self._store_comparisons([*self._read_comparisons(), {"shown": sorted(shown), "verdicts": rows}])
 
     def count_outdated(self, present: Set[Label]) -> int:
         """Return the number of comparisons that showed the model a label that documents no longer have."""
@@ -173,9 +173,8 @@ class Asks:
     def _read_comparisons(self, present: Set[Label] | None = None) -> list[dict[str, list[Any]]]:
         """Return all comparisons, or those that showed the model no other labels than `present`."""
         comparisons = json.loads(self._db.get_meta(_VERDICTS) or "[]")
-        if present is None:
-            return list(comparisons)
-        return [comparison for comparison in comparisons if present >= set(map(tuple, comparison["shown"]))]
+        return [comparison for comparison in comparisons
+                if present is None or present >= set(map(tuple, comparison["shown"]))]
 
     def _store_comparisons(self, comparisons: list[dict[str, list[Any]]]) -> None:
         self._db.set_meta(_VERDICTS, json.dumps(comparisons, ensure_ascii=False))

@@ -246,11 +246,12 @@ def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
     and only whole queries have a type that ends with `_NODE`.
     """
     kind = str(node.get("type", ""))
+    is_source = "class" not in node and "sample" in node and "alias" in node
     if "class" in node and node["class"] not in _EXPRESSIONS:
         raise SqlError(f"{str(node['class']).lower()} is not allowed in a statement")
     if node.get("class") == "FUNCTION":
         _check_call(node, calls)
-    elif "class" not in node and "sample" in node and "alias" in node and (kind not in _TABLES or node["sample"]):
+    elif is_source and (kind not in _TABLES or node["sample"]):
         raise SqlError(f"{kind.lower().replace('_', ' ')} is not allowed where a table is expected")
     elif kind.endswith("_NODE") and kind not in _NODES:
         raise SqlError(f"{kind.lower().replace('_', ' ')} is not allowed in a statement")

@@ -225,8 +225,7 @@ def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
             number, unit = f"{column.name}_number", f"{column.name}_unit"
             if info.kind == "relation":
                 number, unit = "number", "unit"
-            # The column's own texts have their units.
-            tells_apart = unit in used or column.name in used - {number}
+            tells_apart = unit in used or column.name in used - {number}  # the column's own texts have their units
             if column.units and number in used & own_names and not tells_apart:
                 raise SqlError(f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot "
                                f"be added or compared: group by {unit}, or limit it with WHERE {unit} = ...")

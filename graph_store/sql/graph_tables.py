@@ -157,8 +157,8 @@ def _write_values(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, 
                   ) -> Iterator[TableInfo]:
     """Write the table of attribute values; yield it and the tables of its attributes."""
     columns, values, timed = graph.columns, graph.columns.values, graph.columns.value_times
-    both = (np.concatenate(pair) for pair in zip(values[:3], timed[:3], strict=True))
-    keys, facts = distinct_triples(*both)  # of an entity, an attribute and a value
+    # Values and their times, both by an entity, an attribute and a value (`keys`).
+    keys, facts = distinct_triples(*map(np.concatenate, zip(values[:3], timed[:3], strict=True)))
     stated, stated_at_times = np.split(facts, [len(values.entity)])
     later = graph.later.values
     rows = _place_facts(connection, (stated, values.chunk, values.start, values.end), (stated_at_times, *timed[3:]),

@@ -95,7 +95,7 @@ class VectorStore:
             with database.transaction():
                 # Look again inside the transaction, because another process may have stored an identity meanwhile.
                 database.note("settings", **{IDENTITY: database.notes("settings").get(IDENTITY) or uuid.uuid4().hex})
-        # It distinguishes this knowledge base from all others on a server, even those of the same name.
+        # It tells this knowledge base from all others on a server, even from those of its name and from its copies.
         scope = content_id("vectors", database.notes("settings")[IDENTITY],
                            database.identity or str(layout.root.stat().st_ino))
         return cls(layout.vectors, fingerprint, layout.server, f"banyan-{scope}-")

@@ -235,7 +235,7 @@ class VectorSynchroniser:
 
     def _prepare_to_write(self) -> None:
         """Record which model the vectors come from; remove all vectors if they are damaged, to make them again."""
-        if not self._db.is_frozen:
+        if not self._db.is_frozen:  # else it cannot be written to
             record_model(self._db, self._embedder)
         try:
             for kind in KINDS:
