@@ -15,7 +15,8 @@ from ..text.section_lines import Line, headings, is_reference_list, lines_under
 
 TITLE = "reference list"
 COLUMNS = ("reference", "author", "year", "title", "venue", "doi")
-_FEWEST, _LONGEST, _HEAD = 2, 3_000, 1_500  # works in a list, and characters of a work and of where its fields stand
+_FEWEST, _LONGEST = 2, 3_000  # works of a list, and characters of a work
+_HEAD, _HEAD_LINES = 1_500, 12  # the characters and the lines of a work in which its authors are
 _NUMBER = re.compile(r"\s*+(?:[-*+•]\s++)?(?:\[(?P<brackets>\d{1,4})\]|\((?P<round>\d{1,4})\)|(?P<bare>\d{1,4})[.)]?\s)"
                      r"\s*+(?=[^\W\d_]|[“\"‘'(])")
 _LABEL = re.compile(r"\s*+(?:[-*•]\s++|\[[^\W\d_][\w+ .,&-]{1,40}+\]\s*+)(?=\S)")
@@ -74,14 +75,18 @@ def reference_tables(text: str) -> list[SourceTable]:
         return tables
     for is_list, lines in groupby(lines_under(text, ""), lambda line: is_reference_list(line.above[-1:])):
         entries = _split_entries([line for line in lines if not line.text.startswith(("#", "|"))]) if is_list else {}
-        if sum(_YEAR.search(entry) is not None for entry in entries.values()) >= _FEWEST:
+        with_year = sum(_YEAR.search(entry) is not None for entry in entries.values())
+        if with_year >= _FEWEST:  # lists of links and the like have none
             tables.append(SourceTable(title=TITLE, columns=COLUMNS, rows=tuple(map(_read_fields, entries.values())),
                                       spans=tuple(entries)))
     return tables
 
 
 def _split_entries(lines: Sequence[Line]) -> dict[tuple[int, int], str]:
-    """Return the entries of a list by their places, told by numbers, else by marks or where authors begin a line."""
+    """Return the entries of a list by their first and last characters.
+
+    An entry begins with its number, or with a mark such as "-" if no two are numbered, or else with authors.
+    """
     starts: list[int] = []  # the lines with the numbers of a list, from 1, each one more than the number before
     for at, line in enumerate(lines):
         found = _NUMBER.match(line.text)
@@ -116,7 +121,7 @@ def _unmarked_starts(lines: Sequence[Line]) -> Iterator[int]:
         if not line.text.strip():
             continue
         if not before or _is_complete(before):
-            head = " ".join(further.text.strip() for further in lines[at:at + 12])[:_HEAD]
+            head = " ".join(further.text.strip() for further in lines[at:at + _HEAD_LINES])[:_HEAD]
             authors, end = _read_authors(head)
             # Their year or title follows, because names of journals are like names, too.
             if authors and (_YEAR_NEXT.match(head, end) is not None or _read_title(head, end)[0]):
@@ -132,9 +137,10 @@ def _read_authors(text: str) -> tuple[str, int]:
     """
     authors, end = "", 0
     for all_authors, one_author in _AUTHORS:
-        found = None if text.startswith("In ") else all_authors.match(text)
-        if found and found.end() > end and any(
-                following.match(text, found.end()) for following in (_YEAR_NEXT, _QUOTED, _TITLE_NEXT, _REST_NEXT)):
+        found = None if text.startswith("In ") else all_authors.match(text)  # "In" is in front of a venue
+        if found is None or found.end() <= end:
+            continue
+        if any(form.match(text, found.end()) for form in (_YEAR_NEXT, _QUOTED, _TITLE_NEXT, _REST_NEXT)):
             authors, end = "; ".join(name.strip(" ,;") for name in one_author.findall(found[0])), found.end()
     if not end and (group := _GROUP.match(text)):
         return group[0].rstrip("."), group.end()
@@ -151,8 +157,10 @@ def _read_fields(entry: str) -> tuple[str, ...]:
     title, end_of_title = "", 0
     if authors:
         title, end_of_title = _read_title(body, year.end() if year else end, is_after_year=year is not None)
+    # Where editors are named, they may stand in the place of the venue.
     venue = _VENUE.match(body, end_of_title) if title and not _EDITED.search(body, end_of_title) else None
-    year = year or (_YEAR_OF_VENUE.match(body, venue.end()) if venue else None)
+    if year is None and venue is not None:
+        year = _YEAR_OF_VENUE.match(body, venue.end())
     name_of_venue = venue["venue"] if venue and not _NO_VENUE.search(venue["venue"]) else ""
     return (text, authors, year["year"] if year else _last_year(body[end_of_title:]), title,
             name_of_venue.strip(" .").replace(" preprint arXiv", ""), find_doi(entry))
@@ -173,12 +181,13 @@ def _read_title(text: str, start: int, *, is_after_year: bool = False) -> tuple[
 
 
 def _last_year(text: str) -> str:
-    """Return the year in brackets or before a volume, or the only one; "" if there is none or several that differ."""
+    """Return the last year in brackets or before a volume, else the only year or the one at the end; "" without one."""
     plain = _NO_YEAR.sub(" ", text)
-    if found := ["".join(groups) for groups in _SURE_YEAR.findall(plain)]:
-        return found[-1]
-    years = _YEAR.findall(plain)
-    return years[-1] if len(set(years)) == 1 or (years and plain.rstrip(" .").endswith(years[-1])) else ""
+    if sure_years := ["".join(groups) for groups in _SURE_YEAR.findall(plain)]:
+        return sure_years[-1]
+    *_, last = _YEAR.findall(plain) or [""]
+    is_certain = set(_YEAR.findall(plain)) == {last} or plain.rstrip(" .").endswith(last)
+    return last if is_certain else ""
 
 
 class Works:
@@ -188,15 +197,18 @@ class Works:
         """Take the tables of bibliographies, as `readers.data_files` writes them."""
         self._by_doi: dict[str, Mapping[str, str]] = {}
         self._by_title: dict[str, Mapping[str, str]] = {}
-        for row in (dict(zip(table.columns, cells, strict=True)) for table in tables for cells in table.rows):
-            self._by_doi.setdefault(find_doi(row.get("doi", "")), row)
-            self._by_title.setdefault(label_key(row.get("title", "")), row)
+        for table in tables:
+            for cells in table.rows:
+                row = dict(zip(table.columns, cells, strict=True))
+                self._by_doi.setdefault(find_doi(row.get("doi", "")), row)
+                self._by_title.setdefault(label_key(row.get("title", "")), row)
 
     def fields_of(self, title: str, text: str) -> dict[str, str]:
-        """Return author, year and the like of a document, by a DOI on its first page or by its title."""
-        dois = [find_doi(part) for doi in _DOI.findall(text[:_FIRST_PAGE]) for part in (doi, doi.partition("\n")[0])]
-        row = next((self._by_doi[doi] for doi in dois if doi and doi in self._by_doi),
-                   self._by_title.get(label_key(title), {}) if title else {})
+        """Return author, year and the like of a document, by a DOI on its first page or else by its title."""
+        row = self._by_title.get(label_key(title), {}) if title else {}
+        for found in reversed(_DOI.findall(text[:_FIRST_PAGE])):  # the first one that is known counts
+            for doi in (find_doi(found.partition("\n")[0]), find_doi(found)):  # which a line break may end or divide
+                row = self._by_doi.get(doi, row) if doi else row
         return {name: row[name] for name in ("author", "year", "venue", "doi") if row.get(name)}
 
 

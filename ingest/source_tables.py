@@ -64,10 +64,12 @@ def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: in
     Rows that sum up others are no records; `key` is the column that names the rows, if one does.
     """
     collected, records = _COLLECTED.get(), dict[int, Sequence[str]]()
+    if collected is None:  # nobody collects tables at present
+        return {}
     for is_line, group in groupby(enumerate(rows), lambda row: isinstance(row[1], TableLine)):
-        if collected is not None and not is_line:
+        if not is_line:  # the rows between two lines may have sums of their own
             records |= _records_of({at: cells for at, cells in group if not isinstance(cells, TableLine)}, key)
-    if collected is None or not records:
+    if not records:
         return {}
     width = max(len(header), *map(len, records.values()))
     names = [" ".join(name.split()) for name in header]
@@ -79,19 +81,22 @@ def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: in
 
 def _records_of(rows: Mapping[int, Sequence[str]], key: int | None) -> dict[int, Sequence[str]]:
     """Return some rows, given by their indexes and without a line between them, except those that sum up others."""
-    totals: dict[int, str] = {}  # the names of rows that may sum up others, else ""
+    totals: dict[int, str] = {}  # the words of `TOTALS` that name or begin rows, else ""
     for at, cells in rows.items():
         name = cells[key] if key is not None and key < len(cells) else ""
-        folded = [label_key(text) for text in (name, next(filter(None, cells), "")) if len(text) <= _LONGEST_LABEL]
+        first_text = next(filter(None, cells), "")
+        folded = [label_key(text) for text in (name, first_text) if len(text) <= _LONGEST_LABEL]
         totals[at] = next((label for label in folded if label in TOTALS), "")
-    kinds = {label for label, below in pairwise(totals.values()) if label == below}  # as of eclipses, which are total
-    last = max((at for at, label in totals.items() if not label), default=-1)
+    # A word that two neighbouring rows have is a kind of things: eclipses may be total.
+    kinds = {label for label, below in pairwise(totals.values()) if label == below}
+    last_record = max((at for at, label in totals.items() if not label), default=-1)
     records: dict[int, Sequence[str]] = {}
     for at, cells in rows.items():
         label = totals[at]
         words = [cell for cell in cells if any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell))]
-        # Before other rows, a row that has further words than a name does not sum up, and a mean is one of the values.
-        if not label or label in kinds or (at < last and (label in _MEANS or len(words) > 1)):
+        # Above other records, a row that has further words than a name is no sum, and a mean is one of the values.
+        is_record_among_others = at < last_record and (label in _MEANS or len(words) > 1)
+        if not label or label in kinds or is_record_among_others:
             records[at] = cells
     return records
 
@@ -113,25 +118,26 @@ def place_tables(text: str, tables: Sequence[SourceTable]) -> tuple[str, list[So
     A table without any of its rows in the text is no part of the document, such as one of a mail's HTML where the plain
     text is read; it is left out. A row that is not in the text gets the end of the row before.
     """
-    parts, length, end = list[str](), 0, 0  # of the text without marks, and where the last mark ends
+    parts, length, end_of_mark = list[str](), 0, 0  # the text without marks, its length, and where the last mark ends
     spans: dict[tuple[int, int], tuple[int, int]] = {}  # by the numbers of a table and a row
-    row, start = (-1, -1), 0
+    open_row: tuple[int, int] | None = None
+    start = 0
     for mark in _MARK.finditer(text):
-        parts.append(text[end:mark.start()])
-        length += mark.start() - end
-        end = mark.end()
+        parts.append(text[end_of_mark:mark.start()])
+        length += mark.start() - end_of_mark
+        end_of_mark = mark.end()
         if mark["table"]:
-            row, start = (int(mark["table"]), int(mark["row"])), length
-        elif row != (-1, -1):
-            spans[row], row = (start, length), (-1, -1)
+            open_row, start = (int(mark["table"]), int(mark["row"])), length
+        elif open_row is not None:
+            spans[open_row], open_row = (start, length), None
     placed: list[SourceTable] = []
     for number in sorted({number for number, _ in spans}):
-        table, places, before = tables[number], list[tuple[int, int]](), 0
+        table, places, end_before = tables[number], list[tuple[int, int]](), 0
         for at in range(len(table.rows)):
-            places.append(spans.get((number, at), (before, before)))
-            before = places[-1][1]
+            places.append(spans.get((number, at), (end_before, end_before)))
+            _, end_before = places[-1]
         texts = "".join((table.title, *table.columns, *map("".join, table.rows)))
         # Most tables are clean, and cleaning takes long.
         cleaned = table if texts.isascii() and texts.isprintable() else _with_change(table, clean_text)
         placed.append(cleaned.model_copy(update={"spans": tuple(places)}))
-    return "".join([*parts, text[end:]]), sorted(placed, key=lambda table: table.spans[:1])
+    return "".join([*parts, text[end_of_mark:]]), sorted(placed, key=lambda table: table.spans[:1])

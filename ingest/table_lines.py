@@ -22,7 +22,7 @@ from .reading import UnreadableError
 from .source_tables import TOTALS, TableLine, TableRow, collect, mark_row
 
 _SAMPLE = 1000  # the rows that decide what a column contains
-_MOST_CELLS = 20_000_000
+_MOST_CELLS = 20_000_000  # of a table, which is in memory as a whole
 _JUDGED = 100  # the cells of a column that are parsed as values: parsing takes much longer than writing
 _LONGEST_HEADER, _LONGEST_NAME = 100, 200
 _MOSTLY = 0.8  # the share of a column's cells that counts as most of them
@@ -42,7 +42,7 @@ _KIND = re.compile(r"(?P<weekday>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:u
                    re.IGNORECASE)
 _CODE_PART = re.compile(r"(?P<letters>[^\W\d_]+)|\d+")
 _LONGEST_CODE = 10
-_FEWEST_COUNTED = 5  # columns that are numbered in their header
+_FEWEST_COUNTED = 5  # numbers from which a header may number its columns; fewer are more often a row of data
 _NAMES, _COUNTS, _DESCRIBING, _PROPERTIES, _VALUES = (WORDS[f"headers of {kind}"] for kind in (
     "names", "counts", "descriptions", "properties", "values"))
 """Headers of columns that name the rows, that only number them, and that describe them, which name them only as the
@@ -109,7 +109,8 @@ def _property_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list
         return []
     fields = [[*row, ""][:_PAIR] for row in rows]
     if not header:
-        names, values = ([field[at] for field in fields if field[at]] for at in range(_PAIR))
+        names, values = [name for name, _ in fields if name], [value for _, value in fields if value]
+        # Names of properties differ, and their values are of several kinds.
         is_list = len(set(names)) < len(names) or not values or (len(values) > 1 and _are_of_one_kind(values))
         return [] if is_list else [*fields]
     first, second = map(label_key, header)
@@ -120,8 +121,8 @@ def _property_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list
     if len(set(names)) < len(names) or not all(0 < len(name) <= _LONGEST_FIELD for name in names):
         return []
     are_fields = [FORM_FIELDS.search(name) is not None for name in names]
-    is_form = len(fields) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR and not (
-        second in {*_VALUES, *_DESCRIBING, ""} or FORM_FIELDS.search(header[1]))  # the name of a column
+    names_column = second in {*_VALUES, *_DESCRIBING, ""} or FORM_FIELDS.search(header[1]) is not None
+    is_form = len(fields) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR and not names_column
     return form if is_form or all(name.rstrip().endswith((":", "：")) for name in names) else []
 
 
@@ -156,13 +157,14 @@ class _Columns:
         self._units: list[tuple[int, str]] = []  # each with its column
         seen = Counter[str]()
         for at, cells in enumerate(columns):
-            label, unit = " ".join((header[at] if at < len(header) else "").replace("_", " ").split()), ""
-            label = label[:_LONGEST_HEADER]
+            name = header[at] if at < len(header) else ""
+            label, unit = " ".join(name.replace("_", " ").split())[:_LONGEST_HEADER], ""
             if _holds_values(cells):
                 label, unit = split_unit(label)
             label = label or f"Column {at + 1}"
             seen[label_key(label)] += 1
-            self._headers.append(label if seen[label_key(label)] == 1 else f"{label} {seen[label_key(label)]}")
+            repeated = seen[label_key(label)]
+            self._headers.append(label if repeated == 1 else f"{label} {repeated}")
             self._units += [(at, unit)] if unit else []
         self.key = self._naming_column(columns, rows)
         keys = columns[self.key] if self.key is not None else []
@@ -188,7 +190,8 @@ class _Columns:
         sample = rows[:_SAMPLE]
         described = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)]
         # Of readings, none is a name, and a large table is data to compute with, no list of things to tell of.
-        if not described or len(rows) > _MOST_NAMED or len(rows) * len(columns) > _MOST_DESCRIBED:
+        is_large = len(rows) > _MOST_NAMED or len(rows) * len(columns) > _MOST_DESCRIBED
+        if not described or is_large:
             return None
         distinct = [at for at, cells in enumerate(columns)
                     if len(cells) >= (_MOSTLY if at else _GAPS) * len(sample) and _all_rows_differ(at, sample)]
@@ -198,6 +201,7 @@ class _Columns:
         texts = [at for at in distinct if at in described and at not in describing
                  and max(map(len, columns[at])) <= _LONGEST_NAME]
         names = [at for at in texts if label_key(self._headers[at]).endswith(tuple(_NAMES))]
+        # Numbers name rows only from the first column: those of others are values.
         numbers = [0] if distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0])) else []
         is_serial = numbers and _is_counted_up(columns[0]) and label_key(self._headers[0]).rstrip(".") not in _COUNTS
         candidates = (*names, *(numbers if is_serial else ()), *texts, *numbers)
@@ -228,7 +232,8 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     if any(names_values([name, *below]) for name, below in filled):
         return True
     is_alike = any(len(below) > 1 and _are_of_one_kind([name, *below]) for name, below in filled)
-    return not is_alike and 2 * sum(name in below for name, below in filled) <= len(filled)
+    repeated_names = sum(name in below for name, below in filled)  # as values of their columns
+    return not is_alike and repeated_names <= len(filled) / 2
 
 
 def _may_be_name(name: str, below: Sequence[str], *, is_of_pair: bool) -> bool:
@@ -249,7 +254,7 @@ def _are_of_one_kind(cells: Sequence[str]) -> bool:
 
 
 def _kind_of(cell: str) -> str:
-    """Return the kind of a cell: a country, a month, a weekday, an address, or the form of a code; else ""."""
+    """Return the kind of a cell: a country, a month, a weekday, an address, or a code's form ("A-9" of "KX-12")."""
     if cell in countries().values():
         return "country"
     if is_month(cell):
@@ -299,11 +304,12 @@ def with_rows(text: str, title: str) -> str:
     lines, written, at = list(lines_under(text, "", title)), list[str](), 0
     while at < len(lines):
         line = lines[at]
-        if not line.is_code and "|" in line.text and at + 1 < len(lines) and _RULE.fullmatch(lines[at + 1].text):
+        may_be_header = not line.is_code and "|" in line.text and at + 1 < len(lines)
+        if may_be_header and _RULE.fullmatch(lines[at + 1].text):
             end = at + 2
             while end < len(lines) and "|" in lines[end].text:
                 end += 1
-            subject = next(filter(is_telling, reversed(line.above)), title)
+            subject = next((heading for heading in reversed(line.above) if is_telling(heading)), title)
             header, *rows = (_cells_of_line(row.text) for row in (line, *lines[at + 2:end]))
             written += table_lines(header, rows, subject)
             at = end
@@ -315,9 +321,11 @@ def with_rows(text: str, title: str) -> str:
 
 def _cells_of_line(line: str) -> list[str]:
     """Return the cells of a line of a pipe table, with the words of code, links and emphasis without their marks."""
+    def words_of(mark: re.Match[str]) -> str:
+        no_words = " " if mark["break"] else ""
+        return next(filter(None, mark.group("code", "link", "strong", "emphasis")), no_words)
+
     line = line.strip().removeprefix("|")
     if line.endswith("|") and not line.endswith("\\|"):
         line = line[:-1]
-    words = (_MARKS.sub(lambda mark: next(filter(None, mark.group("code", "link", "strong", "emphasis")),
-                                          " " if mark["break"] else ""), part) for part in _BAR.split(line))
-    return [part.replace("\\|", "|").strip() for part in words]
+    return [_MARKS.sub(words_of, cell).replace("\\|", "|").strip() for cell in _BAR.split(line)]

@@ -15,6 +15,7 @@ from ..table_lines import table_lines
 _NAMESPACE = re.compile(r"\{[^{}]*\}")
 _PROPERTIES = {"title": "title", "creator": "author", "created": CREATED, "subject": "subject", "keywords": "keywords",
                "category": "category"}
+# What programs store in place of an author.
 _NOBODY = frozenset({"", "python-docx", "openpyxl", "xlsxwriter", "unknown", "user", "microsoft office user"})
 ZIP_MARK = b"PK\x03\x04"
 PASSWORD = "protected by a password: save it without one"  # noqa: S105 - a message
@@ -29,7 +30,7 @@ def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise not_of_kind(data, kind, str(error)) from error
     entries = archive.infolist()
-    if any(entry.flag_bits & 1 for entry in entries):
+    if any(entry.flag_bits & 1 for entry in entries):  # the mark of an encrypted entry
         raise UnreadableError(PASSWORD)
     # An entry never unpacks to more than it declares: `zipfile` stops there.
     size = sum(entry.file_size for entry in entries)
@@ -78,9 +79,13 @@ def local_name(element: ET.Element) -> str:
 
 def words_of(element: ET.Element | None, *names: str) -> str:
     """Return the texts of the elements of some names inside an element, such as "t", in one line; "" for None."""
-    parts = element.iter() if element is not None else ()
-    return one_line("".join(" " if local_name(part) in {"p", "tab"} else part.text or "" for part in parts
-                            if local_name(part) in {*names, "p", "tab"}))
+    text = ""
+    for part in element.iter() if element is not None else ():
+        if local_name(part) in {"p", "tab"}:  # paragraphs and tabs separate words
+            text += " "
+        elif local_name(part) in names:
+            text += part.text or ""
+    return one_line(text)
 
 
 def count_new_charts(archive: zipfile.ZipFile) -> int:
@@ -100,7 +105,8 @@ def chart_text(chart: ET.Element, heading: str) -> str:
         return {int(point.get("idx", "0")): words_of(point, "t", "v")
                 for name in names for point in series.iterfind(f"{{*}}{name}//{{*}}pt")}
 
-    title, axis = (words_of(chart.find(f".//{{*}}{owner}/{{*}}title"), "t", "v") for owner in ("chart", "catAx"))
+    title = words_of(chart.find(".//{*}chart/{*}title"), "t", "v")
+    axis = words_of(chart.find(".//{*}catAx/{*}title"), "t", "v")  # of the categories
     all_series = chart.findall(".//{*}ser")
     names = [points(series, "tx").get(0, "") or f"Series {number}" for number, series in enumerate(all_series, 1)]
     # Charts of points store "xVal" and "yVal" in place of "cat" and "val".

@@ -38,7 +38,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
         if isinstance(value, dict) and "text" not in value:
             lists = (value[key] for key in ("documents", "data") if isinstance(value.get(key), list))
             records = next(lists, records)
-        if not records or not all(map(is_row, records)):
+        if not records or not all(map(is_row, records)):  # each is a document
             numbered = ((f"record {number}", record) for number, record in enumerate(records))
             return Content("", records=list(read_records(numbered, limits)))
         check_depth(value, limits.json_depth)
@@ -49,7 +49,8 @@ def read_json(data: bytes, limits: Limits) -> Content:
         title = next((name for name in names if isinstance(name, str) and len(name) <= limits.title), "")
         return Content(object_lines(value, "", limits), one_line(title))
     are_works = all({"title", "type"} <= row.keys() and {"issued", "author"} & row.keys() for row in records)
-    return Content(record_lines(list(map(_csl_work if are_works else read_fields, records)), "", limits))
+    rows = [_csl_work(record) if are_works else read_fields(record) for record in records]
+    return Content(record_lines(rows, "", limits))
 
 
 def _csl_work(record: dict[str, Any]) -> Fields:
@@ -65,10 +66,10 @@ def _csl_work(record: dict[str, Any]) -> Fields:
 def read_bib(data: bytes, limits: Limits) -> Content:
     """Read a BibTeX file: each entry is a row with title, author, year and venue; UnreadableError if it has none."""
     text = _STYLE.sub(r"\1", _COMMENT.sub("", decode(data)))
-    words = {word: word for word in _BARE_WORD.findall(text)}  # those that nothing defines mean themselves
+    words = {word: word for word in _BARE_WORD.findall(text)}  # an abbreviation that nothing defines means itself
     with capture() as problems:
         entries = parse_string(text, "bibtex", macros=words | month_names).entries
-    errors = [problem for problem in problems if not isinstance(problem, DuplicateField)]  # the first one is read
+    errors = [problem for problem in problems if not isinstance(problem, DuplicateField)]  # the first field is read
     works = [_bibtex_work(key, entry) for key, entry in entries.items() if entry.fields or entry.persons]
     if not works:
         raise UnreadableError(f"not BibTeX that can be read ({errors[0] if errors else 'no entry'}): mend the entry")
@@ -102,7 +103,7 @@ def read_ris(data: bytes, limits: Limits) -> Content:
             if name == "author":  # "Blum, Ada"
                 value = " ".join(reversed([part.strip() for part in value.split(",", 1)]))
             works[-1][name] = "; ".join(filter(None, [works[-1].get(name, ""), value]))
-        elif works and name and not works[-1].get(name):
+        elif works and name and not works[-1].get(name):  # of several venues and the like, the first counts
             works[-1][name] = value[:4] if name == "year" else _DOI_ADDRESS.sub("", value)
     if not works:
         raise UnreadableError("no entry of a bibliography in it (TY  - ...): export it again")

@@ -11,7 +11,7 @@ from .web_pages import read_html
 
 _DEEPEST = 10  # the most mails within each other that are read
 _WEIGHTS = {"text/plain": 2, "text/html": 1}  # HTML with twice the words has a part of the mail that plain text has not
-_REPLACED = "\ufffd"
+_REPLACED = "\ufffd"  # what a decoder writes for bytes that are not in its encoding
 _QUOTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)(?P<who>(?!>)[^\n]{1,300}(?:\n(?!>)[^\n]{1,300})?)(?=\n{1,2}>)|"
                      r"^(?P<line>-{3,} ?[^\n-]{4,60} ?-{3,})$|^>", re.MULTILINE)
 """The beginning of an earlier mail below an answer: the line that says who wrote it, or a line between dashes."""
@@ -45,7 +45,7 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
     """Yield the texts of a mail's part and its inner parts; add the names or types of unread ones to `omitted`."""
     kind, payload = part.get_content_type(), part.get_payload()
     inner_parts = [inner for inner in payload if isinstance(inner, Message)] if isinstance(payload, list) else []
-    if kind == "message/rfc822" and part.is_multipart() and depth:
+    if kind == "message/rfc822" and part.is_multipart() and depth:  # a mail inside, not too deep
         for mail in inner_parts:
             fields = (f"{name.capitalize()}: {value}" for name, value in _mail_header(mail).items())
             yield "\n".join([f"# {mail.get('subject') or 'Forwarded mail'}", "", *fields])
@@ -57,7 +57,7 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
         for inner in chosen:
             yield from _part_texts(inner, omitted, depth)
         # Files inside the forms of the text that are not chosen, such as pictures in the HTML.
-        for form in (form for form in inner_parts if form not in chosen):
+        for form in [form for form in inner_parts if form not in chosen]:
             omitted += filter(None, (file.get_filename() for file in form.walk()))
     elif part.get_content_maintype() == "multipart":  # its boundary is missing
         yield str(payload)
@@ -98,13 +98,15 @@ def _decode_detected(data: bytes) -> str:
 def _set_quoted_mail_apart(text: str) -> str:
     """Return a text with the earlier mail that it quotes under a heading, because others wrote it."""
     found = _QUOTED.search(text)
-    if found is None or not (found["line"] or (found["who"] or ":").rstrip().endswith((":", "："))):
+    if found is None:
         return text
-    writer = found["who"] or found["line"] or ""
-    name = " ".join(writer.strip("- :：").split())
-    begin = found.end() - len(writer or found[0])
-    rest = text[begin + len(writer):].strip()
-    lines = [line for line in rest.split("\n") if line.strip()]
-    if not found["line"] and sum(line.startswith(">") for line in lines) < _MOSTLY * len(lines):
+    is_answer = found["who"] is not None and not found["who"].rstrip().endswith((":", "："))  # and no "Ada wrote:"
+    introduction = found["who"] or found["line"] or ""
+    name = " ".join(introduction.strip("- :：").split())
+    begin = found.end() - len(introduction or found[0])
+    earlier_mail = text[begin + len(introduction):].strip()
+    lines = [line for line in earlier_mail.split("\n") if line.strip()]
+    is_quoted = found["line"] is not None or sum(line.startswith(">") for line in lines) >= _MOSTLY * len(lines)
+    if is_answer or not is_quoted:
         return text
-    return f"{text[:begin].rstrip()}\n\n# Earlier mail{f': {name}' if name else ''}\n\n{_MARK.sub('', rest)}"
+    return f"{text[:begin].rstrip()}\n\n# Earlier mail{f': {name}' if name else ''}\n\n{_MARK.sub('', earlier_mail)}"

@@ -27,6 +27,7 @@ _PAGE = {"_disable_config": True, "embed_stylesheet": False, "stylesheet_path": 
          "math_output": "LaTeX", "toc_backlinks": False, "footnote_references": "brackets"}
 _DIRECTIVE = re.compile(r"^[ \t]*+\.\.[ \t]++(?:\|[^|\n]{1,100}\|[ \t]++)?([\w.+:-]{1,60})::", re.MULTILINE)
 _ROLE = re.compile(r":([A-Za-z][\w.+:-]{0,60}):(?=`)|`:([A-Za-z][\w.+:-]{0,60}):")
+# What a role leads to, as <https://...> behind its words.
 _TARGET = re.compile(r"(?<!\s)\s*+<[^<>]*+>\Z")
 _PREFIXES = {"pep": "PEP ", "pep-reference": "PEP ", "rfc": "RFC ", "rfc-reference": "RFC "}
 _VERSIONS = {"versionadded": "Added in version", "versionchanged": "Changed in version",
@@ -42,7 +43,7 @@ _LEFT_OUT = "left-out"  # the class of the comments that replace what is not rea
 def read_rst(data: bytes, _: Limits) -> Content:
     """Read a file in reStructuredText."""
     fields, text = split_head(clean_text(decode(data)))
-    # Read the directives and roles that docutils does not know, too.
+    # Read the directives and roles that docutils does not know, too; it keeps them for the whole process.
     for name in {match.lower() for match in _DIRECTIVE.findall(text)}:
         if name not in en.directives or name in _SILENT | _OF_OTHER_FILES | _OF_CODE:
             directives.register_directive(name, _Unknown)
@@ -66,24 +67,24 @@ def read_rst(data: bytes, _: Limits) -> Content:
 
 
 def _write_plainly(tree: Any) -> None:
-    """Put the words of parts that docutils could not parse, of pictures and of classifiers into a document's tree."""
+    """Change a tree so that the words of its pictures and of parts that docutils could not parse are text in it."""
     for message in list(tree.findall(nodes.system_message)):
         lines = [nodes.line("", line) for block in message.findall(nodes.literal_block)
                  for line in block.astext().split("\n")]
         message.parent.replace(message, [nodes.line_block("", *lines)] if lines else [])
-    for classifier in tree.findall(nodes.classifier):
+    for classifier in tree.findall(nodes.classifier):  # as in "term : type", whose colon docutils takes away
         classifier.insert(0, nodes.Text(": "))
     for image in list(tree.findall(nodes.image)):
         words = one_line(image.get("alt", ""))
-        image.parent.replace(image, nodes.Text(words) if isinstance(image.parent, nodes.TextElement) else
-                             nodes.paragraph("", words))
+        is_in_line = isinstance(image.parent, nodes.TextElement)
+        image.parent.replace(image, nodes.Text(words) if is_in_line else nodes.paragraph("", words))
 
 
 def _read_role(name: str, rawtext: str, text: str, *_: Any) -> tuple[list[Any], list[Any]]:
-    """Return the words of a role, as docutils calls it: (nodes, messages)."""
+    """Return the words of a role without what it leads to, in the form that docutils demands: (nodes, messages)."""
     words = nodes.unescape(text)
     shown = _TARGET.sub("", words) or words
-    if shown == words:  # without a target
+    if shown == words:  # without a target, a role may add a prefix, and "~" and "!" only say how to show a name
         shown = _PREFIXES.get(name.lower(), "") + words.lstrip("~!")
     return [nodes.inline(rawtext, shown)], []
 

@@ -25,6 +25,7 @@ from . import archives
 from .archives import PASSWORD, local_name, not_of_kind, open_archive, parse_xml, words_of
 from .web_pages import read_html
 
+# What mammoth makes of Word's styles besides its own rules: titles, and lists inside lists.
 _STYLES = "\n".join(["p[style-name='Title'] => h1:fresh", *(
     f"p[style-name='List {kind} {level}'] => {' > '.join(['ul|ol > li'] * (level - 1))} > {tag} > li:fresh"
     for kind, tag in (("Bullet", "ul"), ("Number", "ol")) for level in (2, 3))])
@@ -94,9 +95,10 @@ def _remove_hidden(body: ET.Element) -> int:
 def _left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the texts that mammoth leaves out: headers and footers, comments, charts and diagrams."""
     names = sorted(archive.namelist(), key=lambda name: (len(name), name))  # by their numbers
-    margins = {words_of(parse_xml(archive, found[0]), "t"): found[1].capitalize()
-               for found in map(_MARGINS.fullmatch, names) if found}
-    for text, kind in margins.items():
+    kinds_by_text: dict[str, str] = {}  # most sections repeat the header and footer of others
+    for found in filter(None, map(_MARGINS.fullmatch, names)):
+        kinds_by_text[words_of(parse_xml(archive, found[0]), "t")] = found[1].capitalize()
+    for text, kind in kinds_by_text.items():
         if re.search(r"[^\W\d_]", text):  # a page number alone is no text
             yield f"{kind}: {text}"
     for comment in parse_xml(archive, _COMMENTS).iter(f"{_WORD}comment") if _COMMENTS in names else ():
@@ -159,7 +161,7 @@ def _mark_runs(slide: Any, omitted: Counter[str]) -> None:
         if look.get("strike", "noStrike") != "noStrike":
             omitted["struck-out text"] += 1
             text.text = ""
-        elif not look.get("baseline", "-").startswith(("-", "0")):
+        elif not look.get("baseline", "-").startswith(("-", "0")):  # above the baseline, in thousandths of a per cent
             text.text = f"{RAISED}{text.text}{END}"
 
 
@@ -206,14 +208,18 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
         if name in _META and text:
             about.setdefault(_META[name], text[:10] if "date" in name else text)
     body = next(content.iterfind("{*}body"), content)
-    counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
-    counts.update(local_name(element).split("-")[0] for element in styles.iter()
-                  if local_name(element) in _EDGES and _words(element))
-    text_styles = (style for style in chain(content.iter(), styles.iter()) if local_name(style) == "style")
-    raised = {_attribute(style, "name") for style in text_styles
-              if any(_attribute(part, "text-position").startswith(_RAISED_POSITIONS) for part in style)}
+    counts = Counter(_UNREAD[name] for name in map(local_name, body.iter()) if name in _UNREAD)
+    for element in styles.iter():
+        if local_name(element) in _EDGES and _words(element):
+            kind, _, _ = local_name(element).partition("-")  # "header-first" is a header
+            counts[kind] += 1
+    raised_styles: set[str] = set()
+    for style in chain(content.iter(), styles.iter()):
+        positions = [_attribute(part, "text-position") for part in style if local_name(style) == "style"]
+        if any(position.startswith(_RAISED_POSITIONS) for position in positions):
+            raised_styles.add(_attribute(style, "name"))
     for element in list(body.iter()):
-        _rename_to_html(element, raised)
+        _rename_to_html(element, raised_styles)
     page = ET.Element("html")
     ET.SubElement(page, "title").text = about.pop("title", "")
     page.append(body)
@@ -221,11 +227,11 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
     return Content(read.text, read.title, about, omitted=list_counts(dict(sorted(counts.items()))))
 
 
-def _rename_to_html(element: ET.Element, raised: Set[str]) -> None:
-    """Give an element of an OpenDocument file the tag of HTML; texts of the styles `raised` are raised."""
+def _rename_to_html(element: ET.Element, raised_styles: Set[str]) -> None:
+    """Change an element of an OpenDocument file into the one of HTML; notes stand in brackets in their place."""
     name = local_name(element)
     tag = _TAGS.get(name, "span")
-    if name in {"s", "tab", "line-break"}:
+    if name in {"s", "tab", "line-break"}:  # spaces
         element.text = " "
     elif name == "note":
         notes = [_words(part) for part in element if local_name(part) == "note-body"]
@@ -237,10 +243,11 @@ def _rename_to_html(element: ET.Element, raised: Set[str]) -> None:
         heading = ET.Element("h1")
         heading.text = _attribute(element, "name") if title is None else _words(title)
         element[:] = [heading, *(part for part in element if part is not title)]
-    elif name == "span" and _attribute(element, "style-name") in raised:
+    elif name == "span" and _attribute(element, "style-name") in raised_styles:
         tag = "sup"
     element.tag = tag
-    element.attrib = {html: value for span, html in _SPANS.items() if (value := _attribute(element, span))}
+    spans = {html: _attribute(element, span) for span, html in _SPANS.items()}
+    element.attrib = {html: value for html, value in spans.items() if value}
 
 
 def _words(element: ET.Element) -> str:
@@ -248,6 +255,7 @@ def _words(element: ET.Element) -> str:
 
 
 def _attribute(element: ET.Element, name: str) -> str:
+    """Return an attribute by its name without the namespace; "" if the element has none."""
     return next((value for key, value in element.attrib.items() if key.endswith(f"}}{name}")), "")
 
 
@@ -257,16 +265,19 @@ def read_epub(data: bytes, limits: Limits) -> Content:
         names = set(archive.namelist())
         if _CONTAINER not in names:
             raise UnreadableError(f"not an EPUB file (no {_CONTAINER}): export it again")
-        root = next((e.get("full-path", "") for e in parse_xml(archive, _CONTAINER).iterfind(".//{*}rootfile")), "")
+        first_file = parse_xml(archive, _CONTAINER).find(".//{*}rootfile")
+        root = first_file.get("full-path", "") if first_file is not None else ""
         package = parse_xml(archive, root)
         items = list(package.iterfind(".//{*}item"))
-        pages = {e.get("id"): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(e.get("href", ""))))
-                 for e in items if "html" in e.get("media-type", "")}
-        spine = [pages.get(e.get("idref")) for e in package.iterfind(".//{*}itemref")]
+        folder = posixpath.dirname(root)
+        pages = {item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
+                 for item in items if "html" in item.get("media-type", "")}
+        spine = [pages.get(link.get("idref")) for link in package.iterfind(".//{*}itemref")]
         # A page that occurs several times in the spine is read once.
         texts = [read_html(archive.read(name)).text for name in dict.fromkeys(spine) if name in names]
-        pictures = sum(e.get("media-type", "").startswith("image/") for e in items)
-    fields = {local_name(e): e.text or "" for e in reversed([*package.iter()]) if e.text}
+        pictures = sum(item.get("media-type", "").startswith("image/") for item in items)
+    # Of several fields of a name, the first counts, which is the last one here.
+    fields = {local_name(element): element.text for element in reversed([*package.iter()]) if element.text}
     return Content("\n\n".join(filter(None, texts)), fields.get("title", ""),
                    {_OF_BOOKS[name]: value for name, value in fields.items() if name in _OF_BOOKS},
                    omitted=list_counts({"picture": pictures}))
