@@ -91,7 +91,7 @@ def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Do
 
 
 def find_citations(documents: Documents) -> Iterator[DocumentLink]:
-    """Yield which document cites which, with the reference that has its DOI or, in a row, the words of its title."""
+    """Yield which document cites which, with the reference that has its DOI or all words of its title in order."""
     lists = [(document, table) for document, table in documents.tables(_REFERENCE_HEADER) if table.columns == COLUMNS]
     if not lists:
         return

@@ -78,7 +78,7 @@ def _entity_names(columns: GraphColumns) -> list[str]:
 
 
 def _find_name(text: str, name: str) -> int:
-    """Return where a text first has a name as whole words, or -1 if it does not."""
+    """Return where a text first has a name that is no part of a longer word or address, or -1."""
     start = text.find(name)
     while start >= 0 and (_CONTINUED_BEFORE.match(text, start - 1, start)
                           or _CONTINUED_BEHIND.match(text, start + len(name))):
@@ -195,8 +195,7 @@ class _PersonNames:
         name = self._names[entity]
         persons = set(self._full[document, normalise(name.split()[-1])].values())
         if _form_of_address(name):  # which shows the gender
-            persons = {person for person in persons
-                       if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
+            persons = {one for one in persons if {gender_of(name), gender_of(self._names[one])} != {"man", "woman"}}
         if len(persons) < 2:  # noqa: PLR2004 - there is nothing to choose
             return persons
         first, *others = sorted(persons, key=lambda person: (-self._mention_counts[person], -person))

@@ -247,8 +247,7 @@ class Ids(Mapping[str, int]):
 
 def build_ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Ids`."""
-    array = np.array([key.encode("ascii") for key in keys], "S") if keys else np.zeros(0, "S20")
-    return {name: array, **build_words(name, keys)}
+    return {name: np.array([key.encode("ascii") for key in keys], "S"), **build_words(name, keys)}
 
 
 def _hash_word(word: str) -> int:

@@ -152,7 +152,7 @@ class Database:
                           [dict(zip(names, row, strict=True)) for row in rows])
 
     def execute(self, sql: str, **values: object) -> int:
-        """Run one statement, and return the number of rows it changed; -1 if such statements change no rows."""
+        """Run one statement, and return the number of rows it changed; -1 for a kind that changes none."""
         return self.execute_many(sql, [_as_parameters(values)])
 
     def execute_many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> int:

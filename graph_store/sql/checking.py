@@ -110,7 +110,7 @@ def join_names(query: exp.Expr) -> None:
             raise SqlError(f"no table {table.sql(dialect=DIALECT)!r}: a table is named TABLE or BASE.TABLE")
         if base := table.db:
             bases.add(base.lower())
-            if not table.alias:
+            if not table.alias:  # columns name the table without its base
                 table.set("alias", exp.TableAlias(this=table.this.copy()))
             table.set("this", exp.to_identifier(f"{base}.{table.name}", quoted=True))
             table.set("db", None)
@@ -121,12 +121,13 @@ def join_names(query: exp.Expr) -> None:
 
 @_bounded_depth()
 def with_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[exp.Query, list[TableInfo]]:
-    """Return a query with the full names of its tables, and those that it reads; SqlError for an unknown one."""
+    """Return a query with a subquery for each table's name, and the tables it reads; SqlError for an unknown one."""
     query = query.copy()
     used: dict[str, TableInfo] = {}
     for node in list(query.find_all(exp.Table)):
         is_full = bool(node.catalog)  # a table of the database itself, put in by `table_source`
-        if not isinstance(node.this, exp.Identifier) or is_full or _find_cte(node) is not None:
+        is_function = not isinstance(node.this, exp.Identifier)
+        if is_function or is_full or _find_cte(node) is not None:
             continue
         if (info := tables.get(node.name.lower())) is None:
             raise unknown_table(node.name, list(tables.values()))

@@ -72,7 +72,7 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
         "begin": np.array([chunk.start for _, chunk in known], np.int32)})
     words = np.unique(np.concatenate([columns.triple_times.words, columns.value_times.words])).tolist()
     whens = [(number, *when) for number in words if (when := _read_when(columns.texts[number])) is not None]
-    read, since, until, qualifiers, is_open = [*zip(*whens, strict=True)] or [()] * 5
+    read, since, until, qualifiers, is_open = [*zip(*whens, strict=True)] or [()] * 5  # without times, empty columns
     connection.register("times", {
         "words": np.array(read, np.int32), "since": _texts(since), "until": _texts(until),
         "qualifiers": _texts(qualifiers), "is_open": np.array(is_open, bool)})

@@ -190,7 +190,7 @@ def _rows_with_cells(select: exp.Select, source: _Source, info: ColumnInfo, visi
     value = exp.column(info.name, source.alias, quoted=True)
     text = exp.column(f"{info.name}_text", source.alias, quoted=True) if info.untyped else exp.null()
     cells = {"_id": exp.column(source.column, source.alias, quoted=True), "_value": value, "_text": text}
-    named = [part for part in rows.expressions if part.find(exp.AggFunc) is None]  # conditions may have their names
+    named = [part for part in rows.expressions if part.find(exp.AggFunc) is None]  # WHERE may use their names
     rows.set("expressions", [*named, *(exp.alias_(cell, name, quoted=True) for name, cell in cells.items())])
     if visible:
         rows.set("with_", exp.With(expressions=[derived.cte.copy() for derived in visible.values()]))

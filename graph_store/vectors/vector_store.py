@@ -57,7 +57,7 @@ def chroma() -> ModuleType:
 
 @cache
 def _default_settings() -> "Settings":
-    """Return the settings of clients, which each copies and changes: to make them takes longer than to open one."""
+    """Return the settings for clients, cached because making them takes longer than opening a client."""
     return cast("Settings", chroma().config.Settings(_env_file=None, anonymized_telemetry=False))
 
 
