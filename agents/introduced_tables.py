@@ -50,17 +50,18 @@ def _title_of(column: ColumnInfo) -> str:
 def _describe_folders(metadata_of: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """Yield the fields that most documents of a folder have, such as their front matter, the largest folder first."""
     documents_of: dict[str, list[str]] = defaultdict(list)
-    for key in metadata_of:
-        file, is_record, _ = key.partition("#")  # the id of a record is that of its file, # and a number
+    for document_id in metadata_of:
+        file, is_record, _ = document_id.partition("#")  # the id of a record is that of its file, # and a number
         path = PurePosixPath(file)
-        documents_of[path.stem if is_record else path.parent.name].append(key)  # a file of records is like a folder
+        folder = path.stem if is_record else path.parent.name  # a file of records is like a folder
+        documents_of[folder].append(document_id)
     for folder, documents in sorted(documents_of.items(), key=lambda item: (-len(item[1]), item[0])):
         if len(documents) < max(_LEAST_ROWS, len(metadata_of) * _LEAST_OF_ALL):
-            return
+            return  # as all further folders are no larger
         titles: dict[str, str] = {}
         counts = Counter[str]()
-        for key in documents:
-            fields = {label_key(name): name for name, value in metadata_of[key].items()
+        for document_id in documents:
+            fields = {label_key(name): name for name, value in metadata_of[document_id].items()
                       if name != UNREAD and not is_setting(name, value)}
             titles = fields | titles  # the first spelling of a name is kept
             counts.update(fields.keys())
@@ -88,19 +89,20 @@ def _describe_lists(index: GraphIndex) -> Iterator[str]:
 
 def _describe_table(index: GraphIndex, table: TableInfo, *, is_only_document: bool) -> str:
     """Return a line for a table; "" if its header is one of its rows, or it was written as lines of fields."""
-    named = [column for column in table.columns if _title_of(column)]
-    if len(named) < _LEAST_COLUMNS or not all(map(_has_name, named)):
+    titled = [column for column in table.columns if _title_of(column)]
+    has_header = all(map(_has_name, titled))
+    if len(titled) < _LEAST_COLUMNS or not has_header:
         return ""
     result = index.sql.run(f"SELECT DISTINCT document FROM {quoted(table.name)}", most_cited=1)  # noqa: S608
     rows_per_document = table.rows / max(result.total, 1)
-    is_form_in_each_file = 1 < rows_per_document < _LEAST_ROWS
+    is_form_in_each_file = 1 < rows_per_document < _LEAST_ROWS  # two rows or so, as of a letterhead
     # A table's row begins with a bar in a text; neighbouring fields, such as those of minutes, do not.
     is_written_as_table = bool(result.citations) and result.citations[0].quote.startswith("|")
     if is_form_in_each_file or not is_written_as_table:
         return ""
     titles_of = dict(zip(index.document_ids, index.document_titles, strict=True))
     # The columns that most rows have come first; a field that one row alone has is no column.
-    titles = [column.title for column in sorted(named, key=lambda column: column.empty)
+    titles = [column.title for column in sorted(titled, key=lambda column: column.empty)
               if table.rows - column.empty > 1]
     name = _name_table(table, result, titles_of, is_only_document=is_only_document)
     return f"{name}: {table.rows:,} × {_list_columns(titles)}" if len(titles) >= _LEAST_COLUMNS else ""
@@ -119,7 +121,7 @@ def _name_table(table: TableInfo, result: SqlResult, titles_of: Mapping[str, str
         folders = {path.parent.name for path in paths}
         name = readable_name(folders.pop()) if len(folders) == 1 else ""
         kinds = "/".join(sorted({path.suffix[1:].upper() for path in paths}))
-        has_row_of_each_file = result.total == table.rows
+        has_row_of_each_file = result.total == table.rows  # then the number of rows says how many files there are
         return name if has_row_of_each_file and name else f"{name or kinds} ({result.total:,} files)"
     path = paths.pop()
     heading = table.title.removeprefix(path.stem).strip()
@@ -140,8 +142,9 @@ def _list_columns(titles: list[str]) -> str:
 
 def counting_questions(index: GraphIndex, most: int) -> list[str]:
     """Return at most `most` questions on the most frequent values of columns, all of which the tables answer."""
-    tables = sorted((table for table in index.sql.tables() if table.kind in {"documents", "records"}),
-                    key=lambda table: (table.kind != "documents", -table.rows, table.name))
+    tables = [table for table in index.sql.tables() if table.kind in {"documents", "records"}]
+    tables.sort(key=lambda table: (table.kind != "documents", -table.rows, table.name))  # fields of documents first
+
     def is_asked_about(column: ColumnInfo) -> bool:
         """Return True if a column is named in words, and neither Banyan's own nor a setting of a program."""
         is_own = column.name in OWN_FIELDS or column.title in {UNREAD, CREATED}
@@ -162,6 +165,6 @@ def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
         return ""
     if table.kind == "records":
         return phrases["rows"].format(readable_name(table.title), column.title, value)
-    if column.kind == "text":
+    if column.kind == "text":  # asks which value most documents have
         return phrases["most"].format(column.title)
     return phrases["have"].format(column.title.removesuffix("s"), value)

@@ -95,16 +95,18 @@ class Introduction(Frozen):
             first, last = self.dates
             kinds += f", of {first}" if first == last else f", from {first} to {last}"
         hidden_titles = self.documents - len(self.titles)
-        counts = [format_count(one.times, "passage") if self.counts_times
-                  else f"in {format_count(one.documents, 'document')}" for one in self.entities]
+        entities = list[str]()
+        for entity in self.entities:
+            by_documents = f"in {format_count(entity.documents, 'document')}"
+            count = format_count(entity.times, "passage") if self.counts_times else by_documents
+            entities.append(f"{entity.name} ({entity.type}, {count})")
         parts = {
             f"kind{plural}": kinds,
             f"title{plural}": "; ".join(self.titles) + (f" and {hidden_titles:,} more" if hidden_titles > 0 else ""),
             "chapters": "; ".join(self.chapters),
-            "from the text": "\n".join(f"“{one.said}” — {one.title}" for one in self.openings),
+            "from the text": "\n".join(f"“{opening.said}” — {opening.title}" for opening in self.openings),
             "tables": "\n".join(self.tables),
-            "mentioned most": ", ".join(f"{one.name} ({one.type}, {count})"
-                                        for one, count in zip(self.entities, counts, strict=True)),
+            "mentioned most": ", ".join(entities),
             "not read": "; ".join(self._unread_parts()) or "nothing: all is read",
             "try": "\n".join(self.examples)}
         if self.model:
@@ -225,7 +227,7 @@ def _chapters(text: str) -> tuple[str, ...]:
     with_text = [heading for heading, end in zip(marks, ends, strict=False) if text[heading.end:end].strip()]
     counts = Counter(heading.level for heading in with_text)
     level = min((level for level, count in counts.items() if count >= _LEAST_CHAPTERS), default=0)
-    titles = list(dict.fromkeys(in_small_letters(one.title) for one in with_text if one.level == level))
+    titles = list(dict.fromkeys(in_small_letters(heading.title) for heading in with_text if heading.level == level))
     return (*titles[:_CHAPTERS], *(["…"] if len(titles) > _CHAPTERS else []))
 
 
@@ -241,7 +243,8 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
     shown, types = list[MainEntity](), Counter[str]()
     for entity in _telling_entities(index, frequent.tolist()):
         # Of a name and its abbreviation, the more frequent one is shown.
-        is_repeated = any(_abbreviates(entity.name, one.name) or _abbreviates(one.name, entity.name) for one in shown)
+        is_repeated = any(_abbreviates(entity.name, other.name) or _abbreviates(other.name, entity.name)
+                          for other in shown)
         if not is_repeated and types[entity.type] < _OF_ONE_TYPE:
             types[entity.type] += 1
             shown.append(entity)
@@ -277,12 +280,12 @@ def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity])
     is_mostly_chinese = 2 * len(chinese_titles) > len(titles)
     phrases = phrases_for(chinese_titles[0] if is_mostly_chinese else "")  # "": in English
     if len(titles) == 1:
-        return [phrases["about_one"], *_ask_about([one.name for one in entities], 1)]
+        return [phrases["about_one"], *_ask_about([entity.name for entity in entities], 1)]
     # A name that most documents have asks for nothing in particular; and persons come last, because what is most
     # often said of them is that they were there.
-    telling = [one for one in entities if 2 * one.documents <= len(titles)]
+    telling = [entity for entity in entities if 2 * entity.documents <= len(titles)]
     telling.sort(key=lambda entity: label_key(entity.type) == "person")
-    return [phrases["about"], *_ask_about([one.name for one in telling], len(titles))]
+    return [phrases["about"], *_ask_about([entity.name for entity in telling], len(titles))]
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:

@@ -32,7 +32,7 @@ WORDS = ("river", "harbour", "mill", "bridge", "school", "market", "tower", "gar
 class SilentReasoner(RulesReasoner):
     """Looks up one relation and then gives up, as a model does, without taking time."""
 
-    reasons = True
+    can_reason = True
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
         """Return a lookup in the first round, and no answer in the second one."""

@@ -59,13 +59,14 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
             nodes[f"MERGE (n:{_COMMUNITY} {{id: row.id}})\nSET n = row"].append(
                 {"id": node, **{key: value for key, value in data.items() if key != "kind"}})
     for source, target, data in graph.edges(data=True):
-        ends, relationship = (_ENTITY, _ENTITY), f"r:{data['kind']}"
-        if data["kind"] == "triple":
-            properties, relationship = _fact_row(data), f"r:{quoted_name(data['relation'])} {{id: row.properties.id}}"
-        else:
-            properties = {"rank": data["rank"]} if "rank" in data else {}
-            ends = (_ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY, _COMMUNITY)
-        action = (f"MATCH (a:{ends[0]} {{id: row.from}})\nMATCH (b:{ends[1]} {{id: row.to}})\n"
+        source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
+        if data["kind"] == "triple":  # merged by its id, as two entities may have several of one relation
+            target_label, properties = _ENTITY, _fact_row(data)
+            relationship = f"r:{quoted_name(data['relation'])} {{id: row.properties.id}}"
+        else:  # a member or a keyword of a community
+            target_label, properties = _COMMUNITY, {"rank": data["rank"]} if "rank" in data else {}
+            relationship = f"r:{data['kind']}"
+        action = (f"MATCH (a:{source_label} {{id: row.from}})\nMATCH (b:{target_label} {{id: row.to}})\n"
                   f"MERGE (a)-[{relationship}]->(b)\nSET r = row.properties")
         edges[action].append({"from": source, "to": target, "properties": properties})
     for action, rows in [*sorted(nodes.items()), *sorted(edges.items())]:

@@ -50,7 +50,7 @@ class Reasoner(Protocol):
         """Whether it can tell doubtful pairs of entities apart at all."""
 
     @property
-    def reasons(self) -> bool:
+    def can_reason(self) -> bool:
         """Whether it judges evidence, which costs for each item; others only quote, and read more of what is ranked."""
 
     def with_instructions(self, instructions: str) -> "Reasoner":

@@ -24,7 +24,7 @@ class Fake:
     """A `Reasoner` that gives its `replies` in order and then what `reply` returns; it records what it was asked."""
 
     fingerprint = "fake"
-    reasons = True
+    can_reason = True
     resolves = False
 
     def __init__(self) -> None:

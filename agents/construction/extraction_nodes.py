@@ -179,7 +179,7 @@ class ExtractionNodes(BuildNodes):
         for chunk, extraction in zip(requests, extractions, strict=True):
             extraction_of[chunk] = extraction_of[chunk].combine(extraction)
         # A model's call that read several documents gets an id, which is stored with each extraction from it.
-        call = content_id(*requests) if work.reasoner.reasons and len(characters) > 1 else ""
+        call = content_id(*requests) if work.reasoner.can_reason and len(characters) > 1 else ""
 
         def store(kb: KnowledgeBase) -> None:
             with kb.database.transaction():

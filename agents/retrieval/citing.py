@@ -154,7 +154,7 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
     notes = [phrases_for(text)["inferred"].format(plain_text(claim.unstated))] if is_inferred(claim) else []
     statuses = [item.status for _, item in _quoted_items(claim, items)]
     is_all_superseded = bool(statuses) and all(map(_SUPERSEDED.search, statuses))
-    if quoted:
+    if quoted:  # such a claim quotes one item
         text = _show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
     elif is_all_superseded and not _SAYS_SUPERSEDED.search(claim.text):  # a reader of the claim would not know
         notes.append(f"({'; '.join(dict.fromkeys(statuses))})")
@@ -217,7 +217,7 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
             if located and is_support(located.text, claim.text, f"{item.title} {item.heading}"):
                 yield located
             continue
-        # The places of the members that the claim names, or else the first ones.
+        # A fact on many members has a place for each: cited are those that the claim names, or else the first ones.
         claim_key = _compact(claim.text)
         named = [place for place in item.places if place.member and _compact(place.member) in claim_key]
         own_place = Place(document=item.document, start=item.start, text=item.text)
@@ -229,7 +229,7 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
 
 
 def _compact(text: str) -> str:
-    """Return the form in which a name is looked for in a claim: letters and digits alone, folded."""
+    """Return a text's normalised letters and digits alone, so that punctuation and spaces do not tell names apart."""
     return _PUNCTUATION.sub("", normalise(text))
 
 

@@ -72,7 +72,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
             shown_keys.update(item.key for item in fitting.items)
             round_blocks.append(fitting)
         if isinstance(lookup, PassageLookup):
-            spare = max(share, 0)
+            spare = max(share, 0)  # the least items may have exceeded the share
     round_blocks += [Block(title=lookup, note=reason) for lookup, reason in omitted]
     return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(round_blocks))
 

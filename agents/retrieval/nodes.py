@@ -93,7 +93,7 @@ class RetrievalNodes:
         """Find passages, short cards and tables for the question, without calling a model."""
         question = state["question"]
         with self._snapshots(state) as snapshots:
-            can_reason = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls).reasons
+            can_reason = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls).can_reason
             # Without a reasoner that asks for lookups no other round needs a share of the budget.
             tokens = self._round_tokens if can_reason else self._resources.settings.context_tokens
             blocks = first_look_at(snapshots.retrievers, question, tokens, context.tools, context.switches,
@@ -112,7 +112,7 @@ class RetrievalNodes:
         """
         # Without the agent and decomposition a question may make no lookup at all (see `caps_of`).
         is_searched_first = context.agent and not context.decompose and "passage_search" in context.tools
-        if is_searched_first and (await in_thread(self._reasoner, state, context)).reasons:
+        if is_searched_first and (await in_thread(self._reasoner, state, context)).can_reason:
             judgement = Judgement(lookups=[PassageLookup(query=state["question"][:LONGEST])])
             return self._apply(state, context, "decompose", judgement, {})
         return await self._judge(state, context, "decompose", {})
@@ -173,7 +173,7 @@ class RetrievalNodes:
         """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
         with self._snapshots(state) as snapshots:
             reasoner = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls)
-        if not reasoner.reasons:  # it only quotes, so there is nothing to word
+        if not reasoner.can_reason:  # it only quotes, so there is nothing to word
             return reasoner
         # Instructions may have changed since the question began: the newest ones apply.
         with self._resources.snapshots_of(state["knowledge_base"]) as newest:
@@ -215,7 +215,7 @@ class RetrievalNodes:
         reasoner = self._reasoner(state, context)
         snapshots = leases.enter_context(self._snapshots(state))
         tools = useful_tools(snapshots.retrievers, context.tools)
-        can_look_further = reasoner.reasons and tools and self._lookups_left(state, context)
+        can_look_further = reasoner.can_reason and tools and self._lookups_left(state, context)
         return snapshots, reasoner, Inquiry(
             question=state["question"], mode=context.mode, tools=tools, rounds=tuple(state["rounds"]),
             terms=state["terms"], dropped=frozenset(state["dropped"]), is_last=not can_look_further)

@@ -40,7 +40,8 @@ class ShownClaims:
 
         If a repaired reply no longer begins with the claims that were shown, those are withdrawn first.
         """
-        if self._claims[:len(claims)] != list(claims[:len(self._claims)]):
+        common = min(len(claims), len(self._claims))
+        if list(claims[:common]) != self._claims[:common]:
             self.withdraw()
         for claim in claims[len(self._claims):]:
             sent_count = len(self._citations)

@@ -55,7 +55,7 @@ def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Sett
 class LlmReasoner(ModelCalls):
     """Implements `Reasoner` with one structured call for each step; the prompts have texts and names as fenced data."""
 
-    resolves = reasons = True
+    resolves = can_reason = True
     _instructions = ""
 
     @property

@@ -86,7 +86,7 @@ class RulesReasoner:
         return False
 
     @property
-    def reasons(self) -> bool:
+    def can_reason(self) -> bool:
         """Always False: it finds and quotes, and draws no conclusions."""
         return False
 
