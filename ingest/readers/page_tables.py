@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, pairwise, product
 from typing import NamedTuple
 
 import networkx
@@ -53,7 +53,7 @@ def _cell_text(words: Iterable[PageWord]) -> str:
     text = ""
     for line in rows_of(words):
         words_of_line = line_text(line)
-        if _HYPHENATED.search(text):
+        if _HYPHENATED.search(text):  # whether the hyphen stays is decided when all words of the file are known
             text = text[:-1] + CELL_BREAK
         elif text and not (CJK_LETTER.match(text[-1]) and CJK_LETTER.match(words_of_line)):
             text += " "
@@ -67,7 +67,7 @@ def _split_cells(lines: Iterable[TextLine], edges: Sequence[float]) -> list[Grid
     inner = edges[1:-1]
     for part in (part for line in lines for part in parts_of(line)):
         first = bisect_right(inner, part.box.x0 + NEAR)
-        is_wide = bisect_right(inner, part.box.x1 - NEAR) > first
+        is_wide = bisect_right(inner, part.box.x1 - NEAR) > first  # it ends in another column than it begins
         for word in part:
             words[bisect_right(inner, word.box.center[0]) if is_wide else first].append(word)
     return [GridCell(_cell_text(words_of_cell)) for words_of_cell in words]
@@ -95,13 +95,14 @@ def find_ruled(page: DrawnPage) -> list[FoundTable]:
 
 def _join_lines(lines: Iterable[Box]) -> list[Box]:
     """Return the horizontal lines; pieces at one height that meet are one line."""
-    level: list[Box] = []
+    horizontal: list[Box] = []
     for line in sorted(lines, key=lambda line: line.top):
-        if line.bottom == line.top and line.x1 - line.x0 >= 1:
-            height = level[-1].top if level and line.top - level[-1].top <= NEAR else line.top
-            level.append(Box(line.x0, height, line.x1, height))
+        if line.bottom == line.top and line.x1 - line.x0 >= 1:  # shorter ones are dots
+            is_level = bool(horizontal) and line.top - horizontal[-1].top <= NEAR
+            height = horizontal[-1].top if is_level else line.top
+            horizontal.append(Box(line.x0, height, line.x1, height))
     joined: list[Box] = []
-    for line in sorted(level, key=lambda line: (line.top, line.x0)):
+    for line in sorted(horizontal, key=lambda line: (line.top, line.x0)):
         if joined and joined[-1].top == line.top and line.x0 <= joined[-1].x1 + NEAR:
             joined[-1] = joined[-1]._replace(x1=max(joined[-1].x1, line.x1))
         else:
@@ -129,22 +130,24 @@ def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable |
     """Return the table with its words in its cells; None if words cross its lines or too many cells are missing."""
     lefts = sorted({edge for cell in boxes for edge in (cell.x0, cell.x1)})
     tops = sorted({edge for cell in boxes for edge in (cell.top, cell.bottom)})
-    number_at = {(row, column): number for number, cell in enumerate(boxes)  # of the cell, by the places of the grid
-                 for row in range(tops.index(cell.top), tops.index(cell.bottom))
-                 for column in range(lefts.index(cell.x0), lefts.index(cell.x1))}
-    height, width = range(len(tops) - 1), range(len(lefts) - 1)
+    number_at: dict[tuple[int, int], int] = {}  # the number of the cell at each place of the grid
+    for number, cell in enumerate(boxes):
+        rows_of_cell = range(tops.index(cell.top), tops.index(cell.bottom))
+        columns_of_cell = range(lefts.index(cell.x0), lefts.index(cell.x1))
+        number_at.update(dict.fromkeys(product(rows_of_cell, columns_of_cell), number))
+    rows, columns = range(len(tops) - 1), range(len(lefts) - 1)
     words_of = _words_of_cells(boxes, number_at, lefts, tops, words)
-    if words_of is None or len(number_at) < (1 - _MOST_HOLES) * len(height) * len(width):
+    if words_of is None or len(number_at) < (1 - _MOST_HOLES) * len(rows) * len(columns):
         return None
     cells = [GridCell(_cell_text(words_of.get(number, ()))) for number in range(len(boxes))]
-    grid = [[cells[number_at[row, column]] if (row, column) in number_at else GridCell("") for column in width]
-            for row in height]
+    grid = [[cells[number_at[row, column]] if (row, column) in number_at else GridCell("") for column in columns]
+            for row in rows]
     for number, words_of_cell in words_of.items():
         row, lines = tops.index(boxes[number].top), rows_of(words_of_cell)
         if is_single(grid[row]) and any(len(parts_of(line)) > 1 for line in lines):  # no lines between its cells
             grid[row] = _split_cells(lines, lefts)
-    fonts = [[frozenset(word.font for word in words_of.get(number_at.get((row, column), -1), ())) for column in width]
-             for row in height]
+    fonts = [[frozenset(word.font for word in words_of.get(number_at.get((row, column), -1), ())) for column in columns]
+             for row in rows]
     _mark_headers(grid, fonts)
     return FoundTable(Box(lefts[0], tops[0], lefts[-1], tops[-1]), tuple(lefts), grid,
                       frozenset(word.number for words in words_of.values() for word in words))
@@ -159,8 +162,9 @@ def _words_of_cells(boxes: Sequence[Box], number_at: Mapping[tuple[int, int], in
         if not (lefts[0] <= x < lefts[-1] and tops[0] <= y < tops[-1]):
             continue
         number = number_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
-        if number is None or not word.upright or word.box.x0 < boxes[number].x0 - _STANDS_OUT or (
-                word.box.x1 > boxes[number].x1 + _STANDS_OUT):
+        if number is None or not word.upright:
+            return None
+        if word.box.x0 < boxes[number].x0 - _STANDS_OUT or word.box.x1 > boxes[number].x1 + _STANDS_OUT:
             return None
         words_of.setdefault(number, []).append(word)
     return words_of
@@ -172,7 +176,7 @@ def _mark_headers(grid: Sequence[GridRow], fonts: Sequence[Sequence[frozenset[st
     fonts_of_row, fonts_below = frozenset().union(*fonts[top]), frozenset().union(*(
         fonts_of_cell for row in fonts[top + 1:] for fonts_of_cell in row))
     headers: Sequence[GridCell] = []
-    if fonts_below and fonts_below.isdisjoint(fonts_of_row) and all(grid[top][1:]):
+    if fonts_below and fonts_below.isdisjoint(fonts_of_row) and all(grid[top][1:]):  # a header names its columns
         headers = grid[top]
     elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
         label_fonts, value_fonts = (frozenset().union(*column) for column in zip(*fonts, strict=True))
@@ -209,17 +213,19 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
     for rules in _group_rules(lines, words) if len(lines) <= _MOST_LINES else ():
         caption, top = find_caption(words, rules[0])
         box = Box(rules[0].x0, top, rules[0].x1, rules[-1].top)
+        others = [*taken, *(table.box for table in found)]
         if any(box.x0 < other.x1 and other.x0 < box.x1 and box.top < other.bottom and other.top < box.bottom
-               for other in [*taken, *(table.box for table in found)]):
+               for other in others):  # they overlap
             continue
         heights = [rule.top for rule in rules]
-        if top < heights[0] - NEAR:  # the names of the columns stand above the first line
+        if top < heights[0] - NEAR:  # the names of the columns, between the caption and the first line
             heights.insert(0, top)
         inside = [word for word in words if box.x0 - NEAR <= word.box.center[0] <= box.x1 + NEAR
                   and box.top <= word.box.center[1] <= box.bottom]
         table = _read_table(box, heights, inside)
-        if table is not None and (caption or caption_below(words, box) or (
-                len(heights) > 2 and _has_numbers(table))):  # noqa: PLR2004 - a line below the header, too
+        # Without a caption, a line below a header and numbers show that the lines do not just frame prose.
+        has_ruled_header = len(heights) > 2  # noqa: PLR2004
+        if table and (caption or caption_below(words, box) or (has_ruled_header and _has_numbers(table))):
             found.append(table)
     return found
 
@@ -251,7 +257,10 @@ def _has_numbers(table: FoundTable) -> bool:
 
 
 def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
-    """Return the caption above a table that begins with its number, or "", and where the table begins."""
+    """Return the caption above a table, which begins with a number ("Table 3"), and the top of the table.
+
+    That is the top of the names of columns below the caption; the box's own if the caption is "", or has none below.
+    """
     above = _lines_beside(words, box, box.top - _FURTHEST, box.top)
     rows: list[TextLine] = []
     top = box.top
@@ -259,21 +268,21 @@ def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
         rows.insert(0, above.pop())
         top = rows[0].box.top
         if CAPTION.match(line_text(rows[0])):
-            lines = next((at for at, row in enumerate(rows) if at and len(parts_of(row, _WIDE)) > 1), len(rows))
-            header = rows[lines:]
-            text = _cell_text(word for row in rows[:lines] for word in row)[:_LONGEST_CAPTION]
-            return text, header[0].box.top if header else box.top
+            # The caption ends where a line has wide spaces, as the names of columns have between them.
+            end = next((at for at, row in enumerate(rows) if at and len(parts_of(row, _WIDE)) > 1), len(rows))
+            text = _cell_text(chain(*rows[:end]))[:_LONGEST_CAPTION]
+            return text, rows[end].box.top if end < len(rows) else box.top
     return "", box.top
 
 
 def caption_below(words: Iterable[PageWord], box: Box) -> str:
-    """Return the caption right below a table that begins with its number, or ""."""
+    """Return the caption right below a table, which begins with a number, or ""."""
     rows = _lines_beside(words, box, box.bottom, box.bottom + _FURTHEST)
     if not rows or rows[0].box.top - box.bottom > _CLOSE * rows[0].size or not CAPTION.match(line_text(rows[0])):
         return ""
-    last = next((at for at, (row, below) in enumerate(pairwise(rows), 1)
-                 if below.box.top - row.box.bottom > row.size / 2), len(rows))
-    return _cell_text(word for row in rows[:last] for word in row)[:_LONGEST_CAPTION]
+    end = next((at for at, (row, below) in enumerate(pairwise(rows), 1)
+                if below.box.top - row.box.bottom > row.size / 2), len(rows))  # a gap ends the caption
+    return _cell_text(chain(*rows[:end]))[:_LONGEST_CAPTION]
 
 
 def _lines_beside(words: Iterable[PageWord], box: Box, top: float, bottom: float) -> list[TextLine]:
@@ -328,13 +337,14 @@ def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float
             columns.append((begin, place))
     middles = [[part.box.center[0] for part in row] for row in rows]
     joined = columns[:1]
-    for column in columns[1:]:
-        in_both = sum(all(any(begin <= middle <= end for middle in row) for begin, end in (joined[-1], column))
-                      for row in middles)
-        if in_both <= most:  # one column, in which some rows are indented
-            joined[-1] = joined[-1][0], column[1]
+    for begin, end in columns[1:]:
+        begin_before, end_before = joined[-1]
+        in_both = [row for row in middles if any(begin <= middle <= end for middle in row)
+                   and any(begin_before <= middle <= end_before for middle in row)]
+        if len(in_both) <= most:  # one column, in which some rows are indented
+            joined[-1] = begin_before, end
         else:
-            joined.append(column)
+            joined.append((begin, end))
     return joined
 
 
@@ -346,22 +356,22 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
         shared = {at: min(right, end) - max(left, begin) for at, (begin, end) in enumerate(columns)}
         nearest = max(shared, key=shared.__getitem__)
         spans.append((part, [nearest, *(at for at, width in shared.items() if width > 0 and at != nearest)]))
-    named = Counter(span[0] for _, span in spans)
+    parts_above = Counter(nearest for _, (nearest, *_) in spans)  # the number for each column that has any
     cells = [GridCell("", is_header=True) for _ in columns]
     for part, span in spans:
-        if not is_last and len(span) > 1:
+        if not is_last and len(span) > 1:  # it stands over the names in the next row
             merged = GridCell(_cell_text(part), is_header=True)
             for at in span:
                 cells[at] = merged
             continue
-        own = [at for at in sorted(span) if at == span[0] or at not in named]
+        own = [at for at in sorted(span) if at == span[0] or at not in parts_above]  # no other part is nearest to them
         pieces = [TextLine([word]) for word in part]  # a name for each column
         if len(own) != len(part):  # a part over several columns is the name of none
             pieces = [part] if len(own) == 1 else []
         for at, piece in zip(own, pieces, strict=False):
             cells[at] = GridCell(f"{cells[at]} {_cell_text(piece)}".strip(), is_header=True)
-    if is_last and len(named) < len(columns) - 1:  # a column has no name
-        cells = [GridCell("", is_header=True) if named[at] > 1 else cell for at, cell in enumerate(cells)]
+    if is_last and len(parts_above) < len(columns) - 1:  # names are missing, so two above one column are not its own
+        cells = [GridCell("", is_header=True) if parts_above[at] > 1 else cell for at, cell in enumerate(cells)]
     return cells
 
 
@@ -373,8 +383,8 @@ def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) ->
         for at, row in enumerate(band):
             filled = [place for place, cell in enumerate(row) if cell]
             # A line goes on with the row above if it has no name and no values, and text only below other text.
-            goes_on = not row[0] and not any(is_value(row[place]) for place in filled) and (
-                at > 0 and all(joined[-1][place] for place in filled))
+            has_no_values = not row[0] and not any(is_value(row[place]) for place in filled)
+            goes_on = at > 0 and has_no_values and all(joined[-1][place] for place in filled)
             is_rest_of_name = filled == [0] and row[0][:1].islower()
             if at > 0 and (goes_on or is_rest_of_name or is_one_row):
                 joined[-1] = [GridCell(f"{above} {cell}".strip()) if cell else above

@@ -60,8 +60,9 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     heads, usual = _take_heads(layouts, pages), _usual_font(pages)
     plain = ["\n".join(map(line_text, flow_lines(page.words))) for page in pages]
     title = " ".join(_TAG.sub("", stored.get("Title", "")).split())
-    if (len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
-            or is_from_template(title, "\n".join(plain))):  # of another text, or a program wrote it by itself
+    is_of_program = _NO_TITLE.fullmatch(title) is not None or is_placeholder(title)
+    is_of_other_text = is_from_template(title, "\n".join(plain))
+    if len(title) > _LONGEST_TITLE or is_of_program or is_of_other_text:
         title = _largest_text(layouts[0], pages[0].height, usual[1], set(heads))
     recognised, unread = _recognise(data, pages, plain, limits)
     texts = _write_pages(layouts, _write_tables(layouts, title, usual), usual)
@@ -89,7 +90,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
 
 
 def _read_pages(data: bytes, limits: Limits) -> tuple[list[DrawnPage], dict[str, str], int]:
-    """Return what is on the pages of a file, at least one, the fields that it stores, and how many files it has."""
+    """Return what is on the pages of a file, at least one, the fields that it stores, and the number of attachments."""
     pages: list[DrawnPage] = []
     room = limits.file_bytes
     try:
@@ -128,7 +129,8 @@ def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[s
         if len({number for number, _ in places}) >= _FEWEST_REPEATED:
             taken |= {id(line) for _, line in places}
             last_page, line = places[-1]
-            heads |= {line_text(line): last_page} if masked not in {"#", ""} else {}  # page numbers never stand
+            if masked not in {"#", ""}:  # page numbers are no text
+                heads[line_text(line)] = last_page
     for block in (block for layout in layouts for block in layout):
         if not isinstance(block, FoundTable):
             block[:] = [line for line in block if id(line) not in taken]
@@ -138,12 +140,12 @@ def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[s
 def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
     """Return the texts of the pages: lines, tables between blank lines, and headings as in Markdown."""
     def style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
-        """Return a line's style, and whether it is a heading of references or the like, which may look like text."""
+        """Return a line's style, and True if it is a heading of references or the like, which may look like text."""
         name = line_text(line)
         return _line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
 
     pages: list[str] = []
-    back: tuple[str, float] | None = None  # the font of the heading of references or the like above
+    back_style: tuple[str, float] | None = None  # of the heading of references or the like above
     for layout in layouts:
         blocks: list[str] = []
         for block in layout:
@@ -154,10 +156,10 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
             for (style, is_back), group in groupby(block, style_and_back):
                 texts = [line_text(line) for line in group]
                 name = " ".join(texts)
-                # Below such a heading, names in a list are set in other fonts, too.
-                is_usual = len(texts) <= _MOST_LINES and _is_heading(name, style, usual) and back in {None, style}
-                if is_back or (is_usual and not CAPTION.match(name)):
-                    back = style if is_back else None
+                # Below such a heading, names in a list are set in other fonts, too, so a heading needs the same style.
+                may_be_heading = len(texts) <= _MOST_LINES and back_style in {None, style} and not CAPTION.match(name)
+                if is_back or (may_be_heading and _is_heading(name, style, usual)):
+                    back_style = style if is_back else None
                     blocks += ["\n".join(lines), f"## {name}"]
                     lines = []
                 else:
@@ -168,26 +170,33 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
 
 
 def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) -> str:
-    """Return what stands on the upper half of a page in larger letters than all else that may be a title, or ""."""
+    """Return the text in the largest letters on the upper half of a page that may be a title, or "".
+
+    A short one counts if the largest longer text, which is smaller, may be a list of its authors.
+    """
     titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
     lines = [line for line in _lines_of(layout) if line[0].upright and line.box.top < height / 2]
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line.box.top)))
-        if size < _LARGER * usual or len(text) > _LONGEST_TITLE or _NO_PAPER.search(text) or text in heads or (
-                _is_gibberish(text)):
+        is_of_journal = _NO_PAPER.search(text) is not None or text in heads
+        if size < _LARGER * usual or len(text) > _LONGEST_TITLE or is_of_journal or _is_gibberish(text):
             continue
-        if (len(text) >= _FEWEST_HAN) if has_han(text) else (len(text.split()) >= _FEWEST_WORDS):
+        is_long = len(text) >= _FEWEST_HAN if has_han(text) else len(text.split()) >= _FEWEST_WORDS
+        if is_long:
             titles.append((size, text))
         elif len(text.split()) >= _FEWEST_ABOVE_NAMES:
             short_titles.append((size, text))
     title, short_title = max(titles, key=itemgetter(0)), max(short_titles, key=itemgetter(0))
-    may_be_names = not re.search(r"(?<!\S)[a-z]+(?!\S)", title[1])  # of the authors, below a short title
+    may_be_names = not re.search(r"(?<!\S)[a-z]+(?!\S)", title[1])  # all its words have capitals
     return short_title[1] if may_be_names and short_title[0] > title[0] else title[1]
 
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
                limits: Limits) -> tuple[dict[int, str], str]:
-    """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read."""
+    """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read.
+
+    A page with broken fonts that is not recognised has the text "", so that its gibberish is not read.
+    """
     broken = {number for number, text in enumerate(plain) if _is_gibberish(text)}
     scanned = {number for number, (page, text) in enumerate(zip(pages, plain, strict=True))
                if page.pictures and not text.strip()} - broken
@@ -196,7 +205,8 @@ def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
         scans = import_module(".scans", __package__)  # imported here, because most files do not need it
         texts = dict(scans.read_pages(data, sorted(broken | scanned)))
         recognised |= {number: text for number, text in texts.items() if text is not None}
-        broken, scanned = ({number for number in unread if texts[number] is None} for unread in (broken, scanned))
+        unknown = {number for number, text in texts.items() if text is None}
+        broken, scanned = broken & unknown, scanned & unknown
         fix = f"they are in {scans.UNKNOWN_SCRIPT}, or too many: recognise their text with another program, or split it"
     notes = list[str]()
     for kind, unread in (("pages that are only pictures", scanned),
@@ -214,6 +224,7 @@ def _is_gibberish(text: str) -> bool:
         return False
     unusable = sum(unicodedata.category(character) in {"Cc", "Co", "Cn", "Cs"} or character == "\ufffd"
                    for character in characters)
+    # Letters that are mapped wrongly make words with capitals inside.
     readable = sum(len(word) for word in _WORD.findall(text) if word[1:] == word[1:].lower())
     has_rare_letters = len(_RARE_LETTERS.findall(characters)) > _RARE * len(characters)
     return unusable > max(_UNUSABLE * len(characters), readable) or has_rare_letters
@@ -296,28 +307,34 @@ def _join_parts(layouts: Sequence[Layout]) -> list[list[_Part]]:
 
 
 def _repeated_rows(page_before: Layout, parts: list[_Part], layout: Layout, table: FoundTable) -> int | None:
-    """Return how many of a table's rows repeat those above the table that it continues; None if it continues none."""
+    """Return how many rows a table repeats of the one on the page before that it continues; None if it continues none.
+
+    `parts` are those of the table before so far.
+    """
     above, first = parts[-1].table, parts[0].table
     if len(above.edges) != len(table.edges):
         return None
-    if _CONTINUED.search(table.caption):
+    if _CONTINUED.search(table.caption):  # it says so, whatever stands between the two
         return sum(all(cell.is_header for cell in row) for row in table.grid)
     has_same_columns = all(abs(edge - other) <= NEAR for edge, other in zip(above.edges, table.edges, strict=True))
     lines_after = [line for line in _lines_of(page_before) if line.box.top >= above.box.bottom]
-    lines_between = [line for line in _lines_of(layout) if line.box.bottom <= table.box.top]
-    if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_between, page_before):
+    lines_before = [line for line in _lines_of(layout) if line.box.bottom <= table.box.top]
+    # Only the foot of one page and the head of the next may stand between the two, as they do on the other page.
+    if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_before, page_before):
         return None
     captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
     head = captions + header_depth(first.grid[captions:])
     if captions < head and table.grid[:head] == first.grid[:head]:
         return head
-    has_own_header = any(all(cell.is_header for cell in row) for row in table.grid) or (
-        has_header(table.grid) and any(map(names_values, zip(*table.grid, strict=True))))
-    return None if is_single(table.grid[0]) or has_own_header else 0
+    begins_with_caption = is_single(table.grid[0])  # and so is another table
+    declares_header = any(all(cell.is_header for cell in row) for row in table.grid)
+    names_numbers = any(map(names_values, zip(*table.grid, strict=True)))  # a text is above numbers in a column
+    is_new_table = begins_with_caption or declares_header or (names_numbers and has_header(table.grid))
+    return None if is_new_table else 0
 
 
 def _is_margin(lines: list[TextLine], other: Layout) -> bool:
-    """Return True if lines are a page's header or footer: numbers, or repeated on another page but for numbers."""
+    """Return True if all lines are page numbers, or also stand on another page, with other numbers in them perhaps."""
     return set(map(mask_numbers, lines)) <= {"#", *map(mask_numbers, _lines_of(other))}
 
 
@@ -367,7 +384,9 @@ def _line_style(line: TextLine) -> tuple[str, float] | None:
 
 def _is_heading(text: str, style: tuple[str, float] | None, usual: tuple[str, float]) -> bool:
     """Return True for a short text in a bold or larger font than most of the document."""
-    if style is None or (style[1] <= _LARGER * usual[1] and (style[0] == usual[0] or style[1] < usual[1])):
+    if style is None:
         return False
-    return (len(text) <= _LONGEST_HEADING and sum(map(str.isalpha, text)) >= _FEWEST_LETTERS
+    (font, size), (usual_font, usual_size) = style, usual
+    is_set_apart = size > _LARGER * usual_size or (font != usual_font and size >= usual_size)
+    return (is_set_apart and len(text) <= _LONGEST_HEADING and sum(map(str.isalpha, text)) >= _FEWEST_LETTERS
             and not text[0].islower() and not text.endswith((*_SENTENCE_END, "-")))

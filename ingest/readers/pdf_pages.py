@@ -112,9 +112,10 @@ def read_page(page: pypdfium2.PdfPage) -> DrawnPage:
             left, bottom, right, top = drawn.get_bounds()
             if min(right - left, top - bottom) >= _SMALLEST_PICTURE:
                 pictures.add((*drawn.get_px_size(), *map(round, (left, bottom, right, top))))
-        elif drawn.type == pdfium.FPDF_PAGEOBJ_PATH and (paths := paths + 1) <= _MOST_PATHS:
-            lines += _straight_lines(drawn, shown)
-    notes = "\n".join(dict.fromkeys(filter(None, _read_notes(page))))
+        elif drawn.type == pdfium.FPDF_PAGEOBJ_PATH:
+            paths += 1
+            lines += _straight_lines(drawn, shown) if paths <= _MOST_PATHS else ()
+    notes = "\n".join(dict.fromkeys(_read_notes(page)))
     return DrawnPage(words, lines if paths <= _MOST_PATHS else [], shown.height, frozenset(pictures), notes,
                      sum(word.text.count(_UNKNOWN) for word in words))
 
@@ -127,6 +128,7 @@ class _ShownPage:
         degrees = page.get_rotation()
         self.height = top - bottom if degrees in {0, 180} else right - left
         self._radians = math.radians(degrees)
+        # Each turns the page, and puts its corner at the top left in the place (0, 0).
         matrix = {0: (1, 0, 0, -1, -left, top), 90: (0, 1, 1, 0, -bottom, -left), 180: (-1, 0, 0, 1, right, -bottom),
                   270: (0, -1, -1, 0, top, right)}[degrees]
         self.point = pypdfium2.PdfMatrix(*matrix).on_point
@@ -181,15 +183,16 @@ def _join_accents(letters: list[_Letter]) -> Iterator[_Letter]:
     for at, accent in enumerate(letters):
         if accent.text not in _ACCENTS:
             continue
-        base, widest = accent, 0.0  # the letter that the accent shares most of its width with
+        accented, widest = accent, 0.0  # the letter that the accent shares most of its width with
         for letter in letters[max(0, at - _NEAREST):at + _NEAREST + 1]:
             shared = min(letter.box.x1, accent.box.x1) - max(letter.box.x0, accent.box.x0)
             is_level = abs(letter.baseline - accent.baseline) < accent.size / 2
             if letter.text.isalpha() and is_level and shared > widest:
-                base, widest = letter, shared
-        written = unicodedata.normalize("NFC", base.text.replace("ı", "i") + _ACCENTS[accent.text])
-        if base is not accent and len(written) == 1:
-            base.text, accent.text = written, ""
+                accented, widest = letter, shared
+        # LaTeX draws an "i" without its dot below an accent.
+        written = unicodedata.normalize("NFC", accented.text.replace("ı", "i") + _ACCENTS[accent.text])
+        if accented is not accent and len(written) == 1:  # Unicode has the letter with the accent
+            accented.text, accent.text = written, ""
     right, follows_accent = -math.inf, False  # of the letter before
     for letter in letters:
         if letter.text:
@@ -274,7 +277,7 @@ def line_text(line: Sequence[PageWord]) -> str:
         if gap < _CJK_GAP and is_small and rise > _RAISED * before.size:
             text += f"{RAISED}{word.text}{END}"
         elif gap < _CJK_GAP and (is_between_cjk or (is_small and rise < 0) or word.text[0] in ".,;:)]"):
-            text += word.text
+            text += word.text  # Chinese, a lowered figure ("H2O"), or a sign that ends words
         else:
             text += f" {word.text}"
     return write_raised(text)
@@ -289,6 +292,7 @@ def rows_of(words: Iterable[PageWord]) -> list[TextLine]:
     """Return words as lines from top to bottom, whatever the order in which the file draws them."""
     rows: list[TextLine] = []
     for word in sorted(words, key=lambda word: (word.box.center[1], word.box.x0)):
+        # Where lines beside each other have different heights, the word's line may not be the last one.
         if row := next((row for row in reversed(rows[-3:]) if is_level(row[0], word)), None):
             row.append(word)
         else:
@@ -351,14 +355,15 @@ def _read_notes(page: pypdfium2.PdfPage) -> Iterator[str]:
     for at in range(pdfium.FPDFPage_GetAnnotCount(page)):
         note = pdfium.FPDFPage_GetAnnot(page, at)
         kind = pdfium.FPDFAnnot_GetSubtype(note)
-        if kind == pdfium.FPDF_ANNOT_WIDGET and page.formenv is not None:
-            form = page.formenv
-            if (pdfium.FPDFAnnot_GetFormFieldType(form, note) in _FIELDS
-                    and not pdfium.FPDFAnnot_GetFormFieldFlags(form, note) & _PASSWORD_FIELD):
-                name = (_read_wide(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, note)
-                        or _read_wide(pdfium.FPDFAnnot_GetFormFieldName, form, note).rpartition(".")[2])
-                value = _read_wide(pdfium.FPDFAnnot_GetFormFieldValue, form, note)
-                yield f"{name}: {value}" if name and value else ""
+        form = page.formenv  # None if the file has no form
+        if kind == pdfium.FPDF_ANNOT_WIDGET and form is not None:
+            is_field = pdfium.FPDFAnnot_GetFormFieldType(form, note) in _FIELDS
+            is_password = pdfium.FPDFAnnot_GetFormFieldFlags(form, note) & _PASSWORD_FIELD
+            name = (_read_wide(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, note)
+                    or _read_wide(pdfium.FPDFAnnot_GetFormFieldName, form, note).rpartition(".")[2])
+            value = _read_wide(pdfium.FPDFAnnot_GetFormFieldValue, form, note)
+            if is_field and not is_password and name and value:
+                yield f"{name}: {value}"
         elif kind not in _NOT_SHOWN and (text := _read_wide(pdfium.FPDFAnnot_GetStringValue, note, b"Contents")):
             author = _read_wide(pdfium.FPDFAnnot_GetStringValue, note, b"T")
             yield f"Comment{f' by {author}' if author else ''}: {text}"

@@ -26,7 +26,7 @@ _MOST_PAGES = 1_000  # of a file, because each has a deadline of its own
 UNKNOWN_SCRIPT = "a script that text recognition does not know (it reads Latin letters, Chinese and Japanese)"
 _PARAGRAPH = 1.4  # the distance of two lines, as a multiple of the usual one, from which another paragraph begins
 _WHOLE_LINE = 0.8  # the part of a column's width that most lines of prose fill; cells of tables do not
-_FEWEST_LINES = 3  # of a column
+_FEWEST_LINES = 3  # of a column; fewer do not show whether they fill it
 
 
 def read_image(data: bytes, limits: Limits) -> Content:
@@ -82,10 +82,10 @@ def _recognise_text(picture: Image.Image) -> str:
     if scale < 1:
         picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     found = _load_recogniser()(picture)
-    pieces = list(zip(found.txts or (), found.boxes if found.txts else (), strict=True))
+    pieces = list(zip(found.txts, found.boxes, strict=True)) if found.txts else []
     known = [(text, corners) for text, corners in pieces if _UNKNOWN_LETTERS not in text]
     unknown = len(pieces) - len(known)
-    if unknown > len(known):
+    if unknown > len(known):  # most of it would be missing
         raise UnreadableError(f"a picture of text in {UNKNOWN_SCRIPT}: recognise its text with another program")
     if unknown:
         note_doubt(f"{unknown} {'line' if unknown == 1 else 'lines'} of a picture in {UNKNOWN_SCRIPT}")
@@ -101,7 +101,8 @@ def _recognise_text(picture: Image.Image) -> str:
 
 def _upright_words(pieces: Sequence[tuple[str, np.ndarray]]) -> list[PageWord]:
     """Return pieces of lines as words where they stand once a tilted page is turned upright."""
-    tilt = median(math.atan2(y, x) for x, y in (corners[1] - corners[0] for _, corners in pieces))
+    upper_edges = [corners[1] - corners[0] for _, corners in pieces]
+    tilt = median(math.atan2(y, x) for x, y in upper_edges)
     turn_back = np.array([[math.cos(tilt), -math.sin(tilt)], [math.sin(tilt), math.cos(tilt)]])
     words: list[PageWord] = []
     for text, corners in pieces:

@@ -47,15 +47,14 @@ _THOUSANDTHS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:
     """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places."""
-    # An xls file has no parts.
-    opened = (open_archive(data, "a spreadsheet", limits) if data.startswith(archives.ZIP_MARK)
-              else zipfile.ZipFile(BytesIO(), "w"))
-    with opened as archive:
+    is_archive = data.startswith(archives.ZIP_MARK)
+    no_parts = zipfile.ZipFile(BytesIO(), "w")  # those of an xls file, which is no archive
+    with open_archive(data, "a spreadsheet", limits) if is_archive else no_parts as archive:
         return _read_sheets(data, archive, limits)
 
 
 def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Content:
-    """Read the sheets of a workbook; one that cannot be read is told, and fails the file if no other has text."""
+    """Read the sheets of a workbook; raise UnreadableError only if one cannot be read and no other has text."""
     problems = list[str]()
     data, far = _without_far_cells(data, archive, limits.table_columns)
     if far:
@@ -97,7 +96,8 @@ def _without_far_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int)
     left_out = 0
     for name in filter(_SHEET.fullmatch, archive.namelist()):
         places = [_read_place(reference.decode()) for reference in set(_REFERENCE.findall(archive.read(name)))]
-        last_row = _MOST_CELLS // max((column for _, column in places if column <= most_columns), default=1)
+        width = max((column for _, column in places if column <= most_columns), default=1)
+        last_row = _MOST_CELLS // width
         if all(row <= last_row and column <= most_columns for row, column in places):
             continue
         sheets[name] = parse_xml(archive, name)
@@ -117,7 +117,8 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
     targets = {link.get("Id"): link.get("Target", "") for link in parse_xml(archive, _WORKBOOK_LINKS)}
     parts: dict[str, str] = {}
     for sheet in parse_xml(archive, _WORKBOOK).iterfind(".//{*}sheet"):
-        target = targets.get(next((value for name, value in sheet.attrib.items() if name.endswith("}id")), ""), "")
+        link_id = next((value for name, value in sheet.attrib.items() if name.endswith("}id")), "")
+        target = targets.get(link_id, "")
         parts[sheet.get("name", "")] = target[1:] if target.startswith("/") else f"xl/{target}"
     return parts
 
@@ -125,7 +126,7 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
 def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the comments on cells and the texts of boxes."""
     names = archive.namelist()
-    threads = [name for name in names if name.startswith("xl/threadedComments/")]
+    threads = [name for name in names if name.startswith("xl/threadedComments/")]  # the old ones repeat their texts
     for name in sorted(threads or filter(_OLD_COMMENTS.fullmatch, names)):
         for element in parse_xml(archive, name).iter():
             if element.get("ref") and (text := archives.words_of(element, "t", "text")):
@@ -156,10 +157,10 @@ def _shown_rows(sheet: CalamineSheet, look: "_Look", limits: Limits, left_out: C
     values = sheet.to_python(skip_empty_area=False)
     rows = [[look.raised.get(value, value) if isinstance(value, str) else _text(value) for value in row]
             for row in values]
-    for (at, column), number_format in look.formats.items():
+    for (at, column), (format_from_zero, format_below_zero) in look.formats.items():
         value = values[at][column] if at < len(values) and column < len(values[at]) else None
         if isinstance(value, float):
-            rows[at][column] = number_format[value < 0].write(value)
+            rows[at][column] = (format_below_zero if value < 0 else format_from_zero).write(value)
     for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
         if top < len(rows) and left < len(rows[top]):
             merged = GridCell(rows[top][left])
@@ -191,7 +192,8 @@ class CellFormat(NamedTuple):
 
     def write(self, value: float) -> str:
         """Return a number as the cell shows it, such as "12.5%" or "-$1200", in plain figures."""
-        text = format(abs(Decimal(f"{value:.15g}")) * (100 if self.is_percent else 1), "f")
+        amount = abs(Decimal(f"{value:.15g}"))  # the figures that spreadsheets keep
+        text = format(100 * amount if self.is_percent else amount, "f")
         text = (text.rstrip("0").rstrip(".") if "." in text else text).zfill(self.figures)
         # Three decimals of an amount could be read as thousands: "1.125 €".
         text += "0" if (self.before or self.after) and _THOUSANDTHS.fullmatch(text) else ""
@@ -208,9 +210,10 @@ def _parse_format(code: str) -> NumberFormat | None:
     """
     sections = [_parse_section(section) for section in _SECTIONS.findall(code)[:3] if section]
     known = [section for section in sections if section is not None]
-    if len(known) < len(sections) or all(section == CellFormat() for section in known[:2]):
+    from_zero_and_below = known[:2]
+    if len(known) < len(sections) or all(section == CellFormat() for section in from_zero_and_below):
         return None
-    return known[0], known[min(1, len(known) - 1)]
+    return from_zero_and_below[0], from_zero_and_below[-1]
 
 
 def _parse_section(section: str) -> CellFormat | None:

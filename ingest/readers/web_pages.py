@@ -65,8 +65,9 @@ def read_html(data: bytes, _: object = None) -> Content:
                list_counts({"struck-out text": struck})]
     mark_tags(soup)
     main_headings = [*filter(None, map(_line, soup.find_all("h1")))]
-    has_site = len(main_headings) == 1 and re.match(re.escape(main_headings[0]) + " [-–—|·:] ", title)
-    if main_headings and (has_site or not title):
+    # A title such as "Quiet bells | Alder News" is the page's only heading and the name of the site.
+    names_site = len(main_headings) == 1 and re.match(re.escape(main_headings[0]) + " [-–—|·:] ", title)
+    if main_headings and (names_site or not title):
         title = main_headings[0]
     _write_blocks(soup, title)
     text = _SPACES.sub(" ", soup.get_text().translate(_NO_WIDTH).replace(_BAR, " | "))
@@ -108,7 +109,7 @@ def _remove_hidden_parts(soup: BeautifulSoup) -> int:
             break
         removed.update(map(id, (tag, *tag.descendants)))
         tag.replace_with(" ")
-    mains = soup.select("main, [role=main]")
+    mains = soup.select("main, [role=main]")  # all else on the page is left out, except an address in its footer
     if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2:
         footers = [tag for tag in soup.find_all("footer") if tag.select(_CONTACT) and mains[0] not in tag.parents]
         parts = [tag.extract() for tag in (mains[0], *footers)]
@@ -118,6 +119,7 @@ def _remove_hidden_parts(soup: BeautifulSoup) -> int:
 
 
 def _count_letters(tag: Tag) -> int:
+    """Return the number of characters of a tag's text without white space."""
     return len("".join(tag.get_text().split()))
 
 
@@ -172,7 +174,7 @@ def _mark_raised(soup: BeautifulSoup) -> None:
 
 
 def _read_number(tag: Tag, name: str, default: int) -> int:
-    """Return the number in an attribute of a tag."""
+    """Return the number in an attribute of a tag; the default if it has none, or one that no page would have."""
     value = str(tag.get(name) or "")
     return int(value) if value.isascii() and value.isdigit() and len(value) < _LONGEST_NUMBER else default
 
@@ -180,7 +182,7 @@ def _read_number(tag: Tag, name: str, default: int) -> int:
 def _write_blocks(soup: BeautifulSoup, heading: str) -> None:
     """Put the text of each heading, table of data and preformatted block in its place; `heading` names tables."""
     for tag in soup.find_all([*_HEADINGS, "table", "pre"]):
-        block: str | None = None
+        block = ""  # without one, as for a table of layout, the tag stays as it is
         if tag.name == "table":
             block = _read_table(tag, heading)
         elif tag.name == "pre":
@@ -210,7 +212,8 @@ def _read_table(table: Tag, heading: str) -> str:
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
     grid = read_grid(table)
-    if len(grid) <= 1 or max(map(len, grid)) <= 1 or max(len(cell) for row in grid for cell in row) > _LONGEST_CELL:
+    is_single_row_or_column = len(grid) <= 1 or max(map(len, grid)) <= 1
+    if is_single_row_or_column or max(len(cell) for row in grid for cell in row) > _LONGEST_CELL:
         return ""
     return "\n".join(grid_lines(grid, heading, _line(table.caption) if table.caption else ""))
 
@@ -220,9 +223,12 @@ def read_grid(table: Tag) -> list[list[GridCell]]:
     def read_span(cell: Tag, direction: str) -> int:
         return min(max(_read_number(cell, direction, 1), 1), _MOST_SPANNED)
 
+    def read_cell(cell: Tag) -> tuple[GridCell, int, int]:
+        text = GridCell(_cell_text(cell), is_header=cell.name == "th")
+        return text, read_span(cell, "colspan"), read_span(cell, "rowspan")
+
     rows = (row.find_all(_CELLS, recursive=False) for row in table.find_all("tr"))
-    return place_cells([(GridCell(_cell_text(cell), is_header=cell.name == "th"), read_span(cell, "colspan"),
-                         read_span(cell, "rowspan")) for cell in row] for row in rows if row)
+    return place_cells(list(map(read_cell, row)) for row in rows if row)
 
 
 def _cell_text(cell: Tag) -> str:

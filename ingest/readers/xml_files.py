@@ -44,11 +44,11 @@ def read_xml(data: bytes, limits: Limits) -> Content:
     text = decode(data, declared[1].decode() if declared else None).lstrip("\ufeff \t\r\n")
     if text.startswith("<?xml"):
         text = text.partition("?>")[2]
-    # Given to expat again, because it ignores definitions behind a reference to another file, as XML demands.
+    # The entities' texts are given to expat, which ignores definitions behind a reference to another file.
     defined = {name: html.unescape(_HTML.sub("", one or other)) for name, one, other in _DEFINED.findall(text)}
     outside = set(_USED.findall(text)) - _PREDEFINED.keys() - defined.keys()
     parser = ET.XMLParser()  # noqa: S314  # see `archives`
-    # Those of HTML are used by files without a definition, too.
+    # Files use the entities of HTML without a definition, too; those of other files are left out.
     parser.entity.update(_PREDEFINED | defined | dict.fromkeys(outside, ""))
     try:
         parser.feed(text)
@@ -100,11 +100,11 @@ def _value_of(element: ET.Element) -> object:
     """Return the words of an element, its only field, or its fields; a person's names are one: "Ida Lang"."""
     if not len(element) or _has_own_words(element):
         return _words(element)
-    if all(local_name(part).lower() in _BLOCKS for part in element):
+    if all(local_name(part).lower() in _BLOCKS for part in element):  # paragraphs and lists, such as an abstract
         return "; ".join(filter(None, (_words(part) for part in element.iter() if local_name(part).lower() in _ITEMS)))
     fields: dict[str, Any] = _fields_of(element)
     names = [name for name, value in fields.items() if name.lower().endswith("name") and isinstance(value, str)]
-    if len(names) > 1:
+    if len(names) > 1:  # such as "given-name" and "surname"
         fields = {"name": " ".join(fields.pop(name) for name in names), **fields}
     return next(iter(fields.values())) if len(fields) == 1 else fields
 
@@ -126,13 +126,14 @@ def _lines(element: ET.Element, level: int, *, is_in_prose: bool = False) -> Ite
         is_prose = any(local_name(child).lower() in _PROSE for child in element)
         if is_prose:  # its other attributes are for programs, such as the name by which links find it
             heading = next((element.attrib[name] for name in _TITLE_ATTRIBUTES if element.get(name)), "")
-            yield f"\n{'#' * min(level, _DEEPEST_HEADING)} {one_line(heading)}\n" if heading else ""
-            level += bool(heading)
+            if heading:
+                yield f"\n{'#' * min(level, _DEEPEST_HEADING)} {one_line(heading)}\n"
+                level += 1
         elif attributes := _shown_attributes(element):
             yield f"{_label(element)}: {', '.join(attributes)}"
-        below = level + any(map(_is_title, element))
+        level_below = level + any(map(_is_title, element))
         for child in sorted(element, key=_is_title, reverse=True):  # a title may stand behind what it is the title of
-            yield from _lines(child, level if _is_title(child) else below, is_in_prose=is_prose)
+            yield from _lines(child, level if _is_title(child) else level_below, is_in_prose=is_prose)
 
 
 def _leaf_lines(element: ET.Element, level: int, *, is_in_prose: bool) -> Iterator[str]:
