@@ -23,7 +23,7 @@ _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column
 _NEAR = 3
 """How many words before a noun "which" may stand."""
 _LEAST_DISTINCT, _FEW_EMPTY = 0.5, 0.1
-"""The share of different values from which texts name rows, and that of gaps up to which a column speaks of all."""
+"""The least share of different values in a column of names, and the most empty cells in one that all rows have."""
 
 
 class AskedParts:
@@ -36,10 +36,10 @@ class AskedParts:
         """Take the mentions of a reading; those that say nothing of their own are used from the start."""
         self.reading, self.table = reading, reading.table
         self.are_documents = self.table.kind == "documents"
-        last_days = {column.last for column in self.table.columns}
+        last_days = {column.last for column in self.table.columns}  # columns that only complete dates such as "May"
         self.columns = {column.name: column for column in self.table.columns if column.name not in last_days}
         self.numbering = self._numbering_columns()
-        self.rivals: dict[str, list[ColumnInfo]] = {}  # by a column of dates, others that may be meant
+        self.rivals: dict[str, list[ColumnInfo]] = {}  # by the name of a column of dates, others that may be meant
         self.mentions = list(reading.mentions)
         self.mentions = [replace(one, kind="number") if self._is_figure(one) else one for one in self.mentions]
         # "by Ada" and "the top three by mass" group nothing.
@@ -63,7 +63,8 @@ class AskedParts:
             return self.are_documents or mention.kind != "documents"
         behind = self.directly_behind(mention)
         is_before_date = mention.kind == "year" and behind is not None and behind.kind == "date"
-        return is_before_date or (mention.first > 0 and mention.words == "whose")
+        is_relative = mention.words == "whose" and mention.first > 0  # at the beginning it asks
+        return is_before_date or is_relative
 
     def use(self, *mentions: Mention | None) -> None:
         """Account for mentions."""
@@ -130,7 +131,10 @@ class AskedParts:
         return [column for column in self.columns.values() if fits(column, kind)]
 
     def dates(self) -> list[ColumnInfo]:
-        """Return the columns of dates that a question may mean that names none: of when something was made, those."""
+        """Return the columns of dates that a question without the name of one may mean.
+
+        Of documents these are dates that half of them have. If nearly all have one alone, the others are its `rivals`.
+        """
         dates = self.columns_of("date")
         if not self.are_documents:
             return dates
@@ -138,10 +142,10 @@ class AskedParts:
         if self.has("made") or any(one.name == "age" for one in self.mentions):
             labels = frozenset().union(*lexicon().labels["made"])
             dates = [column for column in dates if labels.issuperset(keys_of(column.title))]
-        full = [column for column in dates if column.empty <= _FEW_EMPTY * self.table.rows]
-        if len(dates) > len(full) == 1:
-            self.rivals[full[0].name] = [column for column in dates if column != full[0]]
-            return full
+        nearly_full = [column for column in dates if column.empty <= _FEW_EMPTY * self.table.rows]
+        if len(dates) > len(nearly_full) == 1:
+            self.rivals[nearly_full[0].name] = [column for column in dates if column != nearly_full[0]]
+            return nearly_full
         return dates
 
     def _numbering_columns(self) -> list[ColumnInfo]:
@@ -152,7 +156,7 @@ class AskedParts:
             keys_of(column.title) in self.reading.heads or is_kind_of("number_word", column.name))]
 
     def naming_columns(self) -> list[ColumnInfo]:
-        """Return the columns whose texts tell rows apart."""
+        """Return the columns that name a row: what rows are called, titles, or the first of mostly unique texts."""
         heads = [self.column_of(mention) for mention in self.mentions if mention.is_head][:1]
         if self.are_documents:
             titles = [self.columns[name] for name in ("document", "title") if name in self.columns]
@@ -180,10 +184,10 @@ class AskedParts:
     def asks(self, mention: Mention) -> bool:
         """Return True if "which" or "what" stands before a mention, with at most two words between."""
         # Values and their genitive may stand between, too: "list Ada Blum's drafts".
-        inside = {at for one in self.mentions if one.kind == "value" for at in range(one.first, one.last)}
+        in_values = {at for one in self.mentions if one.kind == "value" for at in range(one.first, one.last)}
         before = [word.folded for at, word in enumerate(self.reading.words[:mention.first])
-                  if at not in inside and word.folded != "s"][-_NEAR:]
-        behind = [word.folded for word in self.reading.words[mention.last:mention.last + 2]]
+                  if at not in in_values and word.folded != "s"][-_NEAR:]
+        behind = [word.folded for word in self.reading.words[mention.last:mention.last + 2]]  # Chinese asks behind
         return not listed_words("asking").isdisjoint(before) or behind in (["是", "哪"], ["有", "哪"])
 
     def _is_superlative(self, mention: Mention) -> bool:
@@ -198,14 +202,15 @@ class AskedParts:
         noun = self.noun_after(counts[0]) if counts else None
         # "Of the proposals by Ada, how many are final?"
         noun = noun or next(filter(self.is_rows, self.mentions), None)
-        if noun is not None and noun.kind == "row_nouns":
+        if noun is not None and noun.kind == "row_nouns":  # "how many rows"
             return True
         if has_own_counts(self.table) and not (noun is not None and noun.is_head):
-            return False
-        if noun is None:  # "How many did Ada Blum write?" is asked of documents
+            return False  # a table of cases by day is asked for the cases
+        if noun is None:
             behind = {word.folded for count in counts for word in self.reading.words[count.last:count.last + 1]}
+            # "How many did Ada Blum write?" is asked of documents.
             counts_deeds = self.are_documents and not listed_words("auxiliaries").isdisjoint(behind)
-            return not counts or counts_deeds or any(
+            return not counts or counts_deeds or any(  # "Of those by Ada, how many?"
                 other.kind in {"value", "quoted"} for other in self.before(counts[0]))
         if noun.kind == "people":
             return any(keys_of(column.title) in lexicon().labels["person"] for column in self.table.columns)
@@ -218,25 +223,26 @@ class AskedParts:
         for other in self.after(mention):
             if other.kind == "column" and self._is_predicate(other, noun):
                 break
-            is_lead = other.words in listed_words("before nouns" if noun is None else "inside nouns")
+            leads_to_noun = other.words in listed_words("before nouns" if noun is None else "inside nouns")
+            is_before_noun = noun is None and other.kind in {"date", "number"}  # "how many 2019 papers"
             if other.kind in _NOUNS:
                 noun = other
-            elif not (is_lead or other.kind == "distinct" or (noun is None and other.kind in {"date", "number"})):
+            elif not (leads_to_noun or other.kind == "distinct" or is_before_noun):
                 break
         return noun
 
     def _is_predicate(self, column: Mention, noun: Mention | None) -> bool:
         """Return True if a column's words say something of the noun before them instead of belonging to it."""
-        # So do "proposals owned", "women died" and 提案的状态是, unlike "proposal authors".
         if noun is None:
-            return self.may_be(column, "date")
-        is_whole = noun.words.endswith("s") or self.following(column, "value", gap=1) is not None
-        return column.words.endswith("ed") or (self.is_rows(noun) and is_whole)
+            return self.may_be(column, "date")  # "how many published" has a verb, no noun
+        # "proposals owned", "women died" and 提案的状态是 say something, "proposal authors" is one noun.
+        is_noun_complete = noun.words.endswith("s") or self.following(column, "value", gap=1) is not None
+        return column.words.endswith("ed") or (self.is_rows(noun) and is_noun_complete)
 
     def is_deed(self, mention: Mention) -> bool:
-        """Return True for a verb that says what an author does: "wrote", "contributed"."""
-        return mention.kind == "column" and keys_of(mention.text) not in lexicon().labels["author"] and self.may_be(
-            mention, "author")
+        """Return True for a verb that says what an author does: "wrote", which may mean a column of authors."""
+        is_noun = keys_of(mention.text) in lexicon().labels["author"]
+        return mention.kind == "column" and not is_noun and self.may_be(mention, "author")
 
     def asks_for_deeds(self) -> bool:
         """Return True for "What did Ada Blum write?", which asks for rows."""

@@ -38,11 +38,11 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
                      r"(?:numbers?|counts?|names?|figures?|titles?)?"
                      r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
-_MOST_SHOWN = 20
+_MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all
 _MOST_TIED = 5
 """How many may share the first place: of more, none is the one that a question asks for."""
 _ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
-_LONGEST_QUESTION = 500
+_LONGEST_QUESTION = 500  # characters; a longer text says more than a query
 _WORKS = (r"(?:[ ](?:of[ ](?:these|the)|the|other|papers?|documents?|articles?|works?|studies|publications?|files?))"
           r"{0,4}+")
 _ASKS = rf"(?:which|what|who|how many|list|show|name){_WORKS}"
@@ -97,8 +97,8 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     values: dict[str, list[FoundValue]] = defaultdict(list)
     for value in index.sql.find_values(value_queries(question)):
         values[value.table].append(value)
-    own_names = {word for title in index.sql.titles.get("documents", ()) for word in keys_of(title)}
-    kinds = {"documents", "records"} if own_names.isdisjoint(keys_of(question)) else {"documents"}
+    words_for_documents = {word for title in index.sql.titles.get("documents", ()) for word in keys_of(title)}
+    kinds = {"documents", "records"} if words_for_documents.isdisjoint(keys_of(question)) else {"documents"}
     tables = sorted((table for table in index.sql.tables() if table.rows and table.kind in kinds),
                     key=lambda table: (-table.rows, table.kind == "documents"))
     if not (answers := list(_answers(index, tables, question, values))):
@@ -136,15 +136,19 @@ def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: 
         return plan
     statuses = "; ".join(f"without {document}, {index.versions.status(document, is_later=True)}"
                          for document in documents)
-    sql, folded, *others = (without_documents(query, table.name, documents) if query else ""
-                            for query in (plan.sql, plan.folded, *plan.others))
-    return replace(plan, sql=sql, folded=folded, others=tuple(others), understood=f"{plan.understood} ({statuses})")
+
+    def restrict(query: str) -> str:
+        return without_documents(query, table.name, documents) if query else ""
+
+    return replace(plan, sql=restrict(plan.sql), folded=restrict(plan.folded), others=tuple(map(restrict, plan.others)),
+                   understood=f"{plan.understood} ({statuses})")
 
 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
-    """Run a plan; None if its rows leave open which of them answer. Raises UnclearError if there are none."""
+    """Run a plan; None if its rows, or those of another sense, leave open which answer; UnclearError without rows."""
     result = index.sql.run(plan.sql)
-    if any(index.sql.run(other).rows != result.rows for other in {*plan.others} - {plan.sql}):
+    has_other_answer = any(index.sql.run(other).rows != result.rows for other in {*plan.others} - {plan.sql})
+    if has_other_answer:
         return None
     if plan.folded and (folded := index.sql.run(plan.folded)).rows != result.rows:
         result, plan = folded, replace(plan, sql=plan.folded)
@@ -154,13 +158,14 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     shown = _answering_rows(plan, rows)
     if not shown:
         return None
-    columns = {column.name: column.unit for column in table.columns}
-    units = [unit or columns.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
-    short = _short(shown, units, "%" * plan.percent)
-    if len(result.columns) == 1 and result.columns[0].startswith("count of"):
+    unit_of = {column.name: column.unit for column in table.columns}
+    units = [unit or unit_of.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
+    short = _short_answer(shown, units, "%" if plan.percent else "")
+    is_count = len(result.columns) == 1 and result.columns[0].startswith("count of")
+    if is_count:
         if short == "0" and any(first.kind == second.kind == "value" and first.last == second.first
                                 for first, second in pairwise(reading.mentions)):
-            return None  # two words that both found a condition may be one name
+            return None  # two neighbouring words, each taken for a value, may be one name
         # The other rows that have no value in the columns on which the count rests.
         counts = {title: index.sql.run(sql).rows[0][0] for title, sql in plan.lacking.items()}
         lacking = ", ".join(f"{count} without {title}" for title, count in counts.items() if count)
@@ -180,7 +185,7 @@ def _answering_rows(plan: Plan, rows: Sequence[tuple[object, ...]]) -> Sequence[
     return tied if plan.shown == 1 and len(tied) <= _MOST_TIED else []
 
 
-def _short(rows: Sequence[Sequence[object]], units: Sequence[str], percent: str) -> str:
+def _short_answer(rows: Sequence[Sequence[object]], units: Sequence[str], percent: str) -> str:
     """Return rows as a short answer: "Alba: 3; Bora: 2"."""
     texts = dict.fromkeys(f"{_row_text(row, units)}{percent}" for row in rows[:_MOST_SHOWN])
     more = f"; … ({len(rows)})" if len(rows) > _MOST_SHOWN else ""
@@ -188,7 +193,7 @@ def _short(rows: Sequence[Sequence[object]], units: Sequence[str], percent: str)
 
 
 def _row_text(row: Sequence[object], units: Sequence[str]) -> str:
-    """Return a row as its first cell and the others."""
+    """Return a row as its first cell and the others that have a value: "Alba: 3, 4"."""
     cells = [show_value(value, unit) for value, unit in zip(row, units, strict=True) if value is not None]
     if row[0] is None and len(row) > 1:  # rows of a group without a name
         cells.insert(0, NONE)
@@ -209,7 +214,8 @@ def _ask_citations(index: GraphIndex, question: str) -> AskedQuery | None:
     known, wanted, words = ("tail", "head", "cite") if citing else ("head", "tail", "are cited by")
     if match is None or not any(table.title == CITES for table in index.sql.tables()):
         return None
-    if not (name := _find_document(index, known, next(filter(None, match.groups())))):
+    words_for_document = next(filter(None, match.groups()))  # each form of the question has a group of its own
+    if not (name := _find_document(index, known, words_for_document)):
         return None
     sql = f'SELECT "{wanted}" AS document FROM {CITES} WHERE "{known}" = {literal(name)} ORDER BY "{wanted}"'  # noqa: S608
     result = index.sql.run(sql)

@@ -34,10 +34,7 @@ def _change_items(blocks: Iterable[Block], change: Callable[[Passage], Passage])
 
 
 def _mark_version(versions: Versions, outdated: Set[str], item: Passage) -> Passage:
-    """Return an item with what became of its document; as it is if a document in force supports it as well.
-
-    A passage is marked also if its document is only amended. `outdated` are the documents not in force for a question.
-    """
+    """Return an item with what became of its documents; unless it is a passage, only if none of them is in force."""
     documents = _documents_of(item)
     if not documents:
         return item
@@ -51,10 +48,7 @@ def _mark_version(versions: Versions, outdated: Set[str], item: Passage) -> Pass
 
 
 def _mark_trust(versions: Versions, current: Sequence[Passage], item: Passage) -> Passage:
-    """Return an item with a mark if a more trusted document has one of its kind that fits the question about as well.
-
-    `current` are the items of all blocks that are in force.
-    """
+    """Return an item with a mark if a more trusted document has a current one of its kind that scores about as much."""
     documents = [document for document in _documents_of(item) if document in versions.trust]
     if not documents or item.is_outdated:
         return item

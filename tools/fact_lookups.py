@@ -148,11 +148,7 @@ def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
 
 def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
                 ) -> tuple[list[tuple[str, _Path]], bool]:
-    """Search for chains breadth first; no chain visits an entity twice.
-
-    Returns:
-        The chains with their start, the shortest first, and whether a bound of the search may have hidden others.
-    """
+    """Search for chains breadth first, no entity twice; return (start, path)s, and whether a bound may hide others."""
     # Unfinished chains: (start, last entity, all entities, path).
     unfinished: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
     paths = list[tuple[str, _Path]]()

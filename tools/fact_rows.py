@@ -186,10 +186,7 @@ def fit_lines(items: Sequence[Passage], tokens: int, at_least: int = 1) -> tuple
 
 
 def fit_block(block: Block, tokens: int, at_least: int = 1) -> Block:
-    """Return a block with the first items that fit a budget; it says how many were left out, of which relations.
-
-    The first `at_least` items are in it even if they exceed the budget, unless that is 0.
-    """
+    """Return a block with the first items that fit a budget, at least some if it is above 0, and what is left out."""
     shown, left = fit_lines(block.items, tokens, at_least) if tokens > 0 else ([], len(block.items))
     if not left:
         return block

@@ -82,10 +82,7 @@ def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]
 
 
 def _quote(document: str, text: str, at: int) -> Place:
-    """Return the sentence around a character, without a mark such as "- "; of a long one `_LONGEST_QUOTE` characters.
-
-    These are its first, or begin a little before the character if it stands far behind.
-    """
+    """Return the sentence around a character; of a long one its beginning, or a part from a little before that."""
     block_start = text.rfind("\n\n", 0, at) + 1
     block_end = text.find("\n\n", at)
     spans = split_sentences(text[block_start:block_end if block_end >= 0 else len(text)])

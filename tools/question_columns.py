@@ -23,7 +23,7 @@ def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:
 
 
 def fits(column: ColumnInfo, kind: AskedKind) -> bool:
-    """Return True for a column of a kind; years, authors, makers and persons are told by its label, or its values."""
+    """Return True for a column of a kind: by its cells, by its label, or of persons also by its frequent values."""
     keys, labels = keys_of(column.title), lexicon().labels
     match kind:
         case "year":
@@ -36,8 +36,9 @@ def fits(column: ColumnInfo, kind: AskedKind) -> bool:
             return not labels["owner"].isdisjoint((key,) for key in keys)
         case "person":
             values = [bare_name(value) for value, _ in column.frequent]
-            return keys in labels["owner"] | labels["person"] or (bool(values) and all(
-                value[:1] == "@" or ("://" not in value and may_be("person", value)) for value in values))
+            are_people = bool(values) and all(
+                value[:1] == "@" or ("://" not in value and may_be("person", value)) for value in values)
+            return keys in labels["owner"] | labels["person"] or are_people
         case _:
             return column.kind == kind
 
@@ -59,10 +60,10 @@ def unit_of_column(column: ColumnInfo) -> str:
 def columns_of_measure(table: TableInfo, name: str) -> list[ColumnInfo]:
     """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
     measure = lexicon().measures[name]
-    labels = [keys_of(label) for label in measure["labels"].split(", ")]
+    labels = [f" {' '.join(keys_of(label))} " for label in measure["labels"].split(", ")]
     numbers = [column for column in table.columns if column.kind == "number"]
-    named = [column for column in numbers if (keys := keys_of(column.title)) and any(
-        keys[at:at + len(label)] == label for label in labels for at in range(len(keys)))]
+    # The words of a label as a run of whole words.
+    named = [column for column in numbers if any(label in f" {' '.join(keys_of(column.title))} " for label in labels)]
     return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
 
 
@@ -74,21 +75,21 @@ def columns_in_unit(table: TableInfo, unit: str) -> list[ColumnInfo]:
 
 
 def figure_in(column: ColumnInfo, number: Mention) -> str:
-    """Return a number that a question says in the unit of a column."""
+    """Return a number that a question says, in the unit of a column; raise UnclearError if it cannot be in that."""
     figure, _, unit = number.name.partition(" ")
     if keys_of(unit) and set(keys_of(unit)) <= set(keys_of(column.title)):
         unit = ""  # "more than 3 years" of years of service
-    # A number without a unit is of none that has others: two hours are not "2" in a column of durations.
-    is_bare = not unit_of_column(column) and all(
-        unit not in measure["units"] for measure in lexicon().measures.values())
-    converted = float(figure) if is_bare else convert(float(figure), unit, unit_of_column(column))
+    # In a column without a unit, two hours are not "2", but two of what is no measure's unit are.
+    is_measured = any(unit in measure["units"] for measure in lexicon().measures.values())
+    needs_no_unit = not unit_of_column(column) and not is_measured
+    converted = float(figure) if needs_no_unit else convert(float(figure), unit, unit_of_column(column))
     if converted is None:
         raise UnclearError(number)
     return f"{converted:.10g}"
 
 
 def written_column(table: TableInfo, column: ColumnInfo) -> str:
-    """Return the column with the cells of one as written, where it lacks some or has only their days."""
+    """Return the column NAME_text with a column's cells as written if that lacks some or completes dates; else it."""
     name = f"{column.name}_text"
     is_partial = column.untyped or column.last
     return name if is_partial and any(other.name == name for other in table.columns) else column.name

@@ -12,8 +12,8 @@ from .question_measures import Condition, MeasureReader
 from .question_words import Mention, keys_of, listed_words
 from .table_mentions import rarely_filled
 
-_FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns", "column"})
-_BESIDE_VALUES = frozenset({"or", "column", "value", *SKIPPED})
+_FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns", "column"})  # what may be a folder's name, too
+_BESIDE_VALUES = frozenset({"or", "column", "value", *SKIPPED})  # what may stand between values of one list
 
 
 class ConditionReader(MeasureReader):
@@ -26,11 +26,11 @@ class ConditionReader(MeasureReader):
         """
         conditions = [*self._numbers(), *self._dates(), *self._presence(), *self._values(), *self._truths(),
                       *self._in_folder(folders)]
-        single = [condition.column for condition in conditions if condition.values and not condition.is_negative
-                  and self._parts.columns[condition.column].kind != "list"]
-        missing = {condition.column for condition in conditions if condition.sql.endswith(" IS NULL")}
-        others = {condition.column for condition in conditions if not condition.sql.endswith(" IS NULL")}
-        if len(set(single)) < len(single) or missing & others:
+        one_valued = [condition.column for condition in conditions if condition.values and not condition.is_negative
+                      and self._parts.columns[condition.column].kind != "list"]
+        empty = {condition.column for condition in conditions if condition.sql.endswith(" IS NULL")}
+        filled = {condition.column for condition in conditions if not condition.sql.endswith(" IS NULL")}
+        if len(set(one_valued)) < len(one_valued) or empty & filled:
             raise UnclearError(self._parts.table.name)  # "are open, and closed", "without a rating of 5"
         return sorted(conditions, key=lambda condition: condition.first)
 
@@ -58,7 +58,7 @@ class ConditionReader(MeasureReader):
         columns, groups = list[str](), list[list[Mention]]()  # the names of columns, and mentions of their values
         for mention in self._parts.unused("value", "quoted"):
             if not mention.columns:
-                continue
+                continue  # a quote that is no value
             column = self._value_column(mention)
             if self._is_of_labels(mention):
                 self._parts.use(mention)
@@ -81,8 +81,8 @@ class ConditionReader(MeasureReader):
     def _check_kind(self, value: Mention) -> None:
         """Raise UnclearError for a value that may be what all rows are called: "podcast episodes in this folder"."""
         behind = self._parts.directly_behind(value)
-        says_place = any(word.folded in listed_words("wholes") for word in self._parts.reading.words)
-        if says_place and behind is not None and self._parts.is_rows(behind):
+        names_whole = any(word.folded in listed_words("wholes") for word in self._parts.reading.words)  # "this folder"
+        if names_whole and behind is not None and self._parts.is_rows(behind):
             raise UnclearError(value)
 
     def _is_listed(self, last: Mention, mention: Mention) -> bool:
@@ -100,12 +100,12 @@ class ConditionReader(MeasureReader):
     def _value_column(self, mention: Mention) -> str:
         """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
         if self._is_event(mention):
-            raise UnclearError(mention)
+            raise UnclearError(mention)  # no cell tells of it
         names = mention.columns
         listed = [other for other in self._parts.mentions if other.kind == "value" and set(other.columns) & set(names)
                   and self._is_listed(*sorted((mention, other), key=lambda one: one.first))]
         named = self._named_beside(mention, [mention]) or self._named_beside(mention, listed)
-        if len(names) > 1 and not named and self._is_genitive(mention):
+        if len(names) > 1 and not named and self._is_genitive(mention):  # "proposals of Ada" are those that she owns
             named = {name for name in names if fits(self._parts.columns[name], "owner")}
         if not named and self._parts.are_documents:
             # Of a field that few have, the other documents say nothing.
@@ -117,15 +117,14 @@ class ConditionReader(MeasureReader):
 
     def _is_event(self, value: Mention) -> bool:
         """Return True if a value is said as a deed or by a doer: "rejected by Ada", "did she reject"."""
-        before, behind = self._parts.before(value)[:2], self._parts.directly_behind(value)
+        before, behind = self._parts.before(value)[:2], self._parts.directly_behind(value)  # the nearest first
         words = [one.words for one in before]
-        auxiliaries = listed_words("auxiliaries")
         if words[:1] == ["into"] or (words[:1] == ["by"] and before[-1].kind == "value"):
-            return True  # "made into films"
-        is_of_auxiliary = words[:1] != [] and words[0] in auxiliaries
-        if any(one.kind == "who" for one in before[:2 if is_of_auxiliary else 1]):
-            return True  # "Who adopted the most?"
-        if not is_of_auxiliary or behind is None:
+            return True  # "made into films", "rejected by Ada"
+        follows_auxiliary = not listed_words("auxiliaries").isdisjoint(words[:1])
+        if any(one.kind == "who" for one in before[:2 if follows_auxiliary else 1]):
+            return True  # "Who adopted the most?", "Who has adopted the most?"
+        if not follows_auxiliary or behind is None:
             return False
         # "did Ada Blum finish in 2018" says what authors do not do with their documents.
         is_of_reader = self._parts.are_documents and self._parts.may_be(value, "author") and any(
@@ -169,6 +168,7 @@ class ConditionReader(MeasureReader):
                 raise UnclearError(only_one)
         self._absorb(column.name, mentions[0], mentions[-1])
         links = [one for one in self._parts.between(mentions[0], mentions[-1]) if one.kind == "or"]
+        # Of a word that is in many values, the word is shown.
         shown = [f"…{mention.text}…" for mention in mentions] if len(values) > 2 * len(mentions) else values
         text = f"{column.title} is {' or '.join(shown)}"
         otherwise = "" if only_one else self._other_sense(column, mentions, values, has_or=bool(links))
@@ -204,8 +204,8 @@ class ConditionReader(MeasureReader):
         conditions = []
         for mention in self._parts.unused("missing", "present", "have"):
             before, after = self._beside(mention, mention)
-            precedes_name = mention.words.split()[0] in listed_words("before missing")
-            beside = after if precedes_name or before is None or before.is_head else before
+            precedes_name = mention.words.split()[0] in listed_words("before missing")  # "without a rating"
+            beside = after if precedes_name or before is None or before.is_head else before  # "the rating is missing"
             if mention.kind == "have":
                 self._parts.use(mention)
                 beside = self._parts.following(mention, "column", gap=0)
@@ -224,7 +224,7 @@ class ConditionReader(MeasureReader):
         # What is written as "unknown" is no empty cell.
         written = [value for value, _ in column.frequent if value.casefold() == mention.words.rpartition(" ")[2]]
         values = written if is_missing else []
-        negation = "not " * is_missing
+        negation = "not " if is_missing else ""
         name = quoted(written_column(self._parts.table, column))
         sql, text = f"{name} IS {'' if is_missing else 'NOT '}NULL", f"{column.title} is {negation}given"
         if values:
@@ -238,13 +238,14 @@ class ConditionReader(MeasureReader):
 
 
 def _alike(columns: Sequence[ColumnInfo]) -> list[ColumnInfo]:
-    """Return the columns that seem to divide all rows alike: a show by its name and by its slug."""
-    whole = [column for column in columns if column.kind == "text" and 0 < column.distinct == len(column.frequent)]
-    counts = [[count for _, count in column.frequent] for column in whole]
-    return [column for column, own in zip(whole, counts, strict=True) if own == counts[0]] if len(whole) > 1 else []
+    """Return the columns that seem to divide all rows alike, as the same counts show: a show's name and its slug."""
+    listed = [column for column in columns if column.kind == "text" and 0 < column.distinct == len(column.frequent)]
+    counts = [[count for _, count in column.frequent] for column in listed]
+    return [column for column, own in zip(listed, counts, strict=True) if own == counts[0]] if len(listed) > 1 else []
 
 
 def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:
+    """Return the condition that a column has one of some values."""
     name = quoted(column.name)
     if column.kind == "list":
         return " OR ".join(f"list_contains({name}, {literal(value)})" for value in values)
@@ -257,10 +258,10 @@ def _wider_sql(column: ColumnInfo, said: str, values: Sequence[str]) -> str:
     Whether "adopted" is "Adopted and implemented" as well, or "Ada Blum" is in "Ada Blum (editor)", must not matter.
     """
     is_name = " " in said and said.istitle()
-    said = said if is_name else min(values, key=len)  # "Draft" of "drafts"
     if not (is_name or column.kind == "text"):
         return ""  # the tag "science" is not "science fiction"
-    pattern = literal(rf"(?i)\b{re.escape(said)}\b")
+    words = said if is_name else min(values, key=len)  # "Draft" of "drafts"
+    pattern = literal(rf"(?i)\b{re.escape(words)}\b")
     if column.kind == "list":
         return f"len([one FOR one IN {quoted(column.name)} IF regexp_matches(one, {pattern})]) > 0"
     return f"regexp_matches({quoted(column.name)}, {pattern})"

@@ -77,22 +77,24 @@ class MeasureReader:
 
     def _condition(self, column: ColumnInfo, sql: str, text: str, *said: Mention | None, otherwise: str = "",
                    values: Sequence[str] = ()) -> Condition:
-        """Return what some mentions say of a column; use them, and a negation before them."""
+        """Return the condition that some mentions (`said`) state; use them, and a "not" before them that negates it."""
         mentions = sorted((mention for mention in said if mention is not None), key=lambda mention: mention.first)
         self._parts.use(*mentions)
         negation = next((one for one in self._parts.before(mentions[0]) if one in self._parts.unused("not")), None)
-        if negation is not None and all(one.kind in {*SKIPPED, "column", "unit"}
+        if negation is not None and any(one.kind not in {*SKIPPED, "column", "unit"}
                                         for one in self._parts.between(negation, mentions[0])):
+            negation = None  # it belongs to the words between
+        if negation is not None:
             self._parts.use(negation)
             sql = f"NOT ({sql})"
             text = text.replace(" is ", " is not ", 1) if " is " in text else f"not {text}"
             otherwise = f"NOT ({otherwise})" if otherwise else ""
             # A document without a field does not have a value of it; of a bird without a sex, nobody knows.
             if values and (column.kind == "list" or self._parts.are_documents):
-                sql, otherwise = (f"{quoted(column.name)} IS NULL OR {one}" if one else "" for one in (sql, otherwise))
-        else:
-            negation = None  # it belongs to other words
-        sql, otherwise = (f"({one})" if " OR " in one else one for one in (sql, otherwise))
+                is_empty = f"{quoted(column.name)} IS NULL"
+                sql, otherwise = f"{is_empty} OR {sql}", f"{is_empty} OR {otherwise}" if otherwise else ""
+        sql = f"({sql})" if " OR " in sql else sql  # conditions are joined by AND
+        otherwise = f"({otherwise})" if " OR " in otherwise else otherwise
         return Condition(column.name, sql, text, mentions[0].first, mentions[-1].last, tuple(values),
                          is_negative=negation is not None, otherwise=otherwise)
 
@@ -120,18 +122,18 @@ class MeasureReader:
             named, column = found
             self._absorb(column.name, first, last)
             if sign is None:
-                exactly, comparison = self._parts.preceding(number, "only", gap=0), f"= {number.name}"
+                only_word, comparison = self._parts.preceding(number, "only", gap=0), f"= {number.name}"
             else:
                 self._parts.check_comparable(column)
-                exactly, comparison = None, f"{(_SIGNS | _AFTER_NUMBER)[sign.kind]} {figure_in(column, number)}"
+                only_word, comparison = None, f"{(_SIGNS | _AFTER_NUMBER)[sign.kind]} {figure_in(column, number)}"
             otherwise = ""
             if column.kind == "list" and all(" " in member for member, _ in column.frequent):
-                # "Ada Blum, Independent" has one author: what is no name, where all others are, must not matter.
+                # The members are people: "Ada Blum, Independent" has one, so what is no name must not matter.
                 names = f"[name FOR name IN {quoted(column.name)} IF regexp_matches(name, '^\\p{{Lu}}.* ')]"
                 otherwise = f"len({names}) {comparison}"
             value = size(column)
             conditions.append(self._condition(column, f"{value.sql} {comparison}", f"{value.words} {comparison}",
-                                              number, sign, exactly, named, otherwise=otherwise))
+                                              number, sign, only_word, named, otherwise=otherwise))
         return conditions
 
     def _compared(self, first: Mention, last: Mention, number: Mention) -> tuple[Mention | None, ColumnInfo]:
@@ -178,8 +180,8 @@ class MeasureReader:
         while dates:
             first = dates.pop(0)
             link = self._parts.directly_behind(first)
-            is_link = link is not None and (link.kind in {"through", "or"} or link.words in {"to", "and", "und", "和"})
-            if link is not None and is_link and dates and self._parts.following(link, "date") == dates[0]:
+            if link is not None and dates and self._parts.following(link, "date") == dates[0] and (
+                    link.kind in {"through", "or"} or link.words in {"to", "and", "und", "和"}):
                 conditions.append(self._dated(first, link, dates.pop(0)))
             else:
                 conditions.append(self._dated(first))
@@ -190,8 +192,8 @@ class MeasureReader:
         last = second or first
         column, sign = self._date_column(first, last), self._date_sign(first, last)
         low, high, kind = first.name, last.name, sign.kind if sign is not None else ""
-        if low.startswith("XXXX"):
-            low = high[:4] + low[4:]  # "between 15 March and 15 June 2020"
+        if low.startswith("XXXX"):  # a date without a year: "between 15 March and 15 June 2020"
+            low = high[:4] + low[4:]
         if link is not None:
             is_range = link.kind == "through" or link.words == "to" or kind in {"between", "since"}
             word, periods = "", [(low, high)] if is_range else [(low, low), (high, high)]
@@ -200,18 +202,21 @@ class MeasureReader:
             # "older than 2019" is before it.
             word = _SAME_SIGNS.get(f"{kind} {sign.name}".strip(), kind) if sign is not None else ""
             periods, text = [(low, low)], f"{column.title} is {word or 'in'} {low}"
-        is_inclusive_or_not = sign is not None and sign.words in {"以 后", "以 前"}
-        if word not in _DATE_SQL or is_inclusive_or_not:  # "between 2019", "longer than 2019"
+        may_include_period = sign is not None and sign.words in {"以 后", "以 前"}  # after or since, before or until
+        if word not in _DATE_SQL or may_include_period:  # "between 2019", "longer than 2019"
             raise UnclearError(first)
         if word:
             self._parts.check_comparable(column)
-        # What is certain of the first of the days that a date may be is possible of the last.
-        days = quoted(column.name), quoted(column.last or column.name)
         bounds = [(_bounds(column, start)[0], _bounds(column, end)[1]) for start, end in periods]
-        sql, possible = (" OR ".join(_DATE_SQL[word].format(*ends, *period) for period in bounds)
-                         for ends in (days, days[::-1]))
-        values = (low,) if second is None else (low, high)
-        condition = self._condition(column, sql, text, first, link, second, sign, values=values, otherwise=possible)
+
+        def compare(first_day: str, last_day: str) -> str:
+            return " OR ".join(_DATE_SQL[word].format(first_day, last_day, *bound) for bound in bounds)
+
+        # "May" lies between two days. What is certain compares the nearer of them, what is possible the other one.
+        first_day, last_day = quoted(column.name), quoted(column.last or column.name)
+        condition = self._condition(column, compare(first_day, last_day), text, first, link, second, sign,
+                                    values=(low,) if second is None else (low, high),
+                                    otherwise=compare(last_day, first_day))
         if column.last and condition.is_negative:
             raise UnclearError(column.name)  # a date that says too little is neither in a period nor outside
         return condition
@@ -223,7 +228,7 @@ class MeasureReader:
         return self._parts.preceding(first, *_DATE_SIGNS, gap=2) or (behind if is_sign else None)
 
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
-        """Return the column of dates that a question names, the only one of the table, or a column of years."""
+        """Return the column of dates or years that a question names, and use that name; else the table's only one."""
         in_years = [one for one in self._parts.unused("column") if self._parts.may_be(one, "year")]
         if in_years:  # "published in 2004" where documents have a publication year
             self._parts.use(*in_years)
@@ -255,10 +260,10 @@ class MeasureReader:
 
 
 def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:
-    """Return the first day of a year, decade, month or day, and the day after it; of a column of years, these."""
+    """Return the first day of a year, decade (201X), month or day and the day after it; of a column of years, years."""
     year, *rest = (int(part) for part in period.replace("X", "0").split("-"))
     if not year or (column.kind == "number" and not period.isdigit()):
-        raise UnclearError(period)  # "in May" of no year
+        raise UnclearError(period)  # "in May" of no year, or a day of a column of years
     years = 10 ** period.count("X")
     if column.kind == "number":
         return str(year), str(year + years)

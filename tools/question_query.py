@@ -10,20 +10,12 @@ from .asked_parts import DEGREES, PERIODS, SKIPPED, AskedParts
 from .question_columns import UnclearError, columns_of_measure, fits, only, written_column
 from .question_conditions import ConditionReader
 from .question_measures import Expression, size
-from .question_target import (
-    AGGREGATES,
-    EXTREMES,
-    Plan,
-    QuestionTarget,
-    folded_text,
-    members_of,
-    row_of,
-    where,
-)
+from .question_target import AGGREGATES, EXTREMES, Plan, QuestionTarget, folded_text, members_of, unnested, where
 from .question_words import MOST_NAME_WORDS, Mention, listed_words, words_of
 from .table_mentions import Reading
 
 _MOST_RANKED, _MOST_LISTED = 100, 100
+"""The most rows of a "top" list, where a larger number is rather a year, and values of a category."""
 
 
 def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
@@ -40,19 +32,22 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
                 or not conditioned.isdisjoint((*mention.columns, *mention.also))))  # "authored", beside an author
     if conditioned and not any(fits(parts.columns[name], "time") for name in conditioned):
         parts.use(*parts.unused("consumed"))  # "read on the Kindle" says no more than "on the Kindle", but for its time
-    if left := parts.unused():
-        raise UnclearError(left[0])
-    otherwise = plan.sql
+    if unused := parts.unused():
+        raise UnclearError(unused[0])
+    other_sense = plan.sql
     for condition in query.conditions:
-        otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
+        other_sense = other_sense.replace(condition.sql, condition.otherwise or condition.sql)
     for name, rivals in parts.rivals.items():  # another date of the rows may be meant, where they have one
         dates = ", ".join(quoted(column.name) for column in (*rivals, parts.columns[name]))
-        either = f"CAST(coalesce({dates}) AS DATE)"
-        otherwise = either.join(re.split(rf"(?<! AS ){re.escape(quoted(name))}", otherwise))
-    lacking = {column.title: plan.sql.replace(one.sql, f"{quoted(column.name)} IS NULL")
-               for one in query.conditions if not one.sql.endswith(" NULL")
-               and (column := parts.columns[one.column]).empty + column.untyped and column.kind != "list"}
-    return replace(plan, others=(*plan.others, otherwise), lacking=lacking)
+        any_date = f"CAST(coalesce({dates}) AS DATE)"
+        other_sense = any_date.join(re.split(rf"(?<! AS ){re.escape(quoted(name))}", other_sense))
+    lacking = dict[str, str]()
+    for condition in query.conditions:
+        column = parts.columns[condition.column]
+        may_lack_value = (column.empty or column.untyped) and column.kind != "list"
+        if may_lack_value and not condition.sql.endswith(" NULL"):
+            lacking[column.title] = plan.sql.replace(condition.sql, f"{quoted(column.name)} IS NULL")
+    return replace(plan, others=(*plan.others, other_sense), lacking=lacking)
 
 
 class QuestionQuery(QuestionTarget):
@@ -76,22 +71,23 @@ class QuestionQuery(QuestionTarget):
         verb = next((mention.first for mention in self._parts.after(share)
                      if mention.words.partition(" ")[0] in listed_words("verbs")), 0)
         whole = [condition for condition in self.conditions if condition.last <= verb]
-        wanted = [condition for condition in self.conditions if condition not in whole]
-        if not wanted:
-            whole, wanted = [], whole
+        of_share = [condition for condition in self.conditions if condition not in whole]
+        if not of_share:
+            whole, of_share = [], whole
         self._parts.use(*(mention for mention in self._parts.unused("unit") if mention.name == "%"))
-        if not wanted or self._named_documents():
+        if not of_share or self._named_documents():  # a share of one document is one of its contents
             raise UnclearError(share)
         self.conditions = whole
-        inner = " AND ".join(condition.sql for condition in wanted)
+        inner = " AND ".join(condition.sql for condition in of_share)
         return Plan(self._select(f"round(100.0 * count(*) FILTER (WHERE {inner}) / count(*), 1) AS percent"),
-                    f"share of {self._table.title}{self._where()} {where(wanted).strip()}", percent=True)
+                    f"share of {self._table.title}{self._where()} {where(of_share).strip()}", percent=True)
 
     def _ranking(self) -> Plan | None:
         """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
-        degree, *others = [*self._parts.unused(*DEGREES), None]
-        if degree is None or others != [None]:
+        degrees = self._parts.unused(*DEGREES)
+        if len(degrees) != 1:
             return None
+        degree = degrees[0]
         self._parts.use(degree)
         order, number = DEGREES[degree.kind], next(iter(self._parts.unused("number")), None)
         self._parts.use(number)
@@ -106,8 +102,9 @@ class QuestionQuery(QuestionTarget):
         self._parts.take("who")
         self._parts.take("group")  # "sorted by status: which are the most common, how many has each"
         value = self._group_value()
-        # A few more groups show whether the last one is tied.
-        plan = self._computed(value, group, f" HAVING {value.sql} IS NOT NULL AND count({row_of(group.sql)[1]}) > 0 "
+        # A few more groups show whether the last one is tied, or which others share the first place.
+        _, name = unnested(group.sql)
+        plan = self._computed(value, group, f" HAVING {value.sql} IS NOT NULL AND count({name}) > 0 "
                                             f"ORDER BY 2 {order}, 1 LIMIT {max(limit, 5) + 1}")
         understood = f"{group.words} with the {EXTREMES[order].of_numbers} {value.words}{self._where()}"
         return replace(plan, understood=understood, shown=limit)
@@ -120,7 +117,7 @@ class QuestionQuery(QuestionTarget):
             function, word = AGGREGATES[operation.kind]
             return Expression(f"{function}({quoted(column.name)})", f"{word} of {column.title}")
         if operation is not None or column is not None or not self._parts.are_counted():
-            raise UnclearError(self._table.name)
+            raise UnclearError(self._table.name)  # "the region with the highest average" does not say of what
         return self._row_count()
 
     def _longest_list(self, degree: Mention) -> ColumnInfo | None:
@@ -132,8 +129,8 @@ class QuestionQuery(QuestionTarget):
         if not (lists and asked and says_long):
             return None
         column = self._parts.column_of(lists[0], "list")
-        by = self._parts.directly_behind(lists[0])
-        if (degree.kind == "fewest" and column.empty) or (by is not None and by.words == "by"):
+        behind = self._parts.directly_behind(lists[0])
+        if (degree.kind == "fewest" and column.empty) or (behind is not None and behind.words == "by"):
             raise UnclearError(degree)  # a row without a list may have none, "required by the most" counts other rows
         self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"))
         return column
@@ -158,7 +155,7 @@ class QuestionQuery(QuestionTarget):
                 raise UnclearError(degree)  # "Who edited the most?" is not asked of the day of the last edit
             return self._grouping(groups[0])
         if groups or periods or (is_count and not self._parts.unused("who")):
-            raise UnclearError(degree)
+            raise UnclearError(degree)  # several groups, or none that is counted
         if not is_count:
             return None
         column = only(self._parts.columns_of("author"), degree)  # "who wrote the most"
@@ -185,7 +182,7 @@ class QuestionQuery(QuestionTarget):
             self._parts.take("count")
         shown = self._shown_columns(column)
         if not shown and (limit > 1 or degree.kind in {"most", "fewest", "commonest"}):
-            raise UnclearError(degree)
+            raise UnclearError(degree)  # these are of things, of which the question asks for none
         if shown or column.last:
             return self._extreme_rows(Expression(quoted(column.name), column.title), order, shown, limit, word)
         return Plan(self._select(f"{extreme} AS {quoted(column.title)}"), f"{words}{self._where()}")
@@ -223,7 +220,7 @@ class QuestionQuery(QuestionTarget):
         named = {column.name: column for column in self._named_columns() if column != ranked}
         asks_for_person = self._parts.take("who") is not None
         if asks_for_person and not named and self._parts.are_documents:
-            raise UnclearError(ranked.name)
+            raise UnclearError(ranked.name)  # no document is a person
         if named or not (asks_for_person or self._parts.are_asked()):
             return list(named.values())
         return self._parts.naming_columns()
@@ -239,7 +236,7 @@ class QuestionQuery(QuestionTarget):
         if column is None:  # "how many authors on average"
             listed = next(filter(None, map(self._parts.noun_after, counts)), None)
             if listed is None or kind == "sum":
-                raise UnclearError(kind)
+                raise UnclearError(kind)  # "how many authors in total" may count each once
             self._parts.use(listed)
             column = self._parts.column_of(listed, "list")
         self._parts.use(*counts)
@@ -250,7 +247,7 @@ class QuestionQuery(QuestionTarget):
     def _count(self) -> Plan | None:
         """Read how many rows there are, or different values of a column."""
         counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
-        if self._identifiers or not counts:
+        if self._identifiers or not counts:  # identifiers are shown, not counted
             return None
         noun = self._parts.noun_after(counts[0])
         self._parts.take("count")
@@ -279,22 +276,23 @@ class QuestionQuery(QuestionTarget):
         self._parts.use(*(mention for mention in self._parts.unused("column") if column.name in mention.columns))
         if column.kind == "number" and not is_distinct and group is None:
             return self._numbers_of(column)
-        # "How many are full-time" counts rows, a list or number of a group may be added, too, what is counted of one
-        # document may be in its text, and free texts are no things that are counted.
-        is_free = column.name != "title" and (not column.frequent or (column.distinct > _MOST_LISTED and any(
-            len(words_of(value)) > MOST_NAME_WORDS for value, _ in column.frequent)))
-        is_of_one = bool(self._named_documents()) and column.kind != "list"
-        is_of_group = group is not None and (column.kind in {"list", "number"})
-        is_other_people = self._parts.has("people") and not fits(column, "person")
-        if column.kind == "boolean" or is_free or is_of_one or is_of_group or is_other_people:
+        # None of these is a number of different values.
+        has_long_values = any(len(words_of(value)) > MOST_NAME_WORDS for value, _ in column.frequent)
+        is_prose = column.name != "title" and (
+            not column.frequent or (column.distinct > _MOST_LISTED and has_long_values))
+        may_be_in_text = bool(self._named_documents()) and column.kind != "list"  # the number of one document's things
+        may_be_added = group is not None and column.kind in {"list", "number"}  # in each group
+        is_of_other_people = self._parts.has("people") and not fits(column, "person")
+        counts_rows = column.kind == "boolean"  # "how many are full-time"
+        if is_prose or may_be_in_text or may_be_added or is_of_other_people or counts_rows:
             raise UnclearError(column.name)
         label = f"number of different {column.title}"
-        members, name = row_of(members_of(column) if column.kind == "list" else quoted(column.name))
+        members, name = unnested(members_of(column) if column.kind == "list" else quoted(column.name))
         if group is not None or not (members or column.kind == "text"):
             return self._computed(Expression(f"count(DISTINCT {name})", label), group)
         rest = " HAVING count(*) > 0" if self._named_documents() else ""  # of no such row, nothing is said
-        plain, folded = (self._select(f"count(DISTINCT {one}) AS {quoted(label)}", members=members, rest=rest)
-                         for one in (name, folded_text(name)))
+        plain = self._select(f"count(DISTINCT {name}) AS {quoted(label)}", members=members, rest=rest)
+        folded = self._select(f"count(DISTINCT {folded_text(name)}) AS {quoted(label)}", members=members, rest=rest)
         return Plan(plain, f"{label}{self._where()}", others=(folded,))
 
     def _lookup(self) -> Plan | None:
@@ -306,11 +304,13 @@ class QuestionQuery(QuestionTarget):
         are_rows = self._parts.are_asked() or self._parts.asks_for_deeds() or (asks_who and not columns)
         named = self._named_documents()
         only_values = all(mention.kind in {"who", "value", *SKIPPED} for mention in self._parts.mentions)
-        asks_other = asks_who and not any(column.kind in {"text", "list"} for column in columns)
-        # No document is a person, and "Who is Ada Blum?" asks for no record with her in it; "Who published Salt?" does
-        # not ask for the year, and "Which RFCs replace RFC 2616?" asks for others.
-        if (asks_other and (columns or self._parts.are_documents or only_values)) or (are_rows and named):
+        asks_without_names = asks_who and not any(column.kind in {"text", "list"} for column in columns)
+        # "Who published Salt?" does not ask for the year, no document is a person, and "Who is Ada Blum?" asks for no
+        # record with her in it.
+        if asks_without_names and (columns or self._parts.are_documents or only_values):
             raise UnclearError(self._table.name)
+        if are_rows and named:
+            raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
             return None
         are_several = any(len(condition.values) > 1 for condition in named)
@@ -321,10 +321,10 @@ class QuestionQuery(QuestionTarget):
             return Plan(self._select("DISTINCT member", members=members_of(shown[0]), rest=" ORDER BY ALL"), text)
         what = ", ".join(f"{quoted(written_column(self._table, column))} AS {quoted(column.name)}" if column.last
                          else quoted(column.name) for column in shown)
-        # A number, or several cells of a row that the question does not ask for, are of one row.
-        is_single = not (are_rows or are_several or self._identifiers) and (
-            len(shown) > 1 or any(column.kind == "number" for column in shown))
-        return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=is_single)
+        # A number, or several cells, whose rows the question does not name, are of one row.
+        are_of_named_rows = bool(are_rows or are_several or self._identifiers)
+        must_be_single = not are_of_named_rows and (len(shown) > 1 or shown[0].kind == "number")
+        return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=must_be_single)
 
     def _looked_up_columns(self) -> list[ColumnInfo]:
         """Return the columns whose cells a question asks for, by their names or by "when"."""
@@ -353,13 +353,13 @@ class QuestionQuery(QuestionTarget):
 
     def _asks_whether_or_of_others(self) -> bool:
         """Return True for questions that no cell answers, as they are about a relation between rows."""
-        # These are "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", "who wrote both", and a list of
-        # documents beside other documents: "Which RFCs require RFCs by Ada?".
         columns = self._columns()
         rows = [mention.first for mention in self._parts.mentions if self._parts.is_rows(mention)]
         documents = [condition for condition in self.conditions if condition.column == "document" and condition.values]
-        return self._parts.reading.words[0].folded in listed_words("whether") or (
-            bool(documents) and self._parts.has("together")) or (
-            bool(rows) and any(rows[0] < one.first < rows[-1] and self._parts.may_be(one, "list")
-                               for one in columns)) or any(
-            columns[0].first < one.first and columns[-1].first >= one.last for one in documents if columns)
+        asks_whether = self._parts.reading.words[0].folded in listed_words("whether")  # "Does RFC 1 require RFC 2?"
+        asks_for_common = bool(documents) and self._parts.has("together")  # "who wrote both"
+        # "Which RFCs require RFCs by Ada?", and "the status of what RFC 1 requires".
+        links_rows = any(rows[0] < one.first < rows[-1] and self._parts.may_be(one, "list") for one in columns if rows)
+        asks_of_linked = any(columns[0].first < one.first and columns[-1].first >= one.last
+                             for one in documents if columns)
+        return asks_whether or asks_for_common or links_rows or asks_of_linked

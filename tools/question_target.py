@@ -65,14 +65,15 @@ class QuestionTarget:
     """The mentions and conditions of a question in a table, from which its query is assembled."""
 
     def __init__(self, parts: AskedParts, conditions: Sequence[Condition]) -> None:
+        """Take a question's parts and conditions; use the words that add nothing to these."""
         self._parts, self._table, self.conditions = parts, parts.table, conditions
         # Without a number these are only prepositions: "under the tag", "under president".
         parts.use(*(mention for mention in parts.unused("under", "over") if mention.words in {"under", "over"}))
         # Numbers that the rows are called by, if they are asked for: "the BIP numbers", not "how many", "page number".
         number_words = parts.unused("number_word")
         parts.use(*number_words)
-        owners = [parts.preceding(mention, "column", gap=0) for mention in number_words]
-        is_asked = not parts.has("count") and any(owner is None or owner.is_head for owner in owners)
+        nouns_before = [parts.preceding(mention, "column", gap=0) for mention in number_words]
+        is_asked = not parts.has("count") and any(noun is None or noun.is_head for noun in nouns_before)
         self._identifiers = [column for column in self._table.columns if is_asked and column.kind == "number"
                              and keys_of(column.title) in parts.reading.heads]
 
@@ -83,10 +84,10 @@ class QuestionTarget:
 
         With `members`, the expression for the members of a list, it has a row for each of these, called `member`.
         """
-        wanted = [condition.sql for condition in self.conditions] + [*extra]
+        conditions = [*(condition.sql for condition in self.conditions), *extra]
         source = quoted(self._table.name)
-        if wanted:
-            source += f" WHERE {' AND '.join(wanted)}"
+        if conditions:
+            source += f" WHERE {' AND '.join(conditions)}"
         if members:
             source = f"(SELECT {members} AS member, * FROM {source}) AS members"  # noqa: S608 - all parts are quoted
         return f"SELECT {what} FROM {source}{rest}"  # noqa: S608 - all parts are quoted
@@ -99,7 +100,7 @@ class QuestionTarget:
         """Return a query for a value of all rows, or of each group of them; `rest` stands behind GROUP BY."""
         if group is None:
             return Plan(self._select(f"{value.sql} AS {quoted(value.words)}"), f"{value.words}{self._where()}")
-        members, name = row_of(group.sql)
+        members, name = unnested(group.sql)
         named = f"AS {quoted(group.words)}, {value.sql} AS {quoted(value.words)}"
         plain = self._select(f"{name} {named}", members=members, rest=f" GROUP BY 1{rest}")
         # A group of names that differ in capitals alone is called by the one that most rows have.
@@ -114,17 +115,18 @@ class QuestionTarget:
         columns = [quoted(column.name) for column in shown]
         text = f"{', '.join(column.title for column in shown)} with the " if shown else ""
         text += f"{words} {value.words}{self._where()}"
-        partial = next((one for one in self._table.columns if one.last and quoted(one.name) == value.sql), None)
-        if partial is not None and limit == 1:  # the row that must have the latest of dates that may say a month alone
-            ends = (partial.last, partial.name) if order == "DESC" else (partial.name, partial.last)
-            may_be, must_be = map(quoted, ends)
-            written = f"{quoted(written_column(self._table, partial))} AS {quoted(partial.title)}"
+        dates = next((one for one in self._table.columns if one.last and quoted(one.name) == value.sql), None)
+        if dates is not None and limit == 1:  # of dates that may say a month alone: the one row that may be the latest
+            may_be, must_be = quoted(dates.last), quoted(dates.name)
+            if order == "ASC":
+                may_be, must_be = must_be, may_be
+            written = f"{quoted(written_column(self._table, dates))} AS {quoted(dates.title)}"
             sign = ">=" if order == "DESC" else "<="
             best = f"{may_be} {sign} ({self._select(f'{EXTREMES[order].function}({must_be})')})"
             return Plan(self._select(", ".join([*columns, written]), extra=[best], rest=" ORDER BY ALL"), text,
                         must_be_single=True)
-        what = ", ".join([*columns, value.sql if value.sql == quoted(value.words) else
-                          f"{value.sql} AS {quoted(value.words)}"])
+        alias = "" if value.sql == quoted(value.words) else f" AS {quoted(value.words)}"
+        what = ", ".join([*columns, f"{value.sql}{alias}"])
         if limit == 1:
             best = f"{value.sql} = ({self._select(f'{EXTREMES[order].function}({value.sql})')})"
             return Plan(self._select(what, extra=[best], rest=" ORDER BY ALL"), text)
@@ -159,7 +161,7 @@ class QuestionTarget:
         return column
 
     def _check_units(self, column: ColumnInfo) -> None:
-        """Use the unit that a question asks for if it is the column's, which must have one unit alone."""
+        """Use the units that a question asks for; raise UnclearError if the column has another one, or several."""
         own = unit_of_column(column)
         for unit in self._parts.unused("unit"):
             if own and normal_unit(unit.name) != normal_unit(own):
@@ -185,10 +187,10 @@ class QuestionTarget:
     def _group(self) -> Expression | None:
         """Return what the rows are grouped by; None if they are not."""
         for mention in self._parts.unused("group"):
-            of = self._parts.following(mention, "column", "head", *PERIODS, gap=2)
-            if of is not None:
-                self._parts.use(mention, *self._maker_verbs(of))  # "how many books did each publisher release"
-                return self._grouping(of)
+            group = self._parts.following(mention, "column", "head", *PERIODS, gap=2)
+            if group is not None:
+                self._parts.use(mention, *self._maker_verbs(group))  # "how many books did each publisher release"
+                return self._grouping(group)
         return None
 
     def _maker_verbs(self, *groups: Mention) -> list[Mention]:
@@ -214,7 +216,8 @@ class QuestionTarget:
                    if self._parts.columns[one.column].kind == "date"}
         column = only([*limited.values()] or self._dates(), period)
         first, last = (PERIODS[period].format(quoted(name)) for name in (column.name, column.last or column.name))
-        sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"  # else it says too little
+        # A date that may be in two periods says too little.
+        sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"
         return Expression(sql, f"{period} of {column.title}")
 
     def _row_count(self) -> Expression:
@@ -240,8 +243,8 @@ def folded_text(expression: str) -> str:
     return f"strip_accents(lower({expression}))"
 
 
-def row_of(expression: str) -> tuple[str, str]:
-    """Return the expression for the members of a list ("" of another value), and the name of a value in a SELECT."""
+def unnested(expression: str) -> tuple[str, str]:
+    """Return what `_select` takes as `members` ("" for a value that is no list), and what a value is then called."""
     return (expression, "member") if "unnest(" in expression else ("", expression)
 
 

@@ -32,13 +32,15 @@ _MEASURE_FORMS = (("asked", "measure", ""), ("most", "max", ""), ("least", "min"
                   ("less", "under", " than"))
 """The words that ask for a measure or compare by it: their list, their kind, and what follows them."""
 _SHORT, _LEAST_STEM = 3, 4
-_LONGEST_PHRASE = 12
+"""The letters up to which a word keeps its "s" ("gas"), and the fewest that two forms of a word share."""
+_LONGEST_PHRASE = 12  # words that are looked up together: more than any label, and than nearly all names
 _LONGEST_LABEL_PHRASE = 3
 """The most words of a label that have synonyms together."""
 MOST_NAME_WORDS, LEAST_LETTERS = 5, 3
+"""The most words of a name, unlike prose, and the fewest letters of a word that may stand for a longer label."""
 _NOUNS = frozenset({"made", "documents", "reading", "number_word"})
 """Kinds of words that are often a part of a column's label as well."""
-_MOST_VARIANTS = 200
+_MOST_VARIANTS = 200  # of one label: of many words with synonyms, there would be thousands
 Keys = tuple[str, ...]
 
 
@@ -96,6 +98,7 @@ def keys_of(text: str) -> Keys:
 
 
 def _key(word: str) -> str:
+    """Return the stem of a word; a number, or a word with other letters than a to z, in lower case."""
     folded = normalise(word)
     if not (folded.isalpha() and folded.isascii()):
         return folded
@@ -133,10 +136,10 @@ def lexicon() -> Lexicon:
     """Load the word lists of `asked_words.json`."""
     listed = json.loads(Path(__file__).with_name("asked_words.json").read_text("utf-8"))
     phrases: dict[Keys, dict[tuple[str, str], None]] = {}
-    said = [(kind, "", words, "") for kind, words in listed["kinds"].items()]
-    said += [(kind, name, measure[form], ending) for name, measure in listed["measures"].items()
-             for form, kind, ending in _MEASURE_FORMS]
-    for kind, name, words, ending in said:
+    entries = [(kind, "", words, "") for kind, words in listed["kinds"].items()]
+    for name, measure in listed["measures"].items():
+        entries += [(kind, name, measure[form], ending) for form, kind, ending in _MEASURE_FORMS]
+    for kind, name, words, ending in entries:
         for phrase in filter(None, words.split(", ")):
             key = tuple(word.folded for word in words_of(f"{phrase}{ending}"))
             phrases.setdefault(key, {})[kind, name] = None
@@ -158,8 +161,8 @@ def lexicon() -> Lexicon:
         measures=listed["measures"],
         unit_words={word.casefold(): unit for unit, listed_units in
                     listed["unit_words"].items() for word in listed_units.split(", ")},
-        labels={kind: frozenset(map(keys_of, said.split(", "))) for kind, said in listed["labels"].items()},
-        lists={name: frozenset(said.split(", ")) for name, said in listed["lists"].items()},
+        labels={kind: frozenset(map(keys_of, words.split(", "))) for kind, words in listed["labels"].items()},
+        lists={name: frozenset(words.split(", ")) for name, words in listed["lists"].items()},
         numbers=listed["numbers"])
 
 
@@ -181,7 +184,7 @@ def is_kind_of(kind: str, words: str) -> bool:
 def label_variants(label: str) -> Iterator[Keys]:
     """Yield the ways in which a label may be said, as stems: with synonyms of its words, without brackets."""
     keys = keys_of(_ASIDE.sub(" ", label)) or keys_of(label)
-    choices: list[tuple[Keys, ...]] = []
+    choices: list[tuple[Keys, ...]] = []  # for each phrase of the label, that and its synonyms
     at = 0
     while at < len(keys):
         length = next((length for length in range(_LONGEST_LABEL_PHRASE, 0, -1)
@@ -199,7 +202,7 @@ def label_words(label: Keys, least: int = LEAST_LETTERS) -> Iterator[Keys]:
     """Yield the words of a label that may stand for it: also two or more letters of a script without spaces."""
     for first, key in enumerate(label):
         if not is_han(key[0]):
-            if len(key) >= least and (key,) not in lexicon().stems:
+            if len(key) >= least and (key,) not in lexicon().stems:  # "most" is no word for "most cited paper"
                 yield (key,)
             continue
         for last in range(first + 2, len(label) + 1):
@@ -259,8 +262,9 @@ def fixed_parts(question: str, words: Sequence[Word]) -> list[Mention]:
 
 
 def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> Mention:
-    inside = [at for at, word in enumerate(words) if word.start < end and start < word.end]
-    return Mention(inside[0], inside[-1] + 1, kind, name)
+    """Return the words that have some of the characters from `start` to `end`, as a mention."""
+    places = [at for at, word in enumerate(words) if word.start < end and start < word.end]
+    return Mention(places[0], places[-1] + 1, kind, name)
 
 
 def _amounts(question: str, words: Sequence[Word]) -> Iterator[Mention]:
@@ -279,8 +283,10 @@ def _amounts(question: str, words: Sequence[Word]) -> Iterator[Mention]:
 
 def _with_unit(words: Sequence[Word], number: Mention) -> Mention:
     """Return a number with the unit behind it, which the general reading of numbers may not know."""
-    unit = unit_of(words[number.last].text) if number.last < len(words) and " " not in number.name else ""
-    return Mention(number.first, number.last + 1, "number", f"{number.name} {unit}") if unit else number
+    has_unit = " " in number.name
+    if has_unit or number.last == len(words) or not (unit := unit_of(words[number.last].text)):
+        return number
+    return Mention(number.first, number.last + 1, "number", f"{number.name} {unit}")
 
 
 def unit_of(word: str) -> str:
@@ -301,12 +307,12 @@ def runs_of(words: tuple[Word, ...]) -> tuple[tuple[int, int, Keys], ...]:
 
 
 def value_queries(question: str) -> set[str]:
-    """Return the words by which values of a question are looked up: as written, and without endings of plurals."""
+    """Return the words by which values are looked up: those of a question, without plural endings, and synonyms."""
     queries = set[str]()
     for match in re.finditer(r"[^\W_]+", question):
         folded = "".join(letter for letter in unicodedata.normalize("NFKD", match[0].casefold())
                          if not unicodedata.combining(letter))
-        if has_han(folded):
+        if has_han(folded):  # without spaces, each run of characters may be a word
             queries |= {folded[start:end] for start in range(len(folded))
                         for end in range(start + 1, min(start + _LONGEST_PHRASE, len(folded)) + 1)}
         queries |= {folded, folded.removesuffix("s"), folded.removesuffix("es"), re.sub("ies$", "y", folded)}
@@ -316,7 +322,7 @@ def value_queries(question: str) -> set[str]:
 
 
 def convert(number: float, unit: str, wanted: str) -> float | None:
-    """Return a number of one unit in another; None if they measure different things."""
+    """Return a number of one unit in another, one without a unit as it is; None if they measure different things."""
     unit, wanted = normal_unit(unit), normal_unit(wanted)
     if not unit or unit == wanted:
         return number

@@ -114,10 +114,7 @@ def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
 
 
 def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
-    """Return the first sentences of a document as (start, words), without headings, rows, fields and licences.
-
-    Each further filter applies only if it leaves a sentence.
-    """
+    """Return a document's first sentences as (start, words); lists of people and notices only if it has no others."""
     text = document.text[:_READ]
     spans = [(start, end) for start, end in split_sentences(text)
              if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]
@@ -163,10 +160,7 @@ def _block(title: str, items: Iterable[Passage | None]) -> Block:
 
 
 def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> list[Passage]:
-    """Return all reports of the finest level of the tree that fits a budget, the largest communities first.
-
-    If none fits, they are those of the coarsest level.
-    """
+    """Return all reports of the finest level of the tree that fits a budget, else of the coarsest, largest first."""
     levels: dict[int, list[TreeCommunity]] = {}
     for community in index.store.communities.all(level=None):
         if community.summary:
@@ -181,10 +175,7 @@ def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> lis
 
 
 def _report_item(index: GraphIndex, query: Query, community: TreeCommunity) -> Passage | None:
-    """Return a community's report as an item that cites the facts of its members nearest to a query.
-
-    None if the community has no report, or no fact that a document states: it could not be cited.
-    """
+    """Return a community's report as an item that cites its facts nearest to a query; None if it has none to cite."""
     if not community.summary:
         return None
     members = [row for row in map(index.entity_at, community.members) if row is not None]

@@ -158,10 +158,7 @@ def _weigh_chunks(index: GraphIndex, steps: Callable[[str], Sequence[tuple[Query
 
 def _rerank(reranker: Reranker, question: str, texts: Sequence[str],
             ranking: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Reorder the first passages of a ranking, whose texts are given, by the ranker's and the ranking's own order.
-
-    Of equal passages, the order stays.
-    """
+    """Reorder the first passages of a ranking, whose texts are given, by both orders; ties keep that of the ranking."""
     if not (count := len(texts)):
         return list(ranking)
     ranks = np.arange(1, count + 1)

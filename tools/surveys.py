@@ -110,10 +110,7 @@ def _fit(items: Sequence[Passage], tokens: int, kind: str) -> tuple[Passage, ...
 
 
 def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_Group], int]:
-    """Return the rows by their values, the largest group first, or by a period in the order of time.
-
-    The number of rows that are left out, as they have no date of this period, comes second.
-    """
+    """Return rows by value, the largest group first, or by period in order of time; and how many have no period."""
     keys = {text: _group_key(index.columns.texts[text], period) for text in np.unique(rows.texts).tolist()}
     by_key: dict[str, list[int]] = {}
     for number, text in enumerate(rows.texts.tolist()):

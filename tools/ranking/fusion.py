@@ -66,10 +66,7 @@ def rank_chunks(index: GraphIndex, steps: Sequence[tuple[Query, Sequence[int]]],
 
 
 def _walk_graph(index: GraphIndex, query: Query, answer_seeds: Scores, switches: Switches) -> tuple[Scores, Scores]:
-    """Return the weights of entities and of chunks after the walk for one step; the best chunk has about 1.
-
-    `answer_seeds` are 0 everywhere for a step that waits for no answer.
-    """
+    """Return the weights of entities and chunks after a step's walk; its answer seeds are 0 if it waits for none."""
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = entity_seeds(index, query, switches.routes, graph_weight)
     own = chunk_scores(index, query, graph_weight, switches)
@@ -147,10 +144,7 @@ def beta(query: Query) -> float:
 
 
 def _spread_weights(index: GraphIndex, restart: Scores, switches: Switches) -> tuple[Scores, Scores]:
-    """Return the weights of entities and of chunks after a walk that restarts at some nodes.
-
-    Where the walk is switched off, each entity only passes its weight on to the chunks that mention it.
-    """
+    """Return the weights of entities and chunks after a walk from seeds; without it, of chunks that mention these."""
     entity_count = len(index.entity_row)
     if switches.spreading:
         weights = index.spreading.spread(restart)
