@@ -209,7 +209,7 @@ class SharedKeys(Keys):
         """Read nothing yet; changes are recorded in the audit log of the home folder."""
         super().__init__(home / KEYS_FILE)  # only its folder is used
         self.database = database
-        self._records: list[str | None] | None = None  # of the table, None for a revoked key; None: not read yet
+        self._records: list[str | None] = []  # of the table, as it was last read; None for a revoked key
         # When the table was last read, and when that was last tried, by the monotonic clock.
         self._read_at = self._tried_at = float("-inf")
         self._failure: Exception | None = None
@@ -234,15 +234,16 @@ class SharedKeys(Keys):
             self._records, self._read_at = records, self._tried_at
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys that were last read; first read them again if that is more than `VALID_FOR` seconds ago."""
+        """Return the keys that were last read; raise KeysError if that is more than `VALID_FOR` seconds ago."""
         self._current_records()
         return self._keys
 
     def _current_records(self) -> list[str | None]:
+        """Return the records that were last read; raise KeysError if that is more than `VALID_FOR` seconds ago."""
         # `Clients.refresh` reads them at each request. A build may need them when no request has come for long.
         if self._is_too_old() and self.stale:
             self.refresh()
-        if self._records is None or self._is_too_old():
+        if self._is_too_old():
             raise KeysError("the keys in PostgreSQL cannot be read: check the database that BANYAN_DATABASE_URL "
                             "names, or try again") from self._failure
         return self._records
