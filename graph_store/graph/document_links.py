@@ -245,7 +245,7 @@ class NamedDocuments:
         for name in names.values():
             file = name.id.rpartition("/")[2]
             file_stem = file.rpartition(".")[0]
-            self._by_file[_letters(file_stem or name.id)].append(name)
+            self._by_file[_letters(file_stem or name.id)].append(name)  # an id without an ending is no file's name
             title = "".join(name.words)
             if len(title) >= _LEAST_NAME_LETTERS:
                 parts_of[name.id] = title if has_han(title) else name.words  # Chinese words have no spaces between

@@ -70,11 +70,8 @@ def load(path: Path) -> tuple[dict[str, Any], Arrays]:
         is_sound = header["format"] == _FORMAT and len(mapped) == begin + header["size"]
         arrays: dict[str, NDArray[Any]] = {}
         for name, (kind, shape, start) in header["arrays"].items() if is_sound else ():
-            if all(shape):
-                # From memory, numpy would take an array of objects for addresses.
-                arrays[name] = np.frombuffer(mapped, kind, math.prod(shape), begin + start).reshape(shape)
-            else:  # no values: numpy maps no empty part of a file
-                arrays[name] = np.zeros(shape, kind)
+            # `frombuffer` raises for a type of objects: a damaged header must not turn numbers into addresses.
+            arrays[name] = np.frombuffer(mapped, kind, math.prod(shape), begin + start).reshape(shape)
     except (KeyError, TypeError, ValueError) as error:
         raise IndexDamagedError(f"{path} is damaged: {error}") from error
     if not is_sound:

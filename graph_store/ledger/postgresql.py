@@ -214,7 +214,7 @@ class PostgresqlLedger:
         return self.place.about(self.connection)[0]
 
     def create(self, number: int) -> None:
-        """Create the schema with the tables of a format, if the connection was opened with the right to."""
+        """Create the schema with the tables of a format; UnknownKnowledgeBaseError if opened without `create`."""
         if not self._may_create:
             raise UnknownKnowledgeBaseError(self.place.kb, "the PostgreSQL database")
         self.identity = uuid.uuid4().hex

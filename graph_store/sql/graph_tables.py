@@ -61,15 +61,15 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
     """Write the tables of the graph to the database that a connection uses.
 
     Returns:
-        What is said of them, and of its relations and attributes, which get names in SQL.
+        The descriptions of these tables, and of a table for each relation and attribute, which gets a name in SQL.
     """
     columns = graph.columns
     # The graph has no number for a chunk that mentions nothing.
-    known = [(number, chunk) for chunk in chunks if (number := columns.number_of(chunk.id)) >= 0]
+    numbered = [(number, chunk) for chunk in chunks if (number := columns.number_of(chunk.id)) >= 0]
     connection.register("chunks", {
-        "chunk": np.array([number for number, _ in known], np.int32),
-        "document": _texts([chunk.document_id for _, chunk in known]),
-        "begin": np.array([chunk.start for _, chunk in known], np.int32)})
+        "chunk": np.array([number for number, _ in numbered], np.int32),
+        "document": _texts([chunk.document_id for _, chunk in numbered]),
+        "begin": np.array([chunk.start for _, chunk in numbered], np.int32)})
     words = np.unique(np.concatenate([columns.triple_times.words, columns.value_times.words])).tolist()
     whens = [(number, *when) for number in words if (when := _read_when(columns.texts[number])) is not None]
     read, since, until, qualifiers, is_open = [*zip(*whens, strict=True)] or [()] * 5  # without times, empty columns

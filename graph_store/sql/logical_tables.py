@@ -337,7 +337,7 @@ def _to_time(value: datetime.date) -> datetime.datetime:
 
 
 def to_json_value(value: Any) -> Any:
-    """Return a value as JSON has it; numbers without the digits in which floats differ, None if they are not finite."""
+    """Return a value as JSON has it; a number has the digits that floats have for certain, or is None if not finite."""
     if isinstance(value, float | Decimal):
         return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, datetime.datetime):

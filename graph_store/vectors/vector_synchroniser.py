@@ -121,8 +121,8 @@ class Embedded(NamedTuple):
 def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str]) -> tuple[Embedded, ...]:
     """Return the ids and texts of everything in a graph, and of some chunks, that needs a vector.
 
-    Of a resolved graph: entities as mentioned, and triples as mentioned and as resolved, so that merging embeds little
-    and removes nothing.
+    A resolved graph has its entities as mentioned, and its triples as mentioned and as resolved, so that merging
+    entities, or undoing it, embeds little and removes nothing.
     """
     mentions = graph.mentions if isinstance(graph, ResolvedGraph) else graph
     edges = dict.fromkeys([*mentions.edges(), *graph.edges()])  # most are in both
