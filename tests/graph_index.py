@@ -12,16 +12,14 @@ from banyan.graph_store.index.index_file import Arrays
 from banyan.graph_store.index.lexical import NameTrie, build_trie
 from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.models.embedding.embedder import Embedder, Vectors
-from banyan.schemas.documents import Chunk, Span
-from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
+from banyan.schemas.documents import Chunk
 from banyan.schemas.naming import entity_id, relation_id, triple_id
 from banyan.tools.ranking.chunk_scores import Query, compare
 
-from .admitted import graph_of
+from .admitted import facts, graph_of
 
 Triples = Sequence[tuple[str, str, str]]
 TYPE = "X"
-_SPAN = Span(start=0, end=1, quote="x")
 
 
 @dataclass
@@ -53,22 +51,14 @@ class GraphAlone:
         return self.embedder.encode([texts[one] for one in ids])
 
 
-def contribution(triples: Triples, entities: Sequence[str] = ()) -> BoundedExtraction:
-    names = dict.fromkeys([*entities, *(name for head, _, tail in triples for name in (head, tail))])
-    return BoundedExtraction(
-        mentions=tuple(EntityMention(name=name, type=TYPE, span=_SPAN) for name in names),
-        facts=tuple(RelationFact(head=head, head_type=TYPE, relation=relation, tail=tail, tail_type=TYPE, span=_SPAN)
-                    for head, relation, tail in triples))
-
-
 def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[str] = (),
              communities: Mapping[str, Sequence[str]] | None = None) -> GraphIndex:
     """An index whose n-th chunk and document, unless those are named, are called `chunkn`.
 
     `communities` are the names of the members of each; by default there are none.
     """
-    graph = graph_of((f"chunk{n}", contribution(said.triples, said.entities))
-                              for n, said in enumerate(stated))
+    graph = graph_of((f"chunk{n}", facts(*said.triples, names=said.entities, kind=TYPE))
+                     for n, said in enumerate(stated))
     chunks = []
     for n, said in enumerate(stated):
         document = documents[n] if documents else f"chunk{n}"

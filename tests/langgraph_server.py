@@ -10,7 +10,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import APIStatusError
 
 from . import command_line, warm_start
@@ -56,17 +55,6 @@ def langgraph_dev(folder: Path, log: Path, **settings: str) -> Iterator[str]:
                 server.wait(timeout=20)
             with suppress(ProcessLookupError):  # nobody of its group is left
                 os.killpg(server.pid, signal.SIGKILL)
-
-
-@contextmanager
-def scripted_server(folder: Path, base_url: str, text: str) -> Iterator[str]:
-    """The address of a server with the model at `base_url`, whose knowledge base `kb` has one document of this text."""
-    project_in(folder)
-    with langgraph_dev(folder, folder / "log", BANYAN_LLM_BASE_URL=base_url, BANYAN_LLM_MODEL="scripted") as address:
-        with get_sync_client(url=address) as client:
-            client.runs.wait(None, "construction", input={
-                "knowledge_base": "kb", "documents": [{"id": "curie.md", "text": text}]})
-        yield address
 
 
 @contextmanager

@@ -13,15 +13,11 @@ from typing import Any
 import numpy as np
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.graph_store.tree.tree_levels import find_tree
-from banyan.schemas.documents import Span
-from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 
 from . import scripted
-from .admitted import graph_of
+from .admitted import facts, graph_of
 from .hashed_embedding import HashedEmbedder
 from .newest import newest
-
-SPAN = Span(start=0, end=1, quote="x")
 
 
 def history(folder: Path) -> Any:
@@ -43,14 +39,11 @@ class Vectors:
 
 
 def tree(shuffling: int) -> Any:
-    facts = [(f"{c}{i}", f"{c} makes", f"{c}{(i * 7 + 1) % 15}") for c in "ABC" for i in range(15)]
-    random.Random(shuffling).shuffle(facts)
+    triples = [(f"{c}{i}", f"{c} makes", f"{c}{(i * 7 + 1) % 15}") for c in "ABC" for i in range(15)]
+    random.Random(shuffling).shuffle(triples)
     graph = graph_of(
-        (f"{head} {tail}", BoundedExtraction(
-            mentions=tuple(EntityMention(name=name, type="thing", span=SPAN) for name in {head, tail}),
-            facts=(RelationFact(head=head, head_type="thing", relation=relation, tail=tail, tail_type="thing",
-                                span=SPAN),)))
-        for head, relation, tail in facts)
+        (f"{head} {tail}", facts((head, relation, tail), names=[*{head, tail}], kind="thing"))
+        for head, relation, tail in triples)
     return [community.model_dump() for community in find_tree(graph, Vectors(), CommunitySettings())]
 
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import time
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -110,6 +111,8 @@ PAGE = Path(__file__).parent.parent / "use_stream"
 QUESTION = {"messages": [{"role": "user", "content": "Where was Marie Curie born?"}]}
 LOOK = json.dumps({"thought": "", "lookups": [{"tool": "entity_search", "entity": "Warsaw"}], "answerable": False,
                    "claims": [], "short": "", "confidence": 0.0})
+SILENT = 60.0
+"""Seconds that a request of a build waits, were it not cancelled."""
 
 
 @pytest.fixture(scope="module")
@@ -127,9 +130,21 @@ def looking():
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory, looking):
-    folder = tmp_path_factory.mktemp("server")
-    with langgraph_server.scripted_server(folder, looking.base_url, f"{FIRST} {SECOND}") as url:
+    """A server whose knowledge base `kb` has one document; no call in it may block its event loop."""
+    folder, log = tmp_path_factory.mktemp("server"), tmp_path_factory.mktemp("log") / "log"
+    with langgraph_server.langgraph_dev(
+            langgraph_server.project_in(folder), log, BANYAN_LLM_BASE_URL=looking.base_url,
+            BANYAN_LLM_MODEL="scripted", BANYAN_LLM_RETRIES="0") as url:
+        with get_sync_client(url=url) as client:
+            report = construct(client, documents=[{"id": "curie.md", "text": f"{FIRST} {SECOND}"}])
+        assert (report["chunks"], report["chunks_failed"], report["stopped"]) == (1, 0, "")
+        assert report["tokens"]["calls"] > 0
         yield url
+    assert "BlockingError" not in log.read_text("utf-8")
+
+
+def construct(client, **given):
+    return client.runs.wait(None, "construction", input={"knowledge_base": "kb"} | given)["report"]
 
 
 @pytest.fixture
@@ -171,6 +186,23 @@ def test_by_the_sdk_lookups_are_tool_calls_and_the_answer_grows_in_one_message(u
     assert [message["id"] for message in state[1:]] == [*seen]
     assert joined(answer).text == "".join(block["text"] for block in state[-1]["content"])
     assert joined(answer).text.startswith(ANSWER.replace("\n", "  \n") + "\n\nSources:  \n[1] curie.md, ")
+
+
+@pytest.mark.slow
+def test_a_cancelled_build_neither_waits_for_the_model_nor_keeps_the_lock(url, looking):
+    niels = {"id": "niels.md", "text": "Niels Bohr was born in Copenhagen."}
+    asked = len(looking.requests)
+    with get_sync_client(url=url) as client:
+        looking.odds.append(llm_server.Odds(llm_server.Fault("stall", seconds=SILENT), 1.0))
+        thread = client.threads.create()["thread_id"]
+        begun = client.runs.create(thread, "construction", input={"knowledge_base": "kb", "documents": [niels]})
+        wait_for(lambda: len(looking.requests) > asked)
+        started = time.monotonic()
+        client.runs.cancel(thread, begun["run_id"], wait=True)
+        looking.odds.clear()
+        report = construct(client)
+    assert time.monotonic() - started < SILENT / 2
+    assert (report["documents"], report["chunks_failed"], report["stopped"]) == (2, 0, "")
 
 
 @pytest.fixture(scope="module")

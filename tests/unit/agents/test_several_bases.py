@@ -52,13 +52,17 @@ def judged(home, hashed_embedder):
         yield resources
 
 
+@pytest.fixture
+def bases(resources):
+    return banyan.open(["people", "my-town"], resources=resources)
+
+
 def looked_up(resources, lookup):
     with resources.retrievers(NAMES) as retrievers:
         return look_up_in(retrievers, lookup, tokens=1500, question="", seen=(), switches=EVERYTHING)
 
 
-def test_without_a_model_the_base_with_the_answer_answers_and_is_named(resources):
-    bases = banyan.open(["people", "my-town"], resources=resources)
+def test_without_a_model_the_base_with_the_answer_answers_and_is_named(bases):
     born, paved = bases.ask("Where was Ada Byron born?"), bases.ask("When was Ada Byron paved?")
     assert (born.short, [cited.document for cited in born.citations]) == ("Ulm", ["people/ada"])
     assert paved.citations[0].document == "my-town/ada"
@@ -89,8 +93,7 @@ def test_passages_of_both_are_one_block_and_can_be_limited_to_documents_of_one(r
     assert "No document has people" in unknown.note
 
 
-def test_one_query_reads_the_tables_of_both_and_cites_the_rows_of_each(resources):
-    bases = banyan.open(["people", "my-town"], resources=resources)
+def test_one_query_reads_the_tables_of_both_and_cites_the_rows_of_each(bases, resources):
     assert {"people.reef", "my-town.growth", "people.entities"} <= {table.name for table in bases.tables()}
     joined = bases.sql('SELECT r.species, depth, growth FROM people.reef r JOIN "my-town".growth USING (species) '
                        "ORDER BY depth")
@@ -140,13 +143,11 @@ def test_a_model_reads_the_bases_of_all_and_its_quotes_are_checked_in_them(judge
     assert {"tables of people, in SQL people.NAME", 'tables of my-town, in SQL "my-town".NAME'} <= set(titles)
 
 
-def test_a_word_that_any_base_knows_is_no_misspelling(resources):
-    bases = banyan.open(["people", "my-town"], resources=resources)
+def test_a_word_that_any_base_knows_is_no_misspelling(bases):
     assert "was read as" not in bases.ask("When was Porites measured in Turku?").text
 
 
-def test_a_search_ranks_the_passages_of_both(resources):
-    bases = banyan.open(["people", "my-town"], resources=resources)
+def test_a_search_ranks_the_passages_of_both(bases):
     found = bases.search("paved street", 3)
     assert found[0].document == "my-town/ada"
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
@@ -154,8 +155,7 @@ def test_a_search_ranks_the_passages_of_both(resources):
     assert passage.metadata["document"] == "my-town/ada"
 
 
-def test_documents_may_be_of_one_base_alone(resources):
-    bases = banyan.open(["people", "my-town"], resources=resources)
+def test_documents_may_be_of_one_base_alone(bases):
     assert bases.ask("Where was Carl Berg born?", documents="carl").citations[0].document == "carl"
     with pytest.raises(ScopeError, match="no document is called 'nothing'"):
         bases.ask("Where?", documents="nothing")

@@ -12,8 +12,7 @@ from banyan.graph_store.resolution.name_comparison import fold, match_names
 from banyan.graph_store.resolution.pair_candidates import statements
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.surroundings import Surroundings
-from banyan.schemas.documents import Span
-from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
+from banyan.schemas.extraction import BoundedExtraction
 from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
 from banyan.schemas.naming import entity_id
 from banyan.schemas.resolution import EntityDecision, pair_of
@@ -21,15 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ... import admitted
-
-NOWHERE = Span(start=0, end=0, quote="")
-
-
-def facts(*triples: tuple[str, str, str], names: tuple[str, ...] = (), kind: str = "Thing") -> BoundedExtraction:
-    every = dict.fromkeys([*names, *(end for head, _, tail in triples for end in (head, tail))])
-    return BoundedExtraction(mentions=tuple(EntityMention(name=name, type=kind, span=NOWHERE) for name in every),
-                        facts=tuple(RelationFact(head=h, head_type=kind, relation=r, tail=t, tail_type=kind,
-                                                 span=NOWHERE) for h, r, t in triples))
+from ...admitted import facts
 
 
 def graph_of(**chunks: BoundedExtraction) -> KnowledgeGraph:
