@@ -148,8 +148,8 @@ def introduce(resources: Resources, name: str) -> Introduction:
         folders = defaultdict[PurePosixPath, list[str]](list)
         for document_id in metadata_of:
             folders[PurePosixPath(document_id).parent].append(document_id)
-        # Documents are shown one of each folder in turn, so that no large folder hides the others.
-        in_turn = filter(None, chain.from_iterable(zip_longest(*folders.values())))
+        # Documents are shown one of each folder in turn, so that no large folder hides the others, records last.
+        in_turn = filter(None, chain.from_iterable(zip_longest(*folders.values())))  # None: a folder has no more
         ids = sorted(in_turn, key=lambda key: PurePosixPath(key).suffix.lower() in _DATA)
         dates = sorted(filter(None, (document_date(document_id, title, metadata)
                                      for document_id, title, _, metadata in documents)))
@@ -179,10 +179,9 @@ def introduce(resources: Resources, name: str) -> Introduction:
 def _shown_title(document: str, title: str) -> str:
     """Return a document's title, or else its file's name in words, after its folder's if that is only a date."""
     path = PurePosixPath(document)
-    is_own_title = title not in {"", path.stem}
-    if is_own_title:
+    if title not in {"", path.stem}:  # its own title
         return title
-    has_words = any(map(str.isalpha, path.stem))
+    has_words = any(map(str.isalpha, path.stem))  # else it is a date or a number
     if has_words or not path.parent.name:
         return readable_name(title or document)
     return f"{readable_name(path.parent.name)} {path.stem}"
@@ -222,18 +221,19 @@ def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, s
 
 def _chapters(text: str) -> tuple[str, ...]:
     """Return the first chapters, the headings with text below of the highest level that has several; "…" for more."""
-    marks = [heading for heading in headings(text) if heading.title != LICENCE]
-    ends = [*(heading.start for heading in marks[1:]), len(text)]
-    with_text = [heading for heading, end in zip(marks, ends, strict=False) if text[heading.end:end].strip()]
+    found = [heading for heading in headings(text) if heading.title != LICENCE]
+    ends = [*(heading.start for heading in found[1:]), len(text)]  # the text below one ends where the next begins
+    with_text = [heading for heading, end in zip(found, ends, strict=False) if text[heading.end:end].strip()]
     counts = Counter(heading.level for heading in with_text)
-    level = min((level for level, count in counts.items() if count >= _LEAST_CHAPTERS), default=0)
+    level = min((level for level, count in counts.items() if count >= _LEAST_CHAPTERS), default=0)  # 0: none has it
     titles = list(dict.fromkeys(in_small_letters(heading.title) for heading in with_text if heading.level == level))
     return (*titles[:_CHAPTERS], *(["…"] if len(titles) > _CHAPTERS else []))
 
 
 def main_entities(index: GraphIndex) -> list[MainEntity]:
     """Return the names that stand out in the documents, the most frequent first, not all of one type; or none."""
-    total, passages = len(index.document_ids), np.diff(index.mentioning.starts)
+    total = len(index.document_ids)
+    passages = np.diff(index.mentioning.starts)  # how many mention each entity
     if total >= _FEW:
         counts, least = index.document_counts, total * _LEAST_SHARE_OF_DOCUMENTS
     else:
@@ -255,7 +255,7 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
 
 def _telling_entities(index: GraphIndex, rows: Sequence[int]) -> Iterator[MainEntity]:
     """Yield the entities of some rows in order, without initials and without the titles of documents."""
-    titles = {normalise(title).removeprefix("the ") for title in index.document_titles}
+    titles = {normalise(title).removeprefix("the ") for title in index.document_titles}  # these are shown already
     for row in rows:
         labels = index.labels_of(row)
         is_initials = labels.name.isupper() and len(labels.name) <= _LONGEST_INITIALS

@@ -286,8 +286,9 @@ class Snapshots:
             self._retire_snapshots(name, None if scope.is_everything else scope)
             self._open[key] = snapshot
             # The limit holds for whole knowledge bases and for scopes separately.
-            same_kind = [key for key in self._open if key[1].is_everything == scope.is_everything]
-            for old_name, old_scope in same_kind[:-self._settings.open_bases]:
+            same_kind = [(old_name, old_scope) for old_name, old_scope in self._open
+                         if old_scope.is_everything == scope.is_everything]
+            for old_name, old_scope in same_kind[:-self._settings.open_bases]:  # all but the ones used last
                 if old_scope.is_everything:
                     self.forget(old_name)
                 else:
@@ -336,8 +337,9 @@ class Snapshots:
     def _retire_snapshots(self, name: str, scope: Scope | None = None) -> None:
         """Retire the snapshot of one scope of a knowledge base; None means all snapshots of the knowledge base."""
         with self._lock:
-            for key in [key for key in self._open if key[0] == name and scope in {None, key[1]}]:
-                self._open.pop(key).retire()
+            for open_name, open_scope in list(self._open):
+                if open_name == name and scope in {None, open_scope}:
+                    self._open.pop((open_name, open_scope)).retire()
 
     def forget(self, name: str) -> None:
         """Retire the snapshots and the ledger of a knowledge base."""

@@ -46,7 +46,8 @@ class Writer:
 
     def begin_step(self, run: str) -> None:
         """Begin a step of a run; the first one begins the run and takes the lock, or raises WriterBusyError."""
-        if self.run not in {"", run} or self.steps.keys() - {run}:
+        is_other_active = self.run not in {"", run} or self.steps.keys() - {run}
+        if is_other_active:
             raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")
         if self.is_idle:
             self.kb.acquire()

@@ -74,7 +74,8 @@ class _RecordedAnswer(BaseModel):
 
 def load_gold(path: Path) -> list[GoldCase]:
     """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`."""
-    cases = [GoldCase(id=record.id, text=record.sent, triples=tuple((t.sub, t.rel, t.obj) for t in record.triples))
+    cases = [GoldCase(id=record.id, text=record.sent,
+                      triples=tuple((triple.sub, triple.rel, triple.obj) for triple in record.triples))
              for record in _read_records(path, _GoldLine).values()]
     if not cases:
         raise DatasetError(f"{path} has no sentence: a gold file has lines {{id, sent, triples: [{{sub, rel, obj}}]}}")
@@ -193,8 +194,8 @@ def score_answers(ontology: GraphSchema, gold: Sequence[GoldCase],
     return ExtractionScores(
         precision=mean(precision for precision, _ in agreements), recall=mean(recall for _, recall in agreements),
         f1=mean(2 * precision * recall / (precision + recall) for precision, recall in agreements if precision),
-        conformance=mean(1 - one.relation for one in faults), hallucination=Hallucination(**{
-            part: mean(getattr(one, part) for one in faults) for part in Hallucination.model_fields}))
+        conformance=mean(1 - fault.relation for fault in faults), hallucination=Hallucination(**{
+            part: mean(getattr(fault, part) for fault in faults) for part in Hallucination.model_fields}))
 
 
 def _score_agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[float, float]:

@@ -88,9 +88,9 @@ def _fact_row(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return a fact's properties, its sources as parallel lists, because Cypher has no lists of maps."""
     sources = data["sources"]
     return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
-            "documents": data["documents"], "sources": [one["document"] for one in sources],
-            "starts": [one["start"] for one in sources], "ends": [one["end"] for one in sources],
-            "quotes": [one["quote"] for one in sources],
+            "documents": data["documents"], "sources": [source["document"] for source in sources],
+            "starts": [source["start"] for source in sources], "ends": [source["end"] for source in sources],
+            "quotes": [source["quote"] for source in sources],
             **{name: data[name] for name in ("time", "start", "end") if name in data}}
 
 
@@ -105,7 +105,9 @@ def literal(value: Any) -> str:
         return "{" + ", ".join(f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, str):
         return "'" + _SPECIAL.sub(lambda sign: _ESCAPES.get(sign[0]) or f"\\u{ord(sign[0]):04x}", value) + "'"
-    return f"[{', '.join(map(literal, value))}]" if isinstance(value, Iterable) else json_text(value)
+    if isinstance(value, Iterable):
+        return f"[{', '.join(map(literal, value))}]"
+    return json_text(value)  # numbers, truth values and null are written as in JSON
 
 
 ExportFormat = Literal["graphml", "json", "cypher", "html", "wiki"]

@@ -37,7 +37,8 @@ class TreeOutline:
         communities = [(-data["level"], -data["size"], node) for node, data in graph.nodes(data=True)
                        if data["kind"] == "community"]
         self.communities = [node for _, _, node in sorted(communities)]  # coarse before fine
-        self.roots = sorted((node for node in self.communities if not graph.out_degree(node)), key=self._by_size)
+        has_parent = graph.out_degree  # the edges of a community lead to the one that it is in
+        self.roots = sorted((node for node in self.communities if not has_parent(node)), key=self._by_size)
 
     def children(self, community: str) -> list[str]:
         """Return the child communities of a community, largest first."""

@@ -66,10 +66,7 @@ def attributed(who: str) -> str:
 def record(home: Path, action: Action, knowledge_base: str = "", what: str = "") -> None:
     """Append a change to the log, whose folder is created if missing; `what` is cut to `MAX_WHAT` characters.
 
-    A lock makes the processes that share a home folder write one at a time.
-
-    Raises:
-        OSError: the log cannot be written.
+    A lock makes the processes that share a home folder write one at a time. OSError: the log cannot be written.
     """
     entry = Entry(time=datetime.now(UTC).isoformat(timespec="milliseconds"), who=_client.get() or _system_user(),
                   action=action, knowledge_base=knowledge_base, what=what[:MAX_WHAT])
@@ -92,11 +89,7 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
 
 
 def entries(home: Path) -> Iterator[Entry]:
-    """Read the changes, oldest first; skip a line that a kill or a full disk left incomplete.
-
-    Raises:
-        OSError: a file of the log cannot be read.
-    """
+    """Read the changes, oldest first; skip a line that a kill or a full disk left incomplete. May raise OSError."""
     with ExitStack() as lock:
         # Without the lock, a rename could make us read a file twice or not at all. On a read-only disk none is renamed.
         with suppress(OSError):

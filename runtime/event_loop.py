@@ -74,10 +74,8 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
     """Call an asynchronous function from synchronous code, and return its result.
 
     In a thread of `in_thread` the function runs on the event loop that waits for the thread; otherwise it runs on the
-    shared event loop. Ctrl-C cancels the call and waits until it has ended.
-
-    Raises:
-        asyncio.CancelledError: the task that waits for this thread was cancelled, and the call with it.
+    shared event loop. Ctrl-C cancels the call and waits until it has ended. asyncio.CancelledError: the task that waits
+    for this thread was cancelled, and the call with it.
     """
     try:
         if is_worker():

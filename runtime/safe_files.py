@@ -20,10 +20,8 @@ _LOCK = ".lock"
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file for writing, and move it to `path` at the end of the block.
 
-    Readers see either the old file or the complete new one. If the block raises, the old file stays.
-
-    Raises:
-        OSError: the disk is full or not writable; the old file is unchanged.
+    Readers see either the old file or the complete new one. If the block raises, or the disk is full or not writable
+    (OSError), the old file stays.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

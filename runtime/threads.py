@@ -66,20 +66,12 @@ async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) 
 
 
 def check_cancelled() -> None:
-    """Raise an error in a thread of `in_thread` whose task was cancelled; do nothing elsewhere.
-
-    Raises:
-        asyncio.CancelledError: the task that waits for this thread was cancelled.
-    """
-    is_worker()  # raises the error
+    """Raise asyncio.CancelledError if this is a thread of `in_thread` and the task that waits for it was cancelled."""
+    is_worker()  # called for its error
 
 
 def is_worker() -> bool:
-    """Return True if this is a thread of `in_thread`, so an event loop waits for it.
-
-    Raises:
-        asyncio.CancelledError: the task that waits for this thread was cancelled.
-    """
+    """Return True in a thread of `in_thread`; asyncio.CancelledError: the task that waits for it was cancelled."""
     try:
         anyio.from_thread.check_cancelled()
     except anyio.NoEventLoopError:

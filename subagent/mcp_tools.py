@@ -154,7 +154,7 @@ class Tools:
                 parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
                                                     annotation=Annotated[field.annotation, field]))
         look_up.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
-        look_up.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": str}
+        look_up.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": str}
         return look_up
 
     async def ask(
@@ -188,7 +188,7 @@ class Tools:
             documents = snapshot.kb.documents
             entries, total = documents.entries(documents.ids(offset, limit)), documents.count_documents()
         return answers.DocumentList(total=total, documents=tuple(
-            answers.DocumentLine(id=item.id, title=item.title, characters=item.characters) for item in entries))
+            answers.DocumentLine(id=entry.id, title=entry.title, characters=entry.characters) for entry in entries))
 
     def tables(self, ctx: Ctx, knowledge_base: Kbs = "", offset: Offset = 0, limit: Limit = 20) -> answers.TableList:
         """List the tables that `table_query` reads, with their columns: records first, then documents and the graph."""

@@ -105,7 +105,8 @@ class ExtractionNodes(BuildNodes):
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
             fingerprint = reading_fingerprint(self._resources, kb)
             chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if _is_to_extract(kb, chunk.id, fingerprint)]
-            metadata_of = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
+            document_ids = {chunk.document_id for chunk in chunks}
+            metadata_of = {document_id: kb.documents.metadata(document_id) for document_id in document_ids}
             budget = self._budget(state)
         readings = list[_Reading]()
         for chunk in chunks:

@@ -129,7 +129,8 @@ class ConstructionNodes(BuildNodes):
         if gone:
             self._audit("delete", kb, f"{len(gone)} records that left their files: {', '.join(named)}")
             kb.documents.delete(*gone)
-        return [*named, f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else named
+        more = len(gone) - len(named)
+        return [*named, f"and {more:,} more"] if more else named
 
     def _count_outdated(self, kb: KnowledgeBase, state: BuildState) -> int:
         """Return the number of chunks that the build extracts again."""
@@ -194,10 +195,11 @@ class ConstructionNodes(BuildNodes):
         A build that was interrupted has noted its last batches. They come first, with the same chunks in each call:
         responses that are paid are found in the cache, and others are what they would have been.
         """
-        outdated, batch = self._outdated(kb, state), set(state["batch"])
+        outdated, current_chunks = self._outdated(kb, state), set(state["batch"])
         noted: list[Calls] = kb.database.notes(BUILD).get(BATCHES, [])
         # The state's batch is being extracted or written. Those in front of it are written.
-        numbers = [number for number, calls in enumerate(noted, 1) if not batch.isdisjoint(chain.from_iterable(calls))]
+        numbers = [number for number, calls in enumerate(noted, 1)
+                   if not current_chunks.isdisjoint(chain.from_iterable(calls))]
         current = max(numbers, default=0)  # 0: the state has no batch yet, so all noted ones wait
         in_work, waiting = noted[max(0, current - 1):current], noted[current:]
         if waiting:  # some of their chunks may have been extracted or deleted since

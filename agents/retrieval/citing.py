@@ -339,7 +339,7 @@ def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) 
     for quote, item in _quoted_items(claim, items):  # all that a model sees of it, and the query of a computed result
         texts += [quote.words, item.statement, item.text, item.title, item.heading, item.about, item.document,
                   item.basis.query if item.basis else "", *(place.text for place in item.places),
-                  *(one.meant for one in relative_dates(item.text, item.said_on))]
+                  *(date.meant for date in relative_dates(item.text, item.said_on))]
     stated = {value for text in texts for figure in _FIGURES.findall(text) for value, _ in _read_figure(figure)}
     unstated = [figure for figure in figures if not _is_stated(figure, stated)]
     if unstated:

@@ -76,6 +76,7 @@ def respell(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, s
         if not is_capitalised or any(index.lexical.knows(folded) for index in indexes):
             continue
         max_distance = 2 if len(word) >= _LONG_WORD else 1
+        # Two are enough to see whether another one is as near as the nearest.
         nearest = process.extract(folded, name_words, scorer=Levenshtein.distance, score_cutoff=max_distance, limit=2)
         candidates = [(distance, spelling) for spelling, distance, _ in nearest if spelling[0] == folded[0]]
         if not candidates:
