@@ -159,10 +159,7 @@ def _cut_long_sentence(text: str, start: int, end: int, max_tokens: int) -> Iter
 
 
 def _end_of_chunk(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:
-    """Return the index of the unit before which a chunk ends: the best place within the size limit.
-
-    Best is the end of a paragraph, then of a line, then of the sentence with the smallest checksum.
-    """
+    """Return the index of the unit before which a chunk ends: the best place from the least filling to the limit."""
     filled = sum(unit.tokens for unit in units[first:first_new])
     candidates: list[tuple[int, int, int]] = []
     for at in range(first_new, len(units)):
@@ -175,6 +172,6 @@ def _end_of_chunk(text: str, units: Sequence[_Unit], first: int, first_new: int,
         if filled >= _FILL * max_tokens and at + 1 < len(units):
             line_breaks = text.count("\n", units[at].end, units[at + 1].start)
             checksum = zlib.crc32(text[units[at].start:units[at].end].encode("utf-8", "surrogatepass"))
-            # The negative index makes the last place win among equal ones.
+            # The end of a paragraph is best, then of a line, then the smallest checksum; of equal ones the last place.
             candidates.append((-min(line_breaks, 2), checksum, -(at + 1)))
     return len(units)

@@ -301,15 +301,12 @@ def split_head(text: str) -> tuple[dict[str, str], str]:
 
 
 def _head_fields(text: str) -> tuple[dict[str, str], int]:
-    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise.
-
-    One name that forms usually have, such as "Author", is enough; other fields have to be three, and no prose.
-    """
+    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise."""
     block = next(iter(read_blocks(lines_under(text, ""), may_repeat=True)), None)
     if block is None or text[:block.start].strip() or not _ENDS.match(text, block.end):
         return {}, 0
     values = {block.names[key]: block.value(key) for key in block.fields if block.value(key)}
-    is_known = any(map(FORM_FIELDS.search, block.names.values()))
+    is_known = any(map(FORM_FIELDS.search, block.names.values()))  # a name such as "Author", which forms have
     is_prose = block.is_dialogue or block.is_listed or block.is_loose or any(map(_SENTENCE.search, values.values()))
     is_head = is_known or (len(block.fields) >= _FEWEST_ALONE and not is_prose)
     return (values, block.end) if is_head else ({}, 0)

@@ -15,8 +15,7 @@ from .reading import LEFT_OUT, Limits, LoadFailure, UnreadableError, open_file
 
 OnFailure = Callable[[LoadFailure], None]
 IGNORE_FILE = ".banyanignore"
-PUBLISHED = frozenset({".pdf", ".docx", ".pptx", ".epub"})
-"""Formats of papers and books, which folders often hold twice, and which bibliographies describe."""
+PUBLISHED = frozenset({".pdf", ".docx", ".pptx", ".epub"})  # papers and books: often saved twice, and in bibliographies
 _OF_PROGRAMS = sorted(WORDS["files of programs"])
 """Patterns, as in .gitignore, of files that are left out; Office programs write `~$...` beside an open document."""
 _PROGRAMS = GitIgnoreSpec.from_lines(_OF_PROGRAMS)

@@ -213,8 +213,7 @@ def sheet_lines(sheet: Iterable[SheetRow], title: str) -> Iterator[str]:
         while at < len(blocks) and not _begins_table(blocks[at], block, header, number_columns):
             at += 1
         below_head = map(block.cells, block.rows[_HEAD:])
-        further_blocks = blocks[begin + 1:at]
-        further_rows = chain.from_iterable(_continuing_rows(further, block, header) for further in further_blocks)
+        further_rows = chain.from_iterable(_continuing_rows(other, block, header) for other in blocks[begin + 1:at])
         yield from captions
         lines = table_lines(header, chain(head, below_head, further_rows), next(reversed(captions), title))
         yield next(lines, "; ".join(filter(None, header)))  # a header without rows below it is text
@@ -243,7 +242,8 @@ def _side_by_side(rows: Sequence[SheetRow]) -> list[Sequence[SheetRow]]:
         if start == before + 1:  # no blank column is between them
             continue
         left, right = [row[:start] for row in rows], [row[start:] for row in rows]
-        left_rows, right_rows = _filled_rows(left), _filled_rows(right)
+        left_rows = [at for at, cells in enumerate(left) if any(cells)]
+        right_rows = [at for at, cells in enumerate(right) if any(cells)]
         has_same_names = not _texts_of(left[left_rows[0]]).isdisjoint(_texts_of(right[right_rows[0]]))
         # Blank columns may also divide one table, whose parts have the same rows and other names.
         are_two_tables = left_rows != right_rows or has_same_names
@@ -261,15 +261,9 @@ def _is_whole(part: Sequence[SheetRow]) -> bool:
 
     It has at least two columns, and two rows without a blank one between them, all with a text in the first column.
     """
-    filled_rows, columns = _filled_rows(part), _filled_columns(part)
-    if len(filled_rows) < 2 or len(columns) < 2:  # noqa: PLR2004
-        return False
-    has_adjacent_rows = filled_rows[-1] - filled_rows[0] == len(filled_rows) - 1
-    return has_adjacent_rows and all(part[at][columns[0]] for at in filled_rows)
-
-
-def _filled_rows(rows: Sequence[SheetRow]) -> list[int]:
-    return [at for at, cells in enumerate(rows) if any(cells)]
+    filled_rows, columns = [at for at, cells in enumerate(part) if any(cells)], _filled_columns(part)
+    has_adjacent_rows = len(filled_rows) > 1 and filled_rows[-1] - filled_rows[0] == len(filled_rows) - 1
+    return has_adjacent_rows and len(columns) > 1 and all(part[at][columns[0]] for at in filled_rows)
 
 
 def _filled_columns(rows: Sequence[SheetRow]) -> list[int]:

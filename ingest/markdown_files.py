@@ -72,18 +72,14 @@ def read_markdown(data: bytes, _: Limits) -> Content:
 
 
 def _title_of_text(text: str, first: Heading | None) -> str:
-    """Return the title of a text, "" if it has none; `first` is its first heading.
-
-    It is the line above the first heading if that only opens a section ("PMC 例会" above "## 参会人员"), else the
-    first heading, unless that is one of a section, and then the first heading of level 1.
-    """
+    """Return the title of a text by its first heading, or by a line above it: "PMC 例会" above "## 参会人员"; or ""."""
     if first is None:
         return ""
     opens_section = first.level > 1 or _NUMBERED.match(first.title)
     above = _TITLE_LINE.match(text) if opens_section else None
     if above and above.end() <= first.start:
         return " ".join((above["bold"] or above["plain"]).split())
-    is_below_prose = text[:first.start].rstrip().endswith((".", "。"))  # and so a section's own heading
+    is_below_prose = text[:first.start].rstrip().endswith((".", "。"))  # and so the heading of a section alone
     if first.level == 1 or (is_telling(first.title) and not is_below_prose):
         return first.title
     return next((heading.title for heading in headings(text) if heading.level == 1), "")

@@ -47,10 +47,7 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
 
 
 def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return fields in which objects with a `name` are replaced by their names.
-
-    What such objects have besides becomes a field of its own: an "email" of the items of "author" is "author email".
-    """
+    """Replace objects that have a `name` by it; what else they have becomes a field of its own ("author email")."""
     named = dict[str, object]()
     for field, value in fields.items():
         items: list[Any] = value if isinstance(value, list) else [value]

@@ -50,8 +50,7 @@ _WORDS = frozenset({"in", "a", "at"})  # units that are more often words
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 # Browsers read a page that declares the older, smaller set in its superset.
-_DAMAGED = 0.1
-"""If fewer of the bytes that are not ASCII are invalid, a text is UTF-8 with some damage, and in no other encoding."""
+_DAMAGED = 0.1  # the share of invalid bytes below which a text is damaged UTF-8, rather than in another encoding
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252",
               "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "iso8859-9": "cp1254"}
 # Python's own text codecs are not character sets: decoding a page with one would change it.

@@ -161,10 +161,7 @@ def parse(text: str) -> Any:
 
 
 def read_records(values: Iterable[tuple[str, object]], limits: Limits) -> Iterator[Record | str]:
-    """Yield the record for each value, given with its place, or the reason why it is none.
-
-    A value may be the error that its line could not be parsed, which is then the reason.
-    """
+    """Yield the record for each value, given with its place; the reason for one that is none, or that is an error."""
     for number, (place, value) in enumerate(values):
         try:
             yield _read_record(number, value, limits)

@@ -83,10 +83,7 @@ def reference_tables(text: str) -> list[SourceTable]:
 
 
 def _split_entries(lines: Sequence[Line]) -> dict[tuple[int, int], str]:
-    """Return the entries of a list by their first and last characters.
-
-    An entry begins with its number, or with a mark such as "-" if no two are numbered, or else with authors.
-    """
+    """Return a list's entries by their places; they begin with numbers, or else with marks, or else with authors."""
     starts: list[int] = []  # the lines with the numbers of a list, from 1, each one more than the number before
     for at, line in enumerate(lines):
         found = _NUMBER.match(line.text)

@@ -77,7 +77,8 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
     lines_and_rows, size = list[TableRow](), 0
     for written in rows:
         row: TableRow = written if isinstance(written, TableLine) else [" ".join(cell.split()) for cell in written]
-        if row.text if isinstance(row, TableLine) else any(row):
+        has_text = bool(row.text) if isinstance(row, TableLine) else any(row)
+        if has_text:
             lines_and_rows.append(row)
             size += 1 if isinstance(row, TableLine) else len(row)
         if size > _MOST_CELLS:
@@ -204,6 +205,7 @@ class _Columns:
         # Numbers name rows only from the first column: those of others are values.
         numbers = [0] if distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0])) else []
         is_serial = numbers and _is_counted_up(columns[0]) and label_key(self._headers[0]).rstrip(".") not in _COUNTS
+        # Best are columns with a header of names, then numbers that count up, then texts, then other numbers.
         candidates = (*names, *(numbers if is_serial else ()), *texts, *numbers)
         return next((at for at in candidates if _all_rows_differ(at, rows)), None)
 

@@ -50,9 +50,10 @@ def _with_fields(text: str, value: object) -> Content:
     """Return a text with the flat fields of its value as metadata, if most are flat: a program's settings are not."""
     fields = {str(name): field for name, field in value.items()} if isinstance(value, Mapping) else {}
     flat = {name: field for name, field in fields.items() if _is_flat(field)}
-    if 2 * len(flat) <= len(fields):
+    if len(flat) <= len(fields) / 2:
         return Content(text)
-    title = flat.pop(next((name for name in flat if name.lower() == "title"), ""), "")
+    title_field = next((name for name in flat if name.lower() == "title"), "")
+    title = flat.pop(title_field, "")
     return Content(text, one_line(title) if isinstance(title, str) else "", flat)
 
 

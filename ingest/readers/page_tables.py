@@ -86,8 +86,10 @@ def find_ruled(page: DrawnPage) -> list[FoundTable]:
     if not 0 < len(rows) * len(columns) <= _MOST_CROSSINGS:
         return []
     # Cells of one table have corners in common.
-    meetings = networkx.Graph((cell, (x, y)) for cell in _find_cells(rows, columns) for x in (cell.x0, cell.x1)
-                              for y in (cell.top, cell.bottom))
+    meetings: networkx.Graph[Box | tuple[float, float]] = networkx.Graph()
+    for cell in _find_cells(rows, columns):
+        corners = product((cell.x0, cell.x1), (cell.top, cell.bottom))
+        meetings.add_edges_from((cell, corner) for corner in corners)
     groups = ([node for node in group if isinstance(node, Box)] for group in networkx.connected_components(meetings))
     tables = [_fill_cells(sorted(cells, key=lambda cell: (cell.top, cell.x0)), page.words) for cells in groups]
     return [table for table in tables if table is not None and _is_data(table.grid)]
@@ -173,13 +175,14 @@ def _words_of_cells(boxes: Sequence[Box], number_at: Mapping[tuple[int, int], in
 def _mark_headers(grid: Sequence[GridRow], fonts: Sequence[Sequence[frozenset[str]]]) -> None:
     """Mark the first row of a grid, or the first of two columns, as headers if its fonts are in no other cells."""
     top = next((at for at, row in enumerate(grid) if not is_single(row)), 0)  # captions may be above it
-    fonts_of_row, fonts_below = frozenset().union(*fonts[top]), frozenset().union(*(
-        fonts_of_cell for row in fonts[top + 1:] for fonts_of_cell in row))
+    fonts_of_row = frozenset[str]().union(*fonts[top])
+    fonts_below = frozenset[str]().union(*chain(*fonts[top + 1:]))
     headers: Sequence[GridCell] = []
     if fonts_below and fonts_below.isdisjoint(fonts_of_row) and all(grid[top][1:]):  # a header names its columns
         headers = grid[top]
     elif len(grid[0]) == 2:  # noqa: PLR2004 - properties and their values
-        label_fonts, value_fonts = (frozenset().union(*column) for column in zip(*fonts, strict=True))
+        label_fonts = frozenset[str]().union(*(label for label, _ in fonts))
+        value_fonts = frozenset[str]().union(*(value for _, value in fonts))
         if value_fonts and label_fonts.isdisjoint(value_fonts):
             headers = [row[0] for row in grid if not is_single(row)]
     for cell in headers:
@@ -191,12 +194,12 @@ def _is_data(grid: Sequence[GridRow]) -> bool:
     body = [row for row in grid if not is_single(row)]
     depth = header_depth(body) if body else 0
     rows = body[depth:]
-    if not rows or len(grid) < 2 or max(len(cell) for row in grid for cell in row) > _LONGEST_CELL:  # noqa: PLR2004
+    if not rows or len(grid) < 2 or max(map(len, chain(*grid))) > _LONGEST_CELL:  # noqa: PLR2004
         return False
     has_paragraphs = sum(len(row[0]) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
     first_name, *_ = body[0]  # without one, the first row is the end of a row on the page before
     has_empty_header = depth > 0 and first_name and sum(map(bool, body[depth - 1])) < _FILLED * len(body[0])
-    regular_rows = sum(not any(left is right for left, right in pairwise(row)) for row in rows)
+    regular_rows = sum(not any(left is right for left, right in pairwise(row)) for row in rows)  # no merged cells
     if has_paragraphs or has_empty_header or regular_rows < _REGULAR * len(rows):
         return False
     columns = [list(filter(None, column)) for column in zip(*rows, strict=True)]
@@ -257,10 +260,7 @@ def _has_numbers(table: FoundTable) -> bool:
 
 
 def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
-    """Return the caption above a table, which begins with a number ("Table 3"), and the top of the table.
-
-    That is the top of the names of columns below the caption; the box's own if the caption is "", or has none below.
-    """
+    """Return the caption above a table, "" if none begins with a number, and the top of the column names below it."""
     above = _lines_beside(words, box, box.top - _FURTHEST, box.top)
     rows: list[TextLine] = []
     top = box.top

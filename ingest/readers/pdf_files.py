@@ -131,7 +131,7 @@ def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[s
             last_page, line = places[-1]
             if masked not in {"#", ""}:  # page numbers are no text
                 heads[line_text(line)] = last_page
-    for block in (block for layout in layouts for block in layout):
+    for block in chain(*layouts):
         if not isinstance(block, FoundTable):
             block[:] = [line for line in block if id(line) not in taken]
     return heads
@@ -170,10 +170,7 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
 
 
 def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) -> str:
-    """Return the text in the largest letters on the upper half of a page that may be a title, or "".
-
-    A short one counts if the largest longer text, which is smaller, may be a list of its authors.
-    """
+    """Return the text in the largest letters on the upper half of a page that may be a title, or ""."""
     titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
     lines = [line for line in _lines_of(layout) if line[0].upright and line.box.top < height / 2]
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
@@ -187,20 +184,19 @@ def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) 
         elif len(text.split()) >= _FEWEST_ABOVE_NAMES:
             short_titles.append((size, text))
     title, short_title = max(titles, key=itemgetter(0)), max(short_titles, key=itemgetter(0))
-    may_be_names = not re.search(r"(?<!\S)[a-z]+(?!\S)", title[1])  # all its words have capitals
+    # A text whose words all have capitals may be the authors' names, below a short title in larger letters.
+    may_be_names = not re.search(r"(?<!\S)[a-z]+(?!\S)", title[1])
     return short_title[1] if may_be_names and short_title[0] > title[0] else title[1]
 
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
                limits: Limits) -> tuple[dict[int, str], str]:
-    """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read.
-
-    A page with broken fonts that is not recognised has the text "", so that its gibberish is not read.
-    """
+    """Return the text of the pages that are only pictures or have broken fonts by number, and what was not read."""
     broken = {number for number, text in enumerate(plain) if _is_gibberish(text)}
     scanned = {number for number, (page, text) in enumerate(zip(pages, plain, strict=True))
                if page.pictures and not text.strip()} - broken
-    recognised, fix = dict.fromkeys(broken, ""), "set BANYAN_OCR=auto, or recognise their text with another program"
+    recognised = dict.fromkeys(broken, "")  # so that their gibberish is never read
+    fix = "set BANYAN_OCR=auto, or recognise their text with another program"
     if limits.ocr == "auto" and broken | scanned:
         scans = import_module(".scans", __package__)  # imported here, because most files do not need it
         texts = dict(scans.read_pages(data, sorted(broken | scanned)))
@@ -306,12 +302,9 @@ def _join_parts(layouts: Sequence[Layout]) -> list[list[_Part]]:
     return chains
 
 
-def _repeated_rows(page_before: Layout, parts: list[_Part], layout: Layout, table: FoundTable) -> int | None:
-    """Return how many rows a table repeats of the one on the page before that it continues; None if it continues none.
-
-    `parts` are those of the table before so far.
-    """
-    above, first = parts[-1].table, parts[0].table
+def _repeated_rows(page_before: Layout, parts_before: list[_Part], layout: Layout, table: FoundTable) -> int | None:
+    """Return how many rows a table repeats of one on the page before that it continues; None if it continues none."""
+    above, first = parts_before[-1].table, parts_before[0].table
     if len(above.edges) != len(table.edges):
         return None
     if _CONTINUED.search(table.caption):  # it says so, whatever stands between the two

@@ -145,8 +145,8 @@ def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> l
     """Return rows as two columns, the left one first, if both are prose; as they are, if they are rows of a table."""
     if gutter is None:
         return rows
-    halves = zip(*(_split_row(row, gutter) for row in rows), strict=True)
-    left, right = (list(filter(None, column)) for column in halves)
+    halves = [_split_row(row, gutter) for row in rows]
+    left, right = [left for left, _ in halves if left], [right for _, right in halves if right]
     return [*_order_rows(left), *_order_rows(right)] if _is_prose(left) and _is_prose(right) else rows
 
 

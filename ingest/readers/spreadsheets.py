@@ -79,13 +79,15 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile, limits: Limits) -> Conte
         except UnreadableError as error:
             problems.append(f"the sheet {name!r}: {error}")
             continue
-        texts |= {name: text} if text else {}
+        if text:
+            texts[name] = text
     if problems and not texts:
         raise UnreadableError("; ".join(problems))
     if notes := "\n".join(_notes(archive)):
         texts["Comments"] = "\n\n".join(filter(None, [texts.get("Comments"), notes]))
     text = "\n\n".join(f"# {name}\n\n{text}" for name, text in texts.items())
-    omitted = ["" if _WORKBOOK in archive.namelist() else "number formats, such as per cent", list_counts(left_out)]
+    unread_formats = "" if _WORKBOOK in archive.namelist() else "number formats, such as per cent"  # only xlsx has it
+    omitted = [unread_formats, list_counts(left_out)]
     return Content(text if len(texts) > 1 else "".join(texts.values()), title, about, unread="; ".join(problems),
                    omitted=", ".join(filter(None, omitted)))
 
@@ -150,7 +152,8 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
 
 def _shown_rows(sheet: CalamineSheet, look: "_Look", limits: Limits, left_out: Counter[str]) -> list[list[str]]:
     """Return the rows of a sheet that are shown; `left_out` counts the rows and columns that are not."""
-    height, width = (last + 1 for last in sheet.end or (-1, -1))
+    last_row, last_column = sheet.end or (-1, -1)  # None for an empty sheet
+    height, width = last_row + 1, last_column + 1
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
                               f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
@@ -230,6 +233,7 @@ def _parse_section(section: str) -> CellFormat | None:
             after += word
         else:
             before += word
+    # Signs and brackets of negative numbers are no words: `CellFormat.write` puts the sign in front.
     before, after = _words_around(before.lstrip(" -+(")), _words_around(after.rstrip(" -)"))
     if _SCALED.search(figures) and not _SIGN.search(after):  # the number is written in full, without "M" or "k"
         after = ""

@@ -1,7 +1,7 @@
 """Read HTML as plain text with headings in Markdown and tables of data as rows."""
 
 import re
-from itertools import islice
+from itertools import chain, islice
 
 from bs4 import BeautifulSoup, UnusualUsageWarning
 from bs4.dammit import EncodingDetector
@@ -105,7 +105,7 @@ def _remove_hidden_parts(soup: BeautifulSoup) -> int:
     for tag in [*soup.select(_OF_SITE), *translations, *hidden, *struck]:
         if id(tag) in removed:
             continue
-        if _count_letters(tag) >= most:  # the page itself, whatever it is called
+        if _count_letters(tag) >= most:  # the page itself, whatever it is called: what is left stays, too
             break
         removed.update(map(id, (tag, *tag.descendants)))
         tag.replace_with(" ")
@@ -141,7 +141,7 @@ def mark_tags(soup: BeautifulSoup) -> None:
             for item in tag.find_all("li", recursive=False):  # with the number that the page declares, or the next one
                 number = _read_number(item, "value", number + 1)
                 item["value"] = str(number)
-        mark = edge = ""
+        mark = edge = ""  # what is in front of the tag's words, and what is around them
         if tag.name in _PARAGRAPHS:
             edge = _LINE + _INDENT * depth if depth else 2 * _BREAK
         elif tag.name == "li":
@@ -213,7 +213,7 @@ def _read_table(table: Tag, heading: str) -> str:
         return ""
     grid = read_grid(table)
     is_single_row_or_column = len(grid) <= 1 or max(map(len, grid)) <= 1
-    if is_single_row_or_column or max(len(cell) for row in grid for cell in row) > _LONGEST_CELL:
+    if is_single_row_or_column or max(map(len, chain(*grid))) > _LONGEST_CELL:
         return ""
     return "\n".join(grid_lines(grid, heading, _line(table.caption) if table.caption else ""))
 
