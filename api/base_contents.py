@@ -9,7 +9,7 @@ from ..agents.introduction import Introduction, introduce
 from ..agents.resources import Resources
 from ..agents.snapshots import Snapshot
 from ..graph_store.graph.graph_file import TreeGraph
-from ..graph_store.graph_edits import GraphEditor, Said
+from ..graph_store.graph_edits import GraphEditor, StatedFact
 from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.ledger.document_rows import DocumentEntry
 from ..schemas.documents import Scope
@@ -151,7 +151,7 @@ class ManualEdits:
                 why: str = "", who: str = "") -> int:
         """Replace a wrong fact or value; its source stays the same. What is right about it need not be given."""
         wrong = _as_stated(fact)
-        right = Said(subject or wrong.subject, relation or wrong.relation, object or wrong.object)
+        right = StatedFact(subject or wrong.subject, relation or wrong.relation, object or wrong.object)
         return self._edit(who, lambda edits, user: edits.change_fact(wrong, right, user, why))
 
     def supersede(self, newer: str, older: str, *, why: str = "", who: str = "") -> int:
@@ -175,6 +175,6 @@ class ManualEdits:
             return snapshot.kb.edits.all()
 
 
-def _as_stated(fact: AnyFact) -> Said:
+def _as_stated(fact: AnyFact) -> StatedFact:
     """Return a fact in the form that edits take; entities of a `Fact` are named by id, because names may be equal."""
-    return Said(fact.subject_id, fact.relation, fact.object_id) if isinstance(fact, Fact) else Said(*fact)
+    return StatedFact(fact.subject_id, fact.relation, fact.object_id) if isinstance(fact, Fact) else StatedFact(*fact)

@@ -14,7 +14,7 @@ from ..runtime.event_loop import run
 from .evolution.growth import Thresholds
 from .knowledge_base import KnowledgeBase
 
-_SMALL_CORPUS = 50  # a corpus with fewer documents is small: one document is enough to support a new element
+_SMALL_CORPUS = 50  # with fewer documents, few labels occur in two: one document is enough to support a new element
 
 
 def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None, *,
@@ -28,14 +28,14 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; the graph is up to date.
     """
     is_deleting = kb.documents.is_deleting()
-    if of_all:
+    if of_all:  # before the schema grows, which may rest on these verdicts
         kb.schema_control.drop_outdated_verdicts()
     if is_deleting:
         kb.schema_control.forget_unused_proposals()
     if thresholds is not None and kb.schema_control.policy == "auto":
         kb.schema_control.grow(thresholds)
     if is_deleting:
-        kb.schema_control.redact_history()
+        kb.schema_control.redact_history()  # after growing, which may take back what deleted documents supported
     kb.refresh()
     if of_all:
         kb.resolution.drop_outdated_verdicts()
@@ -56,11 +56,11 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     kb.save_index()
     if is_deleting:
         kb.printed.keep_only(set(kb.documents.titles()))
-    kb.documents.finish_deletion()
+    kb.documents.finish_deletion()  # last, so that a pass that was killed does all this again
 
 
 def _sync_vectors(kb: KnowledgeBase) -> None:
-    """Bring the vectors up to date with the graph, unless the index, which is written after them, is."""
+    """Bring the vectors up to date with the graph; if the index is, they are, as it is written after them."""
     if kb.written_index() is None:
         kb.vector_synchroniser.sync()
 

@@ -2,7 +2,7 @@
 
 import re
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ _COMPARES = re.compile(
     r"|(?:previous|former|older|old|earlier) (?:\w{1,20} )?(?:version|edition|polic|rule|regulation|manual|standard))"
     r"|变化|变更|区别|有[何什么哪些]{1,2}不同|对比|旧版|以前的?[版规办]", re.IGNORECASE)
 """Questions that ask for older versions, too."""
-_BEHIND = 0.99  # the weight of the best passage of an older version: this share of that of the newer one's best
+_BEHIND = 0.99  # an older version's best passage gets this share of the weight of the newer one's: just behind it
 COMPETES = 0.5
 """A more trusted document is about the same if its best passage weighs this share of a less trusted one's: below half,
 it is there because nothing better was found in it."""
@@ -53,11 +53,15 @@ class Versions:
                      for one in (self._summaries.values() if rows else ())}
         newer_of: dict[str, list[str]] = {}
         for row in rows:
-            names = [map(canonical_name, self._index.names_of(entity)) for entity in self._index.ends_of(row)]
-            newer, older = (next((documents[name] for name in of_one if name in documents), "") for of_one in names)
-            if newer and older and newer != older:
+            newer, older = (self._document_named(documents, entity) for entity in self._index.ends_of(row))
+            if newer and older and newer != older:  # other ends are no documents of this base
                 newer_of.setdefault(older, []).append(newer)
         return newer_of
+
+    def _document_named(self, documents: Mapping[str, str], entity: int) -> str:
+        """Return the document that has one of an entity's names, by `documents` with their names; "" if none has."""
+        names = map(canonical_name, self._index.names_of(entity))
+        return next((documents[name] for name in names if name in documents), "")
 
     @cached_property
     def trust(self) -> dict[str, int]:
@@ -68,7 +72,7 @@ class Versions:
     def trusted_less(self, document: str, others: Iterable[str]) -> str:
         """Return "trusted less than X" for the most trusted of other documents with higher ranks, the first if equal.
 
-        "" if there is none. Of documents that supersede one another, the ranks decide nothing.
+        "" if there is none. Versions of the same document are left out: among them, the newest counts, not the rank.
         """
         family = next((family for family in self._families if document in family), set[str]())
         higher = [other for other in others if self.trust[other] > self.trust[document] and other not in family]
@@ -97,7 +101,8 @@ class Versions:
     def _describe(self, document: str) -> str:
         """Return a document's title, with its id if others have the same title, else with its year if it lacks one."""
         title, since = self._summaries[document].title, self._since(document)
-        if sum(other.title == title for other in self._summaries.values()) > 1:
+        has_same_title = sum(other.title == title for other in self._summaries.values()) > 1
+        if has_same_title:
             return f"{title or document} ({document})"
         title = title or document
         return f"{title} of {since[:4]}" if since and not YEAR.search(title) else title
@@ -115,7 +120,7 @@ class Versions:
         """The sets of documents that are versions of one another."""
         families: list[set[str]] = []
         for older, newer in sorted(self.superseded.items()):
-            versions = {older, *newer}
+            versions = {older, *newer}  # they may join families that were separate so far
             related = [family for family in families if not family.isdisjoint(versions)]
             families = [family for family in families if family.isdisjoint(versions)]
             families.append(versions.union(*related))
@@ -124,15 +129,16 @@ class Versions:
     def outdated(self, question: str) -> frozenset[str]:
         """Return the documents that are not in force: now, or at the time or in the version that a question names.
 
-        It is none if the question compares versions.
+        There are none if the question compares versions, because then it needs all of them.
         """
         if not (self.superseded or self.amended):
             return frozenset()
         dates = {parse_date(question[start:end]) for start, end in find_dates(question)}
         dates = {date for date in dates if re.match(r"\d{4}", date)}  # without "in May", whose year is unknown
-        if _COMPARES.search(question) or len(dates) > 1:
+        if _COMPARES.search(question) or len(dates) > 1:  # several dates compare what was in force at each
             return frozenset()
         date, version = min(dates, default=""), version_of(question)
+        # Amendments do not end what they amend, so only those that came after the date are left out.
         amending = chain.from_iterable(self.amended.values()) if date else ()
         later = {document for document in amending if self._since(document)[:len(date)] > date}
         return frozenset(later).union(*(family - self._in_force(family, date, version) for family in self._families))
@@ -142,6 +148,7 @@ class Versions:
         named = {one for one in family if version and read_name(one, self._summaries[one].title).version == version}
         if named:
             return named
+        # Dates are compared as far as the question's goes: "2021" has all of that year. An unknown one is the earliest.
         begun = [one for one in family if date and self._since(one)[:len(date)] <= date]
         if begun:
             return {max(begun, key=lambda one: (self._since(one), one not in self.superseded, one))}
@@ -163,14 +170,14 @@ class Versions:
             newer_of |= dict.fromkeys(family & outdated, family - outdated)
         newer_of |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
         for older, newer in sorted(newer_of.items()):
-            highest = max((best[row[one]] for one in newer if one in row), default=0) * np.float32(_BEHIND)
-            if older in row and 0 < highest < best[row[older]]:
-                share[row[older]] *= highest / best[row[older]]
-                best[row[older]] = highest
+            limit = max((best[row[one]] for one in newer if one in row), default=0) * np.float32(_BEHIND)
+            if older in row and 0 < limit < best[row[older]]:  # without a weight, the newer one does not answer at all
+                share[row[older]] *= limit / best[row[older]]
+                best[row[older]] = limit
         return scores * share[document_of]
 
     def _trust_shares(self, best: NDArray[np.float32], outdated: frozenset[str]) -> NDArray[np.float32]:
-        """Return by which share of its weight each document is behind the current, more trusted ones."""
+        """Return the share of its weight that each document keeps, to be behind more trusted ones about the same."""
         ids = self._index.document_ids
         ranks = np.array([self.trust[one] for one in ids])
         is_current = np.array([one not in outdated for one in ids])

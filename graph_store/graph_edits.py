@@ -20,10 +20,10 @@ from .ledger.schema_rows import SchemaHistory
 from .resolution.resolver import match_node
 from .store_errors import EntityDecisionError
 
-_LONGEST_NAME, _HIGHEST_RANK = 500, 1000  # a name is as long as an extracted one may be
+_LONGEST_NAME, _HIGHEST_RANK = 500, 1000  # as long as an extracted name; far more ranks than anybody tells apart
 
 
-class Said(NamedTuple):
+class StatedFact(NamedTuple):
     """A fact as a person writes it. The object is an entity, or a value if `relation` is an attribute."""
 
     subject: str
@@ -51,29 +51,30 @@ class GraphEditor(EditTable):
         if not canonical_name(name) or len(name) > _LONGEST_NAME:
             raise EntityDecisionError(f"a name has 1 to {_LONGEST_NAME} characters: choose another")
         kind = graph.entity(node).type
-        if any(other != node and graph.entity(other).type == kind
-               and canonical_name(name) in map(canonical_name, graph.names(other)) for other in graph.entity_ids()):
+        others = (other for other in graph.entity_ids() if other != node and graph.entity(other).type == kind)
+        if any(canonical_name(name) in map(canonical_name, graph.names(other)) for other in others):
             raise EntityDecisionError(f"another {kind} is called {name!r} already: merge the two instead")
         return self._record(Rename(entity=_ref(graph, node), name=name), who, why)
 
     def retype(self, entity: str, kind: str, who: str, why: str = "") -> int:
         """Give an entity another type of the schema; facts that do not fit the new type are rejected."""
         graph, schema = self._graph.graph, self._schemas.current()
-        node, wanted = match_node(graph, entity), _element_name(schema, "entity_type", kind)
+        node, wanted = match_node(graph, entity), _require_element_name(schema, "entity_type", kind)
+        # All entities that were merged into the node, except those of this type.
         refs = tuple(ref for ref in (_ref(graph, member) for member in graph.members(node)) if ref.type != wanted)
         if not refs:
             raise EntityDecisionError(f"{graph.name(node)!r} is of the type {wanted} already: nothing is to do")
         return self._record(Retype(entities=refs, type=wanted), who, why)
 
-    def change_fact(self, fact: Said, instead: Said | None, who: str, why: str = "") -> int:
+    def change_fact(self, fact: StatedFact, instead: StatedFact | None, who: str, why: str = "") -> int:
         """Delete a fact or a value, or correct it to `instead`, for all documents that state it; return the number."""
         graph, schema = self._graph.graph, self._schemas.current()
-        meant = _find_fact(graph, fact)
-        if isinstance(meant, ValueRef):
-            value = _correct_value(schema, meant, instead, fact) if instead else None
-            return self._record(ValueEdit(value=meant, corrected=value), who, why)
-        corrected = _correct_fact(graph, schema, meant, instead) if instead else None
-        return self._record(FactEdit(fact=meant, corrected=corrected), who, why)
+        original = _require_fact(graph, fact)
+        if isinstance(original, ValueRef):
+            value = _check_new_value(schema, original, instead, fact) if instead else None
+            return self._record(ValueEdit(value=original, corrected=value), who, why)
+        corrected = _check_new_fact(graph, schema, original, instead) if instead else None
+        return self._record(FactEdit(fact=original, corrected=corrected), who, why)
 
     def supersede(self, newer: str, older: str, who: str, why: str = "") -> int:
         """State that a document takes the place of an older one, both by id; return the edit's number."""
@@ -96,15 +97,16 @@ class GraphEditor(EditTable):
 
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, as if it had never been made."""
-        edit = next((decision for decision in self.all() if decision.number == number and not decision.undone_at), None)
-        if edit is None:
+        decision = next((one for one in self.all() if one.number == number and not one.undone_at), None)
+        if decision is None:
             raise EntityDecisionError(f"there is no edit {number} to take back: `banyan entities decisions` lists them")
         with self._db.transaction():
             super().undo(number, who)
-            self._change_mentions(edit.edit)
+            self._change_mentions(decision.edit)
         self._graph.refresh()
 
     def _record(self, edit: Edit, who: str, why: str) -> int:
+        """Store an edit and change the graph by it; return its number."""
         with self._db.transaction():
             number = self.record(edit, who, why)
             self._change_mentions(edit)
@@ -125,17 +127,19 @@ def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
     return EntityRef(name=mentioned.name, type=mentioned.type)
 
 
-def _element_name(schema: GraphSchema, kind: ElementKind, label: str) -> str:
+def _require_element_name(schema: GraphSchema, kind: ElementKind, label: str) -> str:
     """Return the name of the element of a schema that a label means, or raise EntityDecisionError."""
     element = find_element(schema, kind, label)
-    if element or schema.open:
-        return element.name if element else label.strip()
+    if element:
+        return element.name
+    if schema.open:  # it allows any label
+        return label.strip()
     known = schema.relation_types if kind == "relation" else schema.entity_types
     raise EntityDecisionError(f"the schema has no {kind.replace('_', ' ')} {label!r}; it has: "
                               f"{', '.join(one.name for one in known)}")
 
 
-def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
+def _require_fact(graph: ResolvedGraph, fact: StatedFact) -> FactRef | ValueRef:
     """Return the value or fact of the graph that a person means, or raise EntityDecisionError."""
     head, key = match_node(graph, fact.subject), label_key(fact.relation)
     for attribute, values in graph.values(head).items():
@@ -143,7 +147,7 @@ def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
             if label_key(attribute) == key and normalise(value) == normalise(fact.object):
                 return ValueRef(entity=_ref(graph, head), attribute=attribute, value=value)
     facts = [edge for edge in graph.incident(head) if edge[0] == head and label_key(edge[1]) == key]
-    tail = match_node(graph, fact.object) if facts else ""
+    tail = match_node(graph, fact.object) if facts else ""  # without facts, the error below says more
     for _, relation, other in facts:
         if other == tail:
             return FactRef(head=_ref(graph, head), relation=relation, tail=_ref(graph, tail))
@@ -151,24 +155,24 @@ def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
                               "`banyan facts --of NAME` lists an entity's")
 
 
-def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:
+def _check_new_value(schema: GraphSchema, original: ValueRef, instead: StatedFact, fact: StatedFact) -> str:
     """Return the value to give instead of one, or raise EntityDecisionError if `instead` corrects anything else."""
-    value, attribute = instead.object.strip(), schema.attribute_type(meant.attribute)
+    value, attribute = instead.object.strip(), schema.attribute_type(original.attribute)
     if (instead.subject, instead.relation) != (fact.subject, fact.relation):
-        raise EntityDecisionError(f"{meant} is a value: give another value, or reject it")
-    if not value or value == meant.value:
-        raise EntityDecisionError(f"{meant}: say which value holds instead")
+        raise EntityDecisionError(f"{original} is a value: give another value, or reject it")
+    if not value or value == original.value:
+        raise EntityDecisionError(f"{original}: say which value holds instead")
     if attribute and attribute.kind != "text" and not parse_value(value, attribute.kind, attribute.unit):
-        raise EntityDecisionError(f"{meant.attribute} is a {attribute.kind}, and {value!r} is none: write one")
+        raise EntityDecisionError(f"{original.attribute} is a {attribute.kind}, and {value!r} is none: write one")
     return value
 
 
-def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
+def _check_new_fact(graph: ResolvedGraph, schema: GraphSchema, original: FactRef, instead: StatedFact) -> FactRef:
     """Return the fact to give instead of one, or raise EntityDecisionError if it is equal or the schema forbids it."""
     head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
-    relation = _element_name(schema, "relation", instead.relation)
+    relation = _require_element_name(schema, "relation", instead.relation)
     corrected = FactRef(head=_ref(graph, head), relation=relation, tail=_ref(graph, tail))
-    if head == tail or corrected == meant:
+    if head == tail or corrected == original:
         raise EntityDecisionError(f"({corrected}) says nothing new: correct a fact to another one between two entities")
     types = graph.entity(head).type, graph.entity(tail).type
     if not schema.fits(types[0], relation, types[1]):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _Model = TypeVar("_Model", Chunk, TreeCommunity)
 _CACHED_ENTITIES, _CACHED_COMMUNITIES, _CACHED_CHUNKS = 1 << 13, 1 << 8, 1 << 8  # what some questions read
-_FEW_DOCUMENTS = 2  # the most documents that one name means
+_FEW_DOCUMENTS = 2  # the most documents that one name means; a name of more, such as "report", is a common word
 _ALIAS = "alias"  # the attribute whose values are names, too
 
 
@@ -66,12 +66,10 @@ class GraphIndex(KnowledgeGraph):
         self.ranked: NDArray[np.int32] = arrays["entities.ranked"]
         """The rows of all entities by rank: by the number of documents that mention them, then of facts, then name."""
         self.document_counts: NDArray[np.int32] = arrays["entities.documents"]  # by entity: documents that mention it
-        kinds, self.type_of = np.unique(self.columns.types, return_inverse=True)
-        """The position of each entity's type in `types`."""
+        kinds, self.type_of = np.unique(self.columns.types, return_inverse=True)  # by entity: a position in `types`
         self.types: list[str] = [self.columns.texts[kind] for kind in kinds.tolist()]  # all entity types, sorted
         self.name_trie = NameTrie(arrays, "names", self.entity_row.at)  # the trie of all entities' names
-        self.value_trie = NameTrie(arrays, "values", self.entity_row.at)
-        """The trie of all attributes' values, which finds the entities that have them."""
+        self.value_trie = NameTrie(arrays, "values", self.entity_row.at)  # of attributes' values: finds their entities
         self.chunk_row = Ids(arrays, "chunks")
         self.chunks: Sequence[Chunk] = LazySequence(
             len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(partial(_read_row, Chunk, Texts(arrays, "chunks.about"))))
@@ -80,8 +78,7 @@ class GraphIndex(KnowledgeGraph):
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
         self.community_row = Ids(arrays, "communities")
         self.community = lru_cache(_CACHED_COMMUNITIES)(
-            partial(_read_row, TreeCommunity, Texts(arrays, "communities.about")))
-        """The described community of a row."""
+            partial(_read_row, TreeCommunity, Texts(arrays, "communities.about")))  # the community of a row
         self.community_chunks = read_lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
 
@@ -127,7 +124,7 @@ class GraphIndex(KnowledgeGraph):
     def community_of(self, row: int) -> str | None:
         """Return the id of the finest community of a row's entity, or None if it is in none."""
         number = int(self._arrays["entities.finest"][row])
-        return None if number < 0 else Ids(self._arrays, "finest").at(number)
+        return None if number < 0 else Ids(self._arrays, "finest").at(number)  # -1 stands for none
 
     def find_named(self, name: str) -> Rows:
         """Return the rows of the entities with this name, compared in canonical form, by rank."""
@@ -146,7 +143,8 @@ class GraphIndex(KnowledgeGraph):
         # A line break separates and encloses an entity's folded names.
         for row, names in enumerate(Texts(self._arrays, "entities.folded")):
             if part in names:
-                found.append((f"\n{part}\n" not in names, f"\n{part}" not in names, int(self.ranks[row]), row))
+                is_other_name, is_other_beginning = f"\n{part}\n" not in names, f"\n{part}" not in names
+                found.append((is_other_name, is_other_beginning, int(self.ranks[row]), row))
         rows = np.array([row for *_, row in sorted(found)], np.intp)
         return rows[self.of_type(kind)[rows]] if kind else rows
 
@@ -167,12 +165,13 @@ class GraphIndex(KnowledgeGraph):
         return self._count_names(self.triples[:, 1])
 
     def _count_names(self, numbers: NDArray[np.int32]) -> dict[str, int]:
+        """Return how often each text occurs, by the numbers of the texts."""
         names, counts = np.unique(numbers, return_counts=True)
         return {self.columns.texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
 
     @cached_property
     def _aliases(self) -> dict[int, list[str]]:
-        """The values of the attribute "alias" by the entity's row; `labels_of` has the names that texts use."""
+        """By the entity's row, what facts say that it is also called; `labels_of` has the names that texts use."""
         columns, aliases = self.columns, dict[int, list[str]]()
         values = select_rows(columns.values, columns.values.attribute == columns.number_of(_ALIAS))
         triples = self.triples[self.of_relation(_ALIAS)]
@@ -285,6 +284,7 @@ class GraphIndex(KnowledgeGraph):
 
 
 def _read_row(model: type[_Model], stored: Texts, row: int) -> _Model:
+    """Return the chunk or community of a row from its stored JSON."""
     return model(**orjson.loads(stored[row]))
 
 

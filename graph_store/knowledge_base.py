@@ -80,7 +80,7 @@ class KnowledgeBase:
             layout.root.mkdir(parents=True, exist_ok=True)
         self.layout = layout
         self.database = Database(layout.ledger, create=create)
-        layout.root.mkdir(parents=True, exist_ok=True)  # that of a ledger in PostgreSQL has only derived files
+        layout.root.mkdir(parents=True, exist_ok=True)  # with a ledger in PostgreSQL, this machine may lack the folder
         self.documents = Documents(self.database)
         self.printed = PrintedWorks(layout.printed_works, active=layout.database is None)
         if isinstance(embedder, EmbeddingModels):
@@ -111,8 +111,9 @@ class KnowledgeBase:
             store.load_earlier(version_of(database)), kind, ids)
         self._index: tuple[Version, Arrays] | None = None  # the last one that was read from its file, and what it shows
         self.unwritten = ""  # why derived files are made in memory, as they cannot be written; otherwise empty
-        self._files = FileLock(layout.lock, timeout=0, thread_local=False)  # of the derived files in this home
-        self._lock = self._files if isinstance(layout.ledger, Path) else AdvisoryLock(self.database, layout.ledger)
+        self._files_lock = FileLock(layout.lock, timeout=0, thread_local=False)  # of the derived files in this home
+        self._writer_lock = (self._files_lock if isinstance(layout.ledger, Path)
+                             else AdvisoryLock(self.database, layout.ledger))
         """The lock of whoever writes to the ledger; machines that share one in PostgreSQL have own derived files."""
         self._changes_published = 0  # `Database.changes` when this was last published, or when writing began
         self.frozen_at: tuple[int, int] | None = None
@@ -146,7 +147,7 @@ class KnowledgeBase:
             with suppress(WriterBusyError), self.writing():  # a busy writer brings them up to date itself
                 vectors.sync()
         try:
-            with self._files, self.database.frozen():
+            with self._files_lock, self.database.frozen():
                 self.refresh()
                 if self.vectors.was_interrupted() or (vectors.is_local and self.written_index() is None):
                     vectors.prepare_as_writer()
@@ -159,7 +160,7 @@ class KnowledgeBase:
             raise WriterBusyError.of(self.layout.name) from error
         except (OSError, StoreError) as error:
             if not vectors.is_local:
-                raise  # the server does not answer
+                raise  # the vector server does not answer, and vectors cannot be made in memory instead
             _LOG.warning("what is derived of %s cannot be written (%s); it is made in memory for this process",
                          self.layout.name, error)
             self.vectors.close()
@@ -170,7 +171,7 @@ class KnowledgeBase:
         try:
             self.vectors.close()
         finally:
-            for lock in (self._files, self._lock):
+            for lock in (self._files_lock, self._writer_lock):
                 lock.release(force=True)
             self.database.close()
 
@@ -184,14 +185,14 @@ class KnowledgeBase:
         """Take the writer's lock; calls may be nested. Raise WriterBusyError if another process has it."""
         with ExitStack() as undo:
             try:
-                self._lock.acquire()
-                undo.callback(self._lock.release)
-                if self._files is not self._lock:  # a reader of this home folder may be deriving its files
-                    self._files.acquire(timeout=_READER_SECONDS)
-                    undo.callback(self._files.release)
+                self._writer_lock.acquire()
+                undo.callback(self._writer_lock.release)
+                if self._files_lock is not self._writer_lock:  # a reader of this home folder may be deriving its files
+                    self._files_lock.acquire(timeout=_READER_SECONDS)
+                    undo.callback(self._files_lock.release)
             except Timeout as error:
                 raise WriterBusyError.of(self.layout.name) from error
-            if self._lock.lock_counter == 1:  # other writers may have written since this was opened
+            if self._writer_lock.lock_counter == 1:  # not nested: others may have written since this was opened
                 version = self.version()
                 # If a person put back an older ledger alone, its counters would reach those of the derived files again,
                 # which show other content. With another epoch, these files are outdated whatever the counters say.
@@ -204,11 +205,11 @@ class KnowledgeBase:
 
     def release(self) -> None:
         """Undo one `acquire`; the last one releases the lock."""
-        if self._lock.lock_counter == 1:
+        if self._writer_lock.lock_counter == 1:  # the last release of nested ones
             self.vectors.close()  # frees memory; what it has cached would miss what others write from now on
-        if self._files is not self._lock:
-            self._files.release()
-        self._lock.release()
+        if self._files_lock is not self._writer_lock:
+            self._files_lock.release()
+        self._writer_lock.release()
 
     def publish(self) -> None:
         """Let readers see what was written, if anything was; until then they keep reading the previous state."""
@@ -303,7 +304,7 @@ class KnowledgeBase:
 
     def make_node_link(self) -> NodeLink:
         """Return the content of `graph.json`; if the index is up to date, its graph is used, which is not loaded."""
-        index, version = self.written_index(), self.schemas.version()
+        index, version = self.written_index(), self.schemas.version()  # version 0: there is no schema yet
         graph = self.graph if index is None else KnowledgeGraph(*read_graph(index))
         about = {"name": self.layout.name, "schema": self.schemas.current().name if version else "",
                  "schema_version": version, "documents": self.documents.count_documents(),

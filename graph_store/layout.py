@@ -41,7 +41,7 @@ def check_name(name: str) -> str:
     It must be in Unicode's form NFKC, so that no two names differ only in how their letters are encoded.
     """
     if (isinstance(name, str) and _NAME.fullmatch(name) and unicodedata.normalize("NFKC", name) == name
-            and len(name.encode()) <= MAX_NAME_BYTES):
+            and len(name.encode()) <= MAX_NAME_BYTES):  # a client may send anything, also what is no text
         return name
     raise KnowledgeBaseNameError(
         f"{str(name)[:MAX_NAME]!r} cannot name a knowledge base: use 1 to {MAX_NAME} letters (in Unicode's form NFKC, "
@@ -73,7 +73,6 @@ class Layout:
 
     root: Path
     server: ChromaServer | None = None  # with the vectors; None: they are in the folder `vectors`
-
     database: SecretStr | None = None  # PostgreSQL's address, which has the ledger; None: it is in the folder
 
     @classmethod
@@ -126,7 +125,7 @@ class Layout:
         return self.name in ledgers(self.database)
 
     def check_ledger(self) -> None:
-        """Raise an error, lest a new one is made, if the ledger is lost, or is in the folder beside PostgreSQL."""
+        """Raise an error if the ledger is lost, or not where the settings say: opening would make a new, empty one."""
         file = self.ledger_file
         if self.database is not None:
             if file.exists():
@@ -136,10 +135,12 @@ class Layout:
                     "setting")
             return
         log = file.with_name(f"{file.name}-wal")  # the rows of a new ledger may be only there
-        has_rows = [one.is_file() and one.stat().st_size > 0 for one in (file, log)]
-        if file.exists() and any(has_rows):
+        has_rows = file.is_file() and file.stat().st_size > 0
+        log_has_rows = log.is_file() and log.stat().st_size > 0
+        if has_rows or (file.exists() and log_has_rows):
             return
-        if has_rows[1] or self.graph.exists() or self.vectors.exists():
+        # A log or derived files without a ledger: there was one.
+        if log_has_rows or self.graph.exists() or self.vectors.exists():
             raise LedgerDamagedError(f"{display_path(file)} is {'empty' if file.exists() else 'missing'}, and what "
                                      "was made from it is there")
 
@@ -162,9 +163,10 @@ def sweep(settings: Settings) -> None:
         return
     derived = [graph.parent.name for graph in home.glob("*/graph.json")]
     # Read the ledgers after the folders: this way, ledgers that are created meanwhile are not missed.
-    for name in set(derived) - (ledgers(settings.database) if derived else set()):
+    existing = ledgers(settings.database) if derived else set()
+    for name in set(derived) - existing:
         layout = Layout(home / name)
-        if not layout.ledger_file.exists():
+        if not layout.ledger_file.exists():  # otherwise it is a knowledge base of another setting, in SQLite
             with suppress(Timeout), FileLock(layout.lock, timeout=0):
                 shutil.rmtree(layout.root)
 
@@ -182,7 +184,7 @@ def _names(home: Path, database: SecretStr | None) -> list[str]:
 
 def split_names(names: str) -> list[str]:
     """Return the names of knowledge bases that are given with commas between, each once."""
-    if not isinstance(names, str):  # what a client sent is no text
+    if not isinstance(names, str):  # what a client sent is no text: `check_name` rejects it
         return [names]
     return list(dict.fromkeys(map(str.strip, names.split(","))))
 
@@ -207,7 +209,7 @@ def choose_name(name: str, settings: Settings, sees: Callable[[str], bool]) -> s
         return ",".join(choose_name(one, settings, sees) for one in names)
     known = [existing for existing in knowledge_bases(settings) if sees(existing)]
     if name:
-        if sees(name):
+        if sees(name):  # a lost ledger is an error of its own, which only those who may see the base are told
             Layout.by(settings, name).check_ledger()
         if name not in known:
             raise UnknownKnowledgeBaseError(name, settings.home, known, seen=known)

@@ -54,13 +54,14 @@ def rename(layout: Layout, new: str) -> Layout:
             if layout.root.is_dir():
                 layout.root.rename(renamed.root)
         except OSError:
-            _rename_ledger(renamed, layout.name)
+            _rename_ledger(renamed, layout.name)  # back to its old name
             raise
         audit.record(renamed.root.parent, "rename", layout.name, f"to {renamed.name}")
     return renamed
 
 
 def _rename_ledger(layout: Layout, new: str) -> None:
+    """Rename a ledger in PostgreSQL; one in SQLite is named by its folder."""
     if not isinstance(layout.ledger, Path):
         layout.ledger.rename(new)
 

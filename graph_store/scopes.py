@@ -24,8 +24,8 @@ from .ledger.document_rows import Documents
 from .ledger.tables import CHUNKS, METADATA, among, quote_names
 
 _NEAREST = 3  # similar names in a message
-_LEAST_LIKE = 50.0  # percent
-_LISTED = 12  # names in a message
+_LEAST_LIKE = 50.0  # percent of likeness from which a name is shown as similar
+_LISTED = 12  # names listed in a message
 _IN_SERVICE = f"revision = 0 AND {among('document')}"
 _ROWS: Mapping[str, str] = {
     "documents": among("id"), "chunks": _IN_SERVICE, "meta": "key IN ('settings', 'label_verdicts')",
@@ -50,12 +50,12 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
             condition, columns = _ROWS[table.name], quote_names(table.columns.keys())
             ledger.insert(table, base.database.rows(
                 f"SELECT {columns} FROM {table.name} WHERE {condition}",  # noqa: S608
-                **({"among": documents} if ":among" in condition else {})))
+                **({"among": documents} if ":among" in condition else {})))  # only those conditions have this parameter
     index = base.index()
     with KnowledgeBase(layout, base.embedder) as scope, scope.writing():
         scope.vector_synchroniser.recall = lambda kind, ids: read_vectors(index, kind, ids)
         derive(scope, RulesReasoner(), thresholds(scope), of_all=False)
-    return KnowledgeBase(layout, base.embedder)
+    return KnowledgeBase(layout, base.embedder)  # opened again, to read it without the writer's lock
 
 
 def documents_in(documents: Documents, scope: Scope) -> list[str]:
@@ -87,7 +87,7 @@ def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
     ways: list[Callable[[str], bool]] = [
         lambda known: known == wanted, lambda known: known.endswith(f"/{wanted}"),
         lambda known: fnmatchcase(known, wanted), lambda known: fnmatchcase(known, f"*/{wanted}")]
-    for fits in ways:
+    for fits in ways:  # the first way that finds a document counts
         matches = {document for document, known in names.items() if any(map(fits, known))}
         if matches:
             return matches
@@ -98,5 +98,6 @@ def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
 
 
 def _list_names(names: Collection[str]) -> str:
+    """Return names for a message: the first in order, and how many more there are."""
     shown = ", ".join(sorted(names)[:_LISTED]) or "none"
     return f"{shown} and {len(names) - _LISTED} more" if len(names) > _LISTED else shown

@@ -9,7 +9,7 @@ from rich.tree import Tree
 
 from ...api.python_results import SqlRows
 from ...graph_store.graph.resolved_graph import ResolvedGraph
-from ...graph_store.graph_edits import Said
+from ...graph_store.graph_edits import StatedFact
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...graph_store.resolution.resolver import match_node
@@ -64,7 +64,7 @@ def facts(
     print_left_out(len(fitting) - len(shown))
 
 
-def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[Said, Validity]]:
+def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[StatedFact, Validity]]:
     """Yield the values of an entity, or of all, then the facts, each with the time in which it holds."""
     names, owners, edges = graph.name, graph.entity_ids(), graph.edges()
     if entity:
@@ -77,10 +77,10 @@ def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[Said, Validit
         validities = graph.validities(owner)  # by attribute and value; values without a time are not in it
         for name, values in graph.descriptive_values(owner).items():
             for value in values:
-                yield Said(names(owner), name, value), validities.get(name, {}).get(value, Validity())
+                yield StatedFact(names(owner), name, value), validities.get(name, {}).get(value, Validity())
     for edge in edges:
         head, relation, tail = edge
-        yield Said(names(head), relation, names(tail)), graph.validity(edge)
+        yield StatedFact(names(head), relation, names(tail)), graph.validity(edge)
 
 
 @app.command()

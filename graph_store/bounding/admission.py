@@ -302,14 +302,12 @@ class _Bounding:
     def _have_types_or_reject(self, text: str, *ends: NamedEntity) -> bool:
         """Return True if all entities of an item have a type of the schema; otherwise reject it."""
         untyped = [end.key for end in ends if end.key not in self._types]
-        if not untyped:
-            return True
         unknown_labels = [self._unknown_types[key] for key in untyped if key in self._unknown_types]
         if unknown_labels:
             self._reject("unknown_entity_type", text, label=unknown_labels[0])
-        else:
+        elif untyped:
             self._reject("undeclared_entity", text)
-        return False
+        return not untyped
 
     def _admit_entities(self, *ends: NamedEntity) -> None:
         """Admit the entities of a fact that was admitted."""

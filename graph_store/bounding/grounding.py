@@ -40,12 +40,10 @@ from .words import (
     words,
 )
 
-_BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
-"""Small words of a time, which the text may leave out."""
+_BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})  # of a time; the text may omit them
 # Words that a name may have although the source does not have them.
 _NOT_CONTENT = ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
-_MOST_CONTENT = 15
-"""The most content words of a name whose words need not follow each other in the source; more are a sentence."""
+_MOST_CONTENT = 15  # the most content words of a name that may be scattered in the source; more are a sentence
 _LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)\s"
           r"|不?超过|不?[多少]于|[至最][多少]")
 _BEFORE_NUMBER = re.compile(rf"(?:{_LIMIT})\Z", re.IGNORECASE)
@@ -59,8 +57,7 @@ _SPEAKERS = frozenset({"narrator", "speaker", "author", "writer", "叙述者", "
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我(?!们)")
 _NAMES = re.compile(r"[^\W\d_a-z][\w.’'-]*+(?: [^\W\d_a-z][\w.’'-]*+)*+")
 """The runs of capitalised words in a phrase: the names in it."""
-_LONGEST_QUOTE = 600
-"""Characters of a sentence that supports a fact. In a longer one, such as a list of ninety names, a part does."""
+_LONGEST_QUOTE = 600  # characters of a sentence quoted for a fact; of a longer one, such as a list of names, a part
 
 
 class Grounded(NamedTuple):
@@ -158,9 +155,8 @@ class SourceText:
         if self._is_composed(name, tokens) or (
                 has_type_word and self._is_composed(" ".join(without_type), without_type)):
             return Grounded(name.strip(), self.sentence(name))
-        if bare_words(tokens) not in _SPEAKERS or not self._titles:  # without a title, all narrators would be one
-            return None
-        speaker = _FIRST_PERSON.search(self.text)
+        is_speaker = bool(self._titles) and bare_words(tokens) in _SPEAKERS  # titles tell narrators apart
+        speaker = _FIRST_PERSON.search(self.text) if is_speaker else None
         if speaker is None:
             return None
         whole_name = f"{self._titles[0]}的{name.strip()}" if is_cjk(name) else f"{name.strip()} of {self._titles[0]}"
@@ -223,13 +219,10 @@ class SourceText:
         has_title_pair = any(first + second in above_text for first, second in pairwise(content))
         if not has_title_pair:
             return False
-        padded = ["\n", *content, "\n"]  # so that the first and the last word have neighbours, too
-        for before, word, after in zip(padded, content, padded[2:], strict=False):
-            has_neighbour = f"{before}{word}" in text or f"{word}{after}" in text
-            is_whole_word = len(word) > 1 and word in text  # a word or number of another script
-            if not (has_neighbour or is_whole_word):
-                return False
-        return True
+        padded = ["\n", *content, "\n"]  # so that the first and the last have two neighbours, too
+        # A word or number of another script, which has several letters, needs no neighbour.
+        return all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
+                   for before, word, after in zip(padded, content, padded[2:], strict=False))
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2").
@@ -294,8 +287,7 @@ class SourceText:
     def _ground_at(self, span: Span | None, extracted: str) -> Grounded | None:
         """Return a name or value found at a span, or None without a span.
 
-        It keeps its extracted words if the text has them letter by letter. Otherwise, it gets the words at the span,
-        with a sign or a bracket beside the span that belongs to them.
+        It keeps its extracted words if the text has them letter by letter; otherwise it gets those at the span.
         """
         wording = extracted.strip()
         if span is None:
@@ -332,8 +324,7 @@ class SourceText:
             return self.sentence(*hints)
         quoted = [one for one in self._sentences if one.span.start < place.end and place.start < one.span.end]
         closest = _closest_sentence(quoted, hints)
-        is_short = closest is not None and len(closest.span.quote) <= _LONGEST_QUOTE
-        return closest.span if closest and is_short else place
+        return closest.span if closest and len(closest.span.quote) <= _LONGEST_QUOTE else place
 
     def ground_time(self, extracted_time: str, label: str = "") -> str:
         """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.

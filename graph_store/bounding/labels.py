@@ -60,9 +60,8 @@ class Bounds:
             name = label.strip() or (ROOT_TYPE if kind == "entity_type" else "")
             return Known(name) if name else None
         with_same_stems = self._stems[kind].get(stems(key), set())
-        if len(with_same_stems) != 1:  # of several elements, none is more likely meant
-            return None
-        return Known(min(with_same_stems), "mapped_label")
+        is_unique = len(with_same_stems) == 1  # of several elements, none is more likely meant
+        return Known(min(with_same_stems), "mapped_label") if is_unique else None
 
     @cached_property
     def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:
@@ -83,8 +82,7 @@ class Bounds:
         """Return the type that a person assigned to a canonical name if the schema has it, else the extracted type."""
         decided_name = self._decided.get((name, known.name))
         decided = self.find("entity_type", decided_name) if decided_name else None
-        is_exact = decided is not None and decided.repair is None  # a similar label is not what the person chose
-        return decided if decided and is_exact else known
+        return decided if decided and decided.repair is None else known  # a similar label is not what they chose
 
     def is_type_name(self, name: str) -> bool:
         """Return True if a name is a type's name: a film extracted as "film" is not an entity."""
@@ -124,10 +122,7 @@ class Bounds:
 
     @cached_property
     def last_resort(self) -> str | None:
-        """The type of an entity about which nothing is known; None if the schema has no such type.
-
-        That is the root type if the schema is open or lists it, else the type that it marks as its last resort.
-        """
+        """The type of an entity about which nothing is known: the root type, else the schema's own, else None."""
         if self.schema.open or ROOT_TYPE in self._positions:
             return ROOT_TYPE
         return next((entity_type.name for entity_type in self.schema.entity_types if entity_type.last_resort), None)

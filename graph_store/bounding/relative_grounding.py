@@ -39,8 +39,7 @@ class RelativeTimes:
         """Return words such as "since yesterday" with the meant date; "" if the text has no such date or words."""
         as_words = (re.search(rf"{re.escape(words)}(?:{MEANT.pattern})?", when, re.IGNORECASE)
                     for words, _ in self._dates)
-        as_dates = _INTERVAL.finditer(when)
-        places = (match.span() for match in chain(filter(None, as_words), as_dates))
+        places = (match.span() for match in chain(filter(None, as_words), _INTERVAL.finditer(when)))
         for start, end in chain(places, find_dates(when)):
             found = self.find(when[start:end])
             # Words before the date, such as "until", change what the time is, so the text must have them.

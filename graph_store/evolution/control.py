@@ -48,7 +48,7 @@ class SchemaControl:
         """The policy of the last build."""
         stored = self._db.notes("settings").get("schema_policy")
         policies: dict[object, Policy] = {"review": "review", "off": "off"}
-        return policies.get(stored, "auto")
+        return policies.get(stored, "auto")  # also before the first build
 
     def set_policy(self, policy: Policy) -> None:
         """Store the policy."""
@@ -60,7 +60,7 @@ class SchemaControl:
 
     def write(self, chunk_ids: Sequence[str]) -> None:
         """Bound the extractions of chunks and write the results; content that waits as a revision is left out."""
-        # Bound before the transaction begins, so model answers can be stored meanwhile.
+        # Bound before the transaction begins, so that other threads can store model answers meanwhile.
         bounded = list(self.bound_again(self._documents.in_service(chunk_ids)))
         with self._db.transaction():
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
@@ -92,7 +92,7 @@ class SchemaControl:
         for chunk in self._documents.chunks(chunk_ids):
             if (extraction := extractions.get(chunk.id)) is not None:
                 bounded = bound(extraction, chunk, by_current)
-                yield chunk, bounded, bound(extraction, chunk, by_base) if base != current else bounded
+                yield chunk, bounded, bounded if base == current else bound(extraction, chunk, by_base)
 
     def list_candidates(self, support: int, most: int | None = None) -> list[Candidate]:
         """Return the candidates for elements that the schema lacks, strongest support first.
@@ -116,14 +116,15 @@ class SchemaControl:
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
 
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
-        """Return candidates whose labels no model has compared with others yet, strongest support first."""
-        verdicts = self.asks.same()
-        grounds = self._gather_grounds()
-        new = [c for c in growth.find_waiting(self._history.current(), grounds, support)
-               if not c.widens and any((c.kind, label) not in verdicts for label in c.labels)]
+        """Return candidates with labels that no model has compared with others: those that wait, then grown ones."""
+        verdicts, grounds = self.asks.same(), self._gather_grounds()
+        # Candidates that widen an element are left out, because it is known what their labels mean.
+        waiting = [c for c in growth.find_waiting(self._history.current(), grounds, support)
+                   if not c.widens and any((c.kind, label) not in verdicts for label in c.labels)]
+        # What has grown already is a candidate for the base; if any of its labels was compared, it is not asked again.
         grown = [c for c in growth.find_waiting(self._history.base(), grounds, support)
-                 if not c.widens and not any((c.kind, label) in verdicts for label in c.labels) and c not in new]
-        return [*new, *grown][:most]
+                 if not c.widens and not any((c.kind, label) in verdicts for label in c.labels) and c not in waiting]
+        return [*waiting, *grown][:most]
 
     def store_same_labels(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
         """Store a model's verdicts on which candidates mean the same as an element or another candidate.
@@ -136,11 +137,13 @@ class SchemaControl:
         row_by_number = {row.number: row for row in same}
         verdicts: dict[Label, SameAs] = {}
         for number, candidate in enumerate(compared, 1):
-            verdict, row = SameAs(""), row_by_number.get(number)
+            verdict, row = SameAs(""), row_by_number.get(number)  # "" is the verdict that nothing means the same
             label = labels_by_name.get((candidate.kind, label_key(row.name)), "") if row else ""
-            if row and label and label not in candidate.labels and not any(
-                    are_opposed(own_label, label_key(label), backward=row.backward) for own_label in candidate.labels):
-                verdict = SameAs(label, backward=row.backward and candidate.kind == "relation")
+            if row and label and label not in candidate.labels:
+                is_opposed = any(are_opposed(own_label, label_key(label), backward=row.backward)
+                                 for own_label in candidate.labels)
+                if not is_opposed:
+                    verdict = SameAs(label, backward=row.backward and candidate.kind == "relation")
             verdicts |= {(candidate.kind, own_label): verdict for own_label in candidate.labels}
         # The model was also shown the elements that grew from documents: the verdicts rest on their labels, too.
         grown_labels = known - known_labels(self._history.base())

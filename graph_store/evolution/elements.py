@@ -40,7 +40,7 @@ class DecisionError(BanyanError):
 
 
 def find_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement | None:
-    """Return the element with a name or alias, or None; names take precedence over aliases."""
+    """Return the element with a name or alias, or None; one with the name takes precedence over one with the alias."""
     key = label_key(name)
     by_name = (e for e in schema.elements(kind) if label_key(e.name) == key)
     by_alias = (e for e in schema.elements(kind) if key in map(label_key, e.all_names()))
@@ -63,9 +63,9 @@ def only_in(schema: GraphSchema, other: GraphSchema) -> list[tuple[ElementKind, 
 
 def types_of(element: SchemaElement) -> Names:
     """Return the entity types that an element refers to."""
-    parent = getattr(element, "parent", None)
-    return (*chain.from_iterable(getattr(element, field) for field in TYPE_FIELDS[type(element)]),
-            *([parent] if parent else []))
+    types = chain.from_iterable(getattr(element, field) for field in TYPE_FIELDS[type(element)])
+    parent = getattr(element, "parent", None)  # only entity types have one
+    return (*types, parent) if parent else (*types,)
 
 
 def element_of(candidate: Candidate, schema: GraphSchema) -> SchemaElement:
@@ -73,26 +73,28 @@ def element_of(candidate: Candidate, schema: GraphSchema) -> SchemaElement:
 
     Types that the schema lacks are dropped; without any, those of the widened element, or any type.
     """
+    # Schemas write "BoardMember", but "member_of".
     is_type = candidate.kind == "entity_type"
-    schema_style_name = candidate.name.title().replace(" ", "") if is_type else candidate.name.replace(" ", "_")
-    name = candidate.widens or schema_style_name
+    name_in_style = candidate.name.title().replace(" ", "") if is_type else candidate.name.replace(" ", "_")
+    name = candidate.widens or name_in_style
     # A candidate that is only stated from tail to head is named by such a label, which is then no forward alias.
     forward_labels = candidate.labels or (() if candidate.inverse_labels else (candidate.name,))
     fields: dict[str, Any] = {"aliases": tuple(label for label in forward_labels if label != label_key(name))}
     widened = find_element(schema, candidate.kind, candidate.widens) if candidate.widens else None
     known_types = {t.name for t in schema.entity_types}
     observed = (candidate.subject_types, candidate.object_types)
+    # Attributes have only the first of these fields, their owners; entity types have none.
     for field, types in zip(TYPE_FIELDS[_CLASSES[candidate.kind]], observed, strict=False):
         fields[field] = tuple(t for t in types if t in known_types) or getattr(widened, field, (ANY,))
     if candidate.kind == "relation":
         fields["inverse_aliases"] = candidate.inverse_labels
     elif candidate.kind == "attribute":
-        fields["kind"] = (candidate.object_types or ("text",))[0]
+        fields["kind"] = candidate.object_types[0] if candidate.object_types else "text"
     return build_element(candidate.kind, name, fields)
 
 
 def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
-    """Build an element from its fields, as in schema files."""
+    """Build an element from its fields, as in schema files, or raise DecisionError if they are not valid."""
     try:
         return _CLASSES[kind].model_validate({**fields, "name": name})
     except ValidationError as error:
@@ -104,7 +106,7 @@ def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> Sc
 def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
     """Return the element with the given domain (an attribute's owners) and range; None leaves one unchanged."""
     fields, given = TYPE_FIELDS[type(element)], (domain, range_)
-    if any(names is not None for names in given[len(fields):]):
+    if any(names is not None for names in given[len(fields):]):  # a bound that such an element has no field for
         raise DecisionError(f"{element.name!r} has no such bounds: relations have a domain and a range, attributes a "
                             "domain (their owners), entity types neither")
     return element.model_copy(update={field: names for field, names in zip(fields, given, strict=False)
@@ -112,7 +114,7 @@ def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | No
 
 
 def validate(schema: GraphSchema) -> GraphSchema:
-    """Return a validated copy of a schema."""
+    """Return a validated copy of a schema, or raise DecisionError."""
     try:
         return GraphSchema.model_validate(schema.model_dump())
     except ValidationError as error:
@@ -187,14 +189,14 @@ def _combine_elements(target: SchemaElement, other: SchemaElement, schema: Graph
     update: dict[str, Any] = {"aliases": tuple(aliases[key] for key in sorted(aliases))}
     for field in TYPE_FIELDS[type(target)]:
         types, other_types = getattr(target, field), getattr(other, field)
-        new_types = (name for name in other_types if not schema.is_a(name, types))  # kinds of its types are allowed
+        new_types = [name for name in other_types if not schema.is_a(name, types)]  # kinds of its types are allowed
         update[field] = (ANY,) if ANY in (*types, *other_types) else (*types, *new_types)
     if isinstance(target, RelationType) and isinstance(other, RelationType):
         inverse_aliases = {label_key(a): a for a in (*other.inverse_aliases, *target.inverse_aliases)}
         only_inverse = sorted(inverse_aliases.keys() - target_names - aliases.keys())
         update["inverse_aliases"] = tuple(inverse_aliases[key] for key in only_inverse)
     elif isinstance(target, AttributeType) and isinstance(other, AttributeType) and target.kind != other.kind:
-        update["kind"] = "text"
+        update["kind"] = "text"  # which any value is
     return target.model_copy(update=update)
 
 
@@ -213,9 +215,10 @@ def _redirect_references(schema: GraphSchema, kind: ElementKind, old: str, new: 
         for field, kind_referred_to in (("parent", "entity_type"), ("inverse", "relation")):
             if kind == kind_referred_to and getattr(element, field, None) == old:
                 update[field] = new if new != element.name else None  # an element does not refer to itself
-        for field in TYPE_FIELDS[type(element)] if kind == "entity_type" else ():
-            names = (new if name == old else name for name in getattr(element, field))
-            update[field] = tuple(dict.fromkeys(filter(None, names)))
+        if kind == "entity_type":
+            for field in TYPE_FIELDS[type(element)]:
+                names = (new if name == old else name for name in getattr(element, field))
+                update[field] = tuple(dict.fromkeys(filter(None, names)))  # each once
         return element.model_copy(update=update)
 
     return change_elements(schema, redirect)
@@ -234,7 +237,7 @@ def _remove_element(schema: GraphSchema, kind: ElementKind, name: str, instead: 
 
 
 def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
-    """Return the schema with the seed's elements first, then the others by name, whenever they were added."""
+    """Return the schema with the seed's elements first, then the others by name, not by when they were added."""
     update = {}
     for kind, group in _GROUPS.items():
         position = {element.name: index for index, element in enumerate(seed.elements(kind))}

@@ -31,8 +31,7 @@ from .schema_candidates import Grounds, collect_candidates, unify_labels, with_e
 _COLUMN_FACTOR = 5
 """The limit on new elements is this many times as high for table columns as for labels of sentences, because a table
 may have dozens of columns."""
-# Elements are added and widened before others refer to them or are removed.
-_ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")
+_ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")  # first what others may need
 CORE = "part of every inferred schema"
 """The reason that is recorded for the elements of every proposed schema; these stay whatever documents there are."""
 _NOT_PEOPLE = frozenset({"auto", "seed"})
@@ -51,14 +50,14 @@ def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> 
     """Return the base schema with all candidates that meet the thresholds, and each of these with its evidence."""
     schema, decided = base, list[Decided]()
     asks = unify_labels((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
-    for kinds in (("entity_type",), ("relation", "attribute")):
+    for kinds in (("entity_type",), ("relation", "attribute")):  # types first, as the others refer to them
         counts = [count for count in asks if count.kind in kinds]
         if "relation" in kinds:  # leave out asks with a type that the schema lacks, whose name is then ""
             counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
         candidates = [c for c in collect_candidates(counts, base, thresholds.support, only_supported=True)
                       if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
-        # Widening elements is not limited; of new ones, the strongest of each kind join.
+        # Widening elements is not limited; of new ones, the strongest of each kind join (see `_COLUMN_FACTOR`).
         accepted = [c for c in candidates if c.widens]
         for kind in ELEMENT_KINDS:
             new = [c for c in candidates if c.kind == kind and not c.widens]
@@ -87,6 +86,7 @@ def find_waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Ca
     """Return the candidates that a schema does not have yet, strongest support first, without examples."""
     counts = [c for c in find_unmet(schema, grounds.counts) if (c.kind, c.label) not in grounds.declined]
     candidates = collect_candidates(unify_labels(counts, grounds.same, schema), schema, support)
+    # A candidate that widens an element has a name of its own, which may be declined although its labels are not.
     return [c for c in candidates if (c.kind, label_key(c.name)) not in grounds.declined]
 
 
@@ -97,10 +97,10 @@ def find_unmet(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount
         if isinstance(element, RelationType):
             types = (count.subject_type, count.object_type)
             return any(schema.is_a(head, element.domain) and schema.is_a(tail, element.range)
-                       for head, tail in (types, types[::-1]))
+                       for head, tail in (types, types[::-1]))  # bounding exchanges the ends if need be
         if isinstance(element, AttributeType):
             return schema.is_a(count.subject_type, element.owners) and element.kind in {"text", count.object_type}
-        return True
+        return True  # an entity type has no bounds
 
     known = known_labels(schema)
     return [count for count in with_schema_types(counts, Bounds(schema).entity_type)
@@ -135,6 +135,7 @@ def carry_out_decisions(base: GraphSchema, schema: GraphSchema, grounds: Grounds
     on_types = [d for d in decisions if d.verdict != "reject" and d.kind == "entity_type"]
     on_others = [d for d in decisions if d.verdict != "reject" and d.kind != "entity_type"]
     for step in filter(None, (on_types, on_others, rejections)):
+        # Each step changes the schema, and with it the candidates.
         labels = {(d.kind, label_key(d.name)) for d in step}
         named = [c for c in find_waiting(outcome.schema, grounds, support)
                  if any((c.kind, label_key(name)) in labels for name in c.names())]
@@ -161,7 +162,7 @@ def _sort_key(decision: Decision) -> tuple[int, int, str]:
 
 
 def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate | None) -> SchemaOutcome:
-    """Carry out a decision in the base schema and in the schema in force, and note which labels it declines."""
+    """Carry out a decision in base and schema in force, and note which labels it declines; or raise DecisionError."""
     kind = decision.kind
     known = find_element(before.schema, kind, decision.name)
     if decision.verdict == "define":
@@ -170,8 +171,8 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
         raise DecisionError(f"there is no {elements.KIND_NAMES[kind]} {decision.name!r}, neither in the schema nor "
                             "among the candidates; `banyan schema review` lists them")
     names = (*(candidate.names() if candidate else ()), *(known.all_names() if known else ()), decision.name)
-    base, schema = (_apply_to_schema(s, before.schema, decision, candidate, known)
-                    for s in (before.base, before.schema))
+    base = _apply_to_schema(before.base, before.schema, decision, candidate, known)
+    schema = _apply_to_schema(before.schema, before.schema, decision, candidate, known)
     # A rejected type with a parent is merged into the parent and keeps its names as aliases, so they are not declined.
     has_parent = getattr(known, "parent", None) is not None
     is_declined = dict.fromkeys(((kind, label_key(name)) for name in names),
@@ -182,7 +183,7 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
 
 def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
                      known: SchemaElement | None) -> GraphSchema:
-    """Return a schema with a decision on a candidate or a known element, and what this needs of that in force."""
+    """Return a schema after a decision; elements that this needs and the schema lacks are taken from that in force."""
     kind, name, verdict = decision.kind, decision.name, decision.verdict
     if verdict == "reject":
         return elements.remove(schema, kind, name) if find_element(schema, kind, name) else schema
@@ -193,10 +194,11 @@ def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decis
     for needed_name in (decision.into, candidate.widens if candidate else ""):
         if needed := find_element(in_force, kind, needed_name):
             schema = _add_if_missing(schema, in_force, kind, needed)
-    if candidate is not None and (candidate.widens or known is None):
+    is_widening = candidate is not None and bool(candidate.widens)
+    if candidate is not None and (is_widening or known is None):  # accept the candidate
         known = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)
         schema = elements.add(_add_missing_types(schema, in_force, elements.types_of(known)), kind, known)
-    if known is None or (candidate is not None and candidate.widens):
+    if known is None or is_widening:  # the element keeps its name and its other bounds
         return schema
     schema, name = _add_if_missing(schema, in_force, kind, known), known.name
     if verdict == "rename":
@@ -215,6 +217,7 @@ def _add_if_missing(schema: GraphSchema, in_force: GraphSchema, kind: ElementKin
 
 
 def _add_missing_types(schema: GraphSchema, in_force: GraphSchema, names: Sequence[str]) -> GraphSchema:
+    """Return a schema with those of the named entity types that only the schema in force has."""
     for grown in filter(None, map(in_force.entity_type, names)):
         schema = _add_if_missing(schema, in_force, "entity_type", grown)
     return schema
@@ -223,8 +226,8 @@ def _add_missing_types(schema: GraphSchema, in_force: GraphSchema, names: Sequen
 def named_by_people(versions: Iterable[SchemaVersion]) -> set[Label]:
     """Return the kind and key of every element that people named in decisions."""
     named = set[Label]()
-    by_people = (version.decisions for version in versions if version.who not in _NOT_PEOPLE)
-    for decision in (decided.decision for decided in chain.from_iterable(by_people)):
+    decisions_of_people = (version.decisions for version in versions if version.who not in _NOT_PEOPLE)
+    for decision in (decided.decision for decided in chain.from_iterable(decisions_of_people)):
         types = (*(decision.domain or ()), *(decision.range or ()))
         named |= {(decision.kind, label_key(name)) for name in (decision.name, decision.new_name, decision.into)}
         named |= {("entity_type", label_key(name)) for name in types}
@@ -269,7 +272,8 @@ def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], docum
     # The description of a schema that a model proposed may have words of the documents.
     update = {"description": ""} if version.graph_schema.name == AUTO_SCHEMA else {}
     removed = (known_labels(version.graph_schema) | known_labels(base)) - present
-    schema, base = (_remove_labels(one, removed).model_copy(update=update) for one in (version.graph_schema, base))
+    schema = _remove_labels(version.graph_schema, removed).model_copy(update=update)
+    base = _remove_labels(base, removed).model_copy(update=update)
     return version.model_copy(update={"graph_schema": schema, "decisions": tuple(decisions)}), base
 
 

@@ -26,7 +26,7 @@ _REVERSALS = word_set("""not never non without former formerly ex past fired dis
     rejected rejects declined failed lost lacks""")
 _CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除", "辞职", "离职", "离开", "离婚", "退出", "终止",
                   "解散", "否认", "拒绝", "失去")
-"""Words that end or deny what a label says otherwise."""
+"""Words that end or deny what a label would say without them."""
 _MOSTLY = 0.8  # the share of an attribute's values that must be numbers, or dates, to give the attribute that kind
 SHOWN = 3  # the number of examples shown for a candidate
 _FEWEST_TO_WIDEN = 2  # facts that widen an element automatically to other types or another value kind: one is a slip
@@ -65,11 +65,12 @@ def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, support: 
 
 
 def _types_of(count: AskCount) -> tuple[str, str]:
+    """Return the types of head and tail; for an attribute, whose tail is a value, the owner's type and ""."""
     return count.subject_type, count.object_type if count.kind == "relation" else ""
 
 
 def _rows_by_pair(asks: Iterable[AskCount]) -> dict[tuple[str, str], dict[str, int]]:
-    """Return by pair of types the documents that show it, each with the most rows of one of its counts, or 1."""
+    """Return by pair of types the documents that show it, each with the most table rows that show it, at least 1."""
     rows_by_pair: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for count in asks:
         rows = rows_by_pair[_types_of(count)]
@@ -83,7 +84,9 @@ def _make_candidate(kind: ElementKind, group: Sequence[AskCount], supported: Col
     rows_by_pair = _rows_by_pair(group)
     # It has the types of the pairs with enough support, or else of the strongest pair.
     strongest = min(rows_by_pair, key=lambda pair: (-len(rows_by_pair[pair]), pair))
-    subjects, objects = (tuple(sorted({*ends} - {""})) for ends in zip(*(supported or [strongest]), strict=True))
+    pairs = supported or [strongest]
+    subjects = tuple(sorted({subject for subject, _ in pairs} - {""}))
+    objects = tuple(sorted({target for _, target in pairs} - {""}))
     documents: defaultdict[str, set[str]] = defaultdict(set)
     occurrences, value_kinds = Counter[str](), Counter[str]()
     for count in group:
@@ -98,13 +101,13 @@ def _make_candidate(kind: ElementKind, group: Sequence[AskCount], supported: Col
         subject, target = " or ".join(subjects), " or ".join(objects)
         types = f"of {subject} ({value_kind})" if kind == "attribute" else f"between {subject} and {target}"
         name = min((count.said for count in group if count.said), default=f"{label_key(widens)} {types}")
-    labels, inverse_labels = (tuple(sorted({count.said or count.label for count in group
-                                            if count.backward == is_backward})) for is_backward in (False, True))
+    labels = tuple(sorted({count.said or count.label for count in group if not count.backward}))
+    inverse_labels = tuple(sorted({count.said or count.label for count in group if count.backward}))
     return Candidate(
         kind=kind, name=name, labels=labels, inverse_labels=inverse_labels, widens=widens,
         documents=len({count.document for count in group}), occurrences=total,
         rows=sum(count.rows for count in group), subject_types=subjects,
-        confidence=round(sum(count.confidence for count in group) / total, 6),  # a mean of sums
+        confidence=round(sum(count.confidence for count in group) / total, 6),  # each count has a sum
         object_types=(value_kind,) if kind == "attribute" else objects)
 
 
@@ -121,7 +124,7 @@ def unify_labels(counts: Iterable[AskCount], same: Mapping[Label, SameAs], known
     for count in counts:
         label, is_backward = shared_labels[count.kind, count.label]
         if label != count.label:
-            full_confidence = count.occurrences  # it is summed over them
+            full_confidence = count.occurrences  # 1 for each, as confidences are summed
             is_known = find_element(known, count.kind, label) is not None
             types = (count.subject_type, count.object_type)
             subject, target = types[::-1] if is_backward else types
@@ -181,12 +184,13 @@ def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
     They have opposite words or other numbers, or just one denies something. With `backward`, the first is compared as
     the inverse of the second: converse words such as "parent" and "child" then agree.
     """
+    def has_reversal(text: str) -> bool:
+        return not _REVERSALS.isdisjoint(text.split()) or any(word in text for word in _CJK_REVERSALS)
+
     words, other_words = set(label.split()), set(other.split())
     numbers, other_numbers = ({word for word in group if any(map(str.isdigit, word))} for group in (words, other_words))
-    has_reversal, other_has_reversal = (
-        not _REVERSALS.isdisjoint(one.split()) or any(word in one for word in _CJK_REVERSALS) for one in (label, other))
-    if numbers != other_numbers or has_reversal != other_has_reversal:
-        return bool(label and other)
+    if numbers != other_numbers or has_reversal(label) != has_reversal(other):
+        return bool(label and other)  # a blank label says nothing, so nothing is its opposite
     opposite_pairs = _OPPOSITES if backward else (*_OPPOSITES, *_CONVERSES)
     only_first, only_second = words - other_words, other_words - words
     return any((one in only_first and opposite in only_second) or (opposite in only_first and one in only_second)

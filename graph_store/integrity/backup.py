@@ -43,10 +43,10 @@ MAX_LEDGER = 1 << 38  # 256 GB, far more than any real ledger
 MAX_RATIO = 200
 """The maximum compression ratio of a real ledger, to reject zip bombs. Small files may exceed it, because an empty
 ledger is mostly zeros."""
-_SMALL = 1 << 24
+_SMALL = 1 << 24  # bytes of a ledger up to which any ratio is allowed
 _BLOCK = 1 << 20  # bytes that are unpacked at once
 _FAULTS_OF_DISK = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
-                   sqlite3.SQLITE_CANTOPEN}
+                   sqlite3.SQLITE_CANTOPEN}  # errors that leave open whether the ledger is damaged
 
 
 class BackupError(StoreError):
@@ -123,12 +123,12 @@ def _read_ledger(apart: Layout, embedder: Embedder) -> None:
     """Read all rows of a ledger in a folder of its own, or raise BackupError."""
     try:
         with closing(sqlite3.connect(apart.ledger_file)) as raw:
-            is_ledger = bool(raw.execute("PRAGMA user_version").fetchone()[0])
+            is_ledger = bool(raw.execute("PRAGMA user_version").fetchone()[0])  # 0 in a file that is not Banyan's
         with closing(Database(apart.ledger_file)) as database:
             problems = (foreign_objects(database) or database.problems()) if is_ledger else ["it is none"]
         if not problems:
             with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
-                published_state(kb.database)
+                published_state(kb.database)  # raises an error if it cannot be read
                 problems = list(find_unsound(kb))
     except (OSError, sqlite3.OperationalError):
         raise  # a problem of the disk, not of the ledger
@@ -166,7 +166,7 @@ def read_manifest(file: Path) -> Manifest:
 
 @contextmanager
 def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a backup within the block, and raise a clear error if it is not a sound zip file."""
+    """Open a backup within the block, and raise BackupError if it is not a sound zip file."""
     try:
         with zipfile.ZipFile(file) as archive:
             yield archive
@@ -225,7 +225,7 @@ def _install_ledger(unpacked: Path, layout: Layout) -> None:
     """Put an unpacked ledger in the place of a knowledge base's, and delete files derived from the old one."""
     layout.root.mkdir(exist_ok=True)
     with layout.alone():
-        identity = None
+        identity = None  # by which the old ledger's vectors on a server are found, to be replaced
         with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged; that may be why it is replaced
             if layout.exists():
                 with closing(Database(layout.ledger, create=False)) as old:
@@ -257,7 +257,7 @@ def _replace_ledger(unpacked: Path, ledger: Path) -> None:
                 source.backup(target)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & PRIMARY_CODE in _FAULTS_OF_DISK:
-                raise
+                raise  # writing the file anew would fail, too, or take it from a reader
         else:
             return
     # It is too damaged for SQLite to write to it; SQLite would apply its logs to the new one.

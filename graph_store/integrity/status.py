@@ -14,7 +14,7 @@ from ..ledger.notes import Overview, ledger_state
 from ..ledger.token_accounts import Spent, total
 from ..vectors.vector_synchroniser import recorded_model
 
-DEAREST = 10  # the number of documents shown with their cost
+DEAREST = 10  # the number of documents shown with their cost, the most expensive ones
 
 
 class Status(Frozen):

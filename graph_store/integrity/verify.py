@@ -141,7 +141,7 @@ def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
-    """Read everything else that has rows; what cannot be read is reported. Check the tables of documents."""
+    """Read all other rows, so that `verify` reports an error in reading them, and check the tables of documents."""
     if kb.schemas.version() or kb.documents.count_status("extracted", "done", "failed"):
         status_of(kb)
         kb.schema_control.list_candidates(1)
@@ -157,7 +157,7 @@ def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
             yield f"document {document!r}: its table {table.title!r} has rows of another length than its columns"
 
 
-_STAGES = (
+_STAGES = (  # what is wrong with a chunk, and the SQL condition that finds such chunks
     ("was extracted, but its extraction is not there",
      "c.status IN ('extracted', 'done') AND e.chunk IS NULL"),
     ("waits to be extracted, but was", "c.status = 'pending' AND e.chunk IS NOT NULL"),
@@ -178,7 +178,7 @@ def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
             yield f"document {row[0]!r}, chunk {row[1]} {what}"
     chunks = kb.documents.of_chunks()
     for row in kb.database.rows("SELECT document, chunks, tables FROM revisions ORDER BY document"):
-        read_tables(row.document, row.tables)
+        read_tables(row.document, row.tables)  # raises an error if they are damaged
         for chunk, ordinal, *_ in json.loads(row.chunks):
             if chunks.get(chunk) != row.document:
                 yield f"the new content of document {row.document!r}, chunk {ordinal} is missing"

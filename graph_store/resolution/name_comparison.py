@@ -40,8 +40,7 @@ _SMALL_WORDS = frozenset("of the and for in on de la le du des et und der die da
 _INEXACT = frozenset("late early mid before after until till since by from about around circa c ca".split())
 _BRANCHED = re.compile(r"\b(?:universit|institut|college|school|academ|hospital|clinic|compan|bank|church|cathedral"
                       r"|department|ministr|museum|librar|court|office|center|centre|council|society|association"
-                      r"|group|corporation|hotel|theat|station|airport|embassy)", re.IGNORECASE)
-"""What may have branches in several places."""
+                      r"|group|corporation|hotel|theat|station|airport|embassy)", re.IGNORECASE)  # may have branches
 _LATIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ё": "е"})
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _PLURAL = re.compile(r"(?<=[^\W\d_]{2}[^\Wsui_])s\Z")

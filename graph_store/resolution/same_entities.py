@@ -122,7 +122,7 @@ class Groups:
         canonical, around = min(members, key=self._canonical_rank), self._around
 
         def type_support(entity: str) -> tuple[object, ...]:
-            """Return how well the type of an entity is supported: by documents with facts, then by chunks."""
+            """Return a sort key: types of named documents and special types first, then by documents with facts."""
             agreeing = [other for other in members if around.have_compatible_types(entity, other) is not False]
             return (entity in around.keyed_documents, around.type_depth(entity) > 0,
                     sum(len(around.documents_with_facts(other)) for other in agreeing),
@@ -160,7 +160,7 @@ class Resolution:
 
 def resolve(around: Surroundings, stated: Mapping[str, Sequence[Statement]], judgements: Judgements) -> Resolution:
     """Find which entities are the same; `stated` has by chunk the statements that two names are of the same thing."""
-    places_of = _by_entities(around, stated)
+    places_of = _places_by_pair(around, stated)
     ties = {pair: tie for pair in sorted(around.candidates() | places_of.keys())
             if (tie := _find_tie(around, pair, places_of.get(pair, ()))) is not None and tie.score >= ASK_FROM}
     # What documents state outright: one address, one name in one text, the key of a document.
@@ -182,7 +182,7 @@ def resolve(around: Surroundings, stated: Mapping[str, Sequence[Statement]], jud
     return Resolution(groups.aliases(), sorted(best_score.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _by_entities(around: Surroundings, stated: Mapping[str, Sequence[Statement]]) -> dict[Pair, list[NameLink]]:
+def _places_by_pair(around: Surroundings, stated: Mapping[str, Sequence[Statement]]) -> dict[Pair, list[NameLink]]:
     """Return by pair of entities the places that say that they are the same, in words or by a fact."""
     places_of: defaultdict[Pair, set[NameLink]] = defaultdict(set)
     for chunk, statements in stated.items():
@@ -200,10 +200,7 @@ def _by_entities(around: Surroundings, stated: Mapping[str, Sequence[Statement]]
 
 
 def _find_tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> Tie | None:
-    """Return the tie of two entities, or None if there is none or something speaks against it.
-
-    `stating` are the places of texts that say that the two are the same.
-    """
+    """Return the tie of two entities, or None; `stating` are the places of texts that say that they are the same."""
     have_same_type = around.have_compatible_types(*pair)  # None if a type says nothing
     if have_same_type is False:
         return None

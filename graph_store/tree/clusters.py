@@ -21,10 +21,8 @@ Labels = NDArray[np.intp]
 # run from random centres is enough, because it is only the start of fusion, and several take several times as long.
 EXACT_UP_TO = 1000
 _REPEATS = 5
-# The paper's random_state.
-_SEED = 42
-# With 30 iterations communities are no better, because entities move by their links right afterwards.
-_ITERATIONS = 5
+_SEED = 42  # the paper's random_state
+_ITERATIONS = 5  # with 30, communities are no better, because entities move by their links right afterwards
 
 
 def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int) -> Labels:
@@ -40,9 +38,9 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
     """
     labels = _apply_k_means(representations, per_cluster, most, repeated=len(representations) <= EXACT_UP_TO)
     by_cluster = np.argsort(labels, kind="stable")
-    parts = np.empty(len(labels), np.intp)  # larger clusters are cut into parts
+    parts = np.empty(len(labels), np.intp)  # each entity's part of its cluster; all but the largest have one part
     parts[by_cluster] = numbers_in_groups(labels[by_cluster]) // largest
-    return renumber(labels * (parts.max(initial=0) + 1) + parts)
+    return renumber(labels * (parts.max(initial=0) + 1) + parts)  # one number for each cluster and part
 
 
 def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, repeated: bool) -> Labels:
@@ -50,11 +48,13 @@ def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, repeated: bo
     wanted = max(2, len(points) // per_cluster)
     if wanted <= most:
         return _k_means(points, wanted, repeated=repeated)
+    # With the root of their number, either run makes about equally many clusters.
     labels = _k_means(points, min(most, round(wanted ** 0.5)), repeated=False)
     if not labels.any():
         return labels  # all points are in one cluster, because they are equal
     for members in members_by_community(labels):
-        labels[members] = _apply_k_means(points[members], per_cluster, most, repeated=False) + labels.max() + 1
+        first_new_label = labels.max() + 1
+        labels[members] = first_new_label + _apply_k_means(points[members], per_cluster, most, repeated=False)
     return renumber(labels)
 
 
@@ -62,7 +62,7 @@ def _k_means(points: Vectors, clusters: int, *, repeated: bool) -> Labels:
     """Apply K-means: `repeated` takes the best of several runs from well-spread centres, else one from random ones."""
     from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
 
-    if len(points) < 2:  # noqa: PLR2004  (one point needs no search)
+    if len(points) < 2:  # noqa: PLR2004  (one point is one cluster)
         return np.zeros(len(points), np.intp)
     search = cluster.KMeans(min(clusters, len(points)), init="k-means++" if repeated else "random",
                             n_init=_REPEATS if repeated else 1, random_state=_SEED, max_iter=_ITERATIONS)
@@ -112,7 +112,9 @@ def find_attribute_groups(size: int, links: NDArray[np.integer], values: NDArray
     entity_links = np.sort(links[links[:, 0] != links[:, 1]], axis=1)
     value_links = np.add(values, [0, size])  # the nodes of values are numbered after those of entities
     for ends, weight in ((entity_links, 1 - alpha), (value_links, alpha)):
-        for (one, other), count in sorted(Counter(map(tuple, ends.tolist())).items()) if weight else ():
+        if not weight:
+            continue  # such links count nothing
+        for (one, other), count in sorted(Counter(map(tuple, ends.tolist())).items()):
             graph.add_edge(one, other, weight=weight * count / len(ends))
     labels = np.zeros(size + int(values[:, 1].max(initial=-1)) + 1, np.intp)
     for number, group in enumerate(nx.community.louvain_communities(graph, seed=_SEED)):

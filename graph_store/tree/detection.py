@@ -32,10 +32,8 @@ from .features import DECIMALS, EntityFeatures, Perception, Scores, drop_unshare
 
 Pairs = NDArray[np.int64]
 
-# How many of the nearest communities, and of those with most links, a community is adjacent to.
-_MOST_ADJACENT = 3
-# Rows of the similarity matrix of communities that are computed at once.
-_BLOCK = 256
+_MOST_ADJACENT = 3  # how many of the nearest communities, and of those with most links, a community is adjacent to
+_BLOCK = 256  # rows of the similarity matrix of communities that are computed at once, to bound memory
 # Sweeps by links alone before phi is used: with 4, 8 and 14 the modularity of 90,897 entities is .69, .71 and .72, and
 # planted communities are found a little less well each time.
 _SWEEPS = 8
@@ -88,9 +86,9 @@ def _follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Lab
 
 def _move_entities(perception: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
                    max_members: int) -> tuple[Labels, int]:
-    """Move each chosen entity to the community within reach that it fits best; return labels and how many moved."""
+    """Move each chosen entity to the linked or adjacent community that it fits best; return labels, how many moved."""
     k, rows = len(perception.sizes), np.flatnonzero(chosen)
-    each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
+    each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)  # an entity may stay where it is
     one, other = np.concatenate([pairs, each_with_itself]).T
     adjacency = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
     # An entry for each chosen entity and each community that it may move to, stored community by community.
@@ -123,7 +121,7 @@ def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: 
     best = best[np.lexsort((entities[best], -gain, communities[best]))]
     room = max_members - sizes[communities[best]]
     best = best[numbers_in_groups(communities[best]) < room]
-    new_labels = labels.copy()
+    new_labels = labels.copy()  # the caller compares them with the old ones
     new_labels[entities[best]] = communities[best]
     return new_labels, len(best)
 
@@ -173,7 +171,7 @@ class CommunitySettings:
     merge_below: float = 0.2  # epsilon of eq. 7
     entities_per_cluster: int = 10  # beta
     max_clusters: int = 200  # eta: clusters of one run of K-means, and communities on the top level
-    max_iterations: int = 10  # rounds of moving and merging
+    max_iterations: int = 10  # rounds of moving and merging, if it does not settle before
     moves: int = 2  # sweeps of moving in a round; in each, every other entity may move
     max_members: int = 200  # entities in a community, so that one prompt can summarise it
     max_children: int = 20  # communities in one of the next level, which is summarised from summaries of 100 tokens
@@ -225,7 +223,8 @@ def _move_and_merge(data: EntityFeatures, labels: Labels, active: NDArray[np.boo
         may_merge[labels[has_moved]] = True
         labels, merged = _merge_communities(perception, pairs[may_merge[pairs].any(axis=1)], settings.semantic_weight,
                                             settings.merge_below, settings.max_members)
-        changed = has_moved | (np.bincount(labels)[labels] != perception.sizes[perception.labels])
+        has_merged = np.bincount(labels)[labels] != perception.sizes[perception.labels]
+        changed = has_moved | has_merged
         active = changed | data.mark_linked(changed)
         if moves + merged <= SETTLED * len(labels):
             break

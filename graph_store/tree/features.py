@@ -20,17 +20,13 @@ _CONTEXT_WEIGHT = 0.5
 _COMPONENTS = 128
 Scores = NDArray[np.float32]
 
-# Communities whose pairs are scored at once; their rows of Psi fit into the processor's cache.
-_BLOCK = 32
-# Pairs whose cosines are computed at once; temporary arrays fit into the processor's cache.
-_PAIRS = 256
-# Scores are rounded to this many digits, so rounding errors decide nothing.
-DECIMALS = 5
+_BLOCK = 32  # communities whose pairs are scored at once; their rows of Psi fit into the processor's cache
+_PAIRS = 256  # pairs whose cosines are computed at once; temporary arrays fit into the processor's cache
+DECIMALS = 5  # digits to which scores are rounded, so rounding errors decide nothing
 # The share of an entity's links whose other ends must have changed before the entity may move again. If any link
 # sufficed, a year or a country, which is linked to much else, would draw in half of the graph.
 _LEAST_CHANGED_SHARE = 0.1
-# Less than this is a rounding error of a float32 that is left after subtraction, and counts as 0.
-_ROUNDING_ERROR = 1e-6
+_ROUNDING_ERROR = 1e-6  # less is a rounding error of a float32 that is left after subtraction, and counts as 0
 
 
 @dataclass(frozen=True)
@@ -140,12 +136,14 @@ def scale_to_unit(rows: Vectors) -> Vectors:
 
 
 def _count_pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+    """Return how often each pair of a row and a column occurs, as a matrix of this shape."""
     table = sparse.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
     table.sort_indices()
     return table
 
 
 def _subtract_mean(rows: Vectors) -> Vectors:
+    """Return the rows without what all have in common, so that their cosines show how they differ."""
     return rows - rows.mean(axis=0) if len(rows) else rows
 
 
@@ -157,7 +155,7 @@ def _reduce_dimensions(rows: Vectors) -> Vectors:
     count, dimension = rows.shape
     if not count or dimension <= _COMPONENTS:
         return rows
-    solver = "covariance_eigh" if count > dimension else "full"
+    solver = "covariance_eigh" if count > dimension else "full"  # either is exact, and faster in its case
     return np.asarray(PCA(min(_COMPONENTS, count), svd_solver=solver).fit_transform(rows), np.float32)
 
 
@@ -216,9 +214,10 @@ class Perception:
         psi = self._psi[entities]
         counts = np.diff(psi.indptr)
         own = self.labels[entities] == communities
-        other_members = np.maximum(self.sizes[communities] - own, 1)
+        other_members = np.maximum(self.sizes[communities] - own, 1)  # 1 for no others, as it is divided by
         # For each entry of the entities' Psi: the community's mean of it, without the entity itself.
-        community_psi = table.ravel()[psi.indices + np.repeat((communities - first) * table.shape[1], counts)]
+        row_starts = (communities - first) * table.shape[1]  # in the table read row after row
+        community_psi = table.ravel()[psi.indices + np.repeat(row_starts, counts)]
         if own.any():
             community_psi = np.maximum(community_psi - np.where(np.repeat(own, counts), psi.data, 0.0), 0.0)
         community_psi /= np.repeat(other_members.astype(np.float32), counts)
@@ -232,7 +231,7 @@ class Perception:
 
     def mean_cosines(self, a: Labels, b: Labels) -> Scores:
         """Return the mean of S_s(e, b) over e in a, averaged with that of b and a, for pairs (a, b)."""
-        lengths = np.sqrt(np.maximum(self._squared_sum_lengths, 1e-6))
+        lengths = np.sqrt(np.maximum(self._squared_sum_lengths, 1e-6))  # a sum may be 0, and is divided by
         dots = self._pair_products(self.representation_sums, a, b)
         return np.asarray((dots / self.sizes[a] / lengths[b] + dots / self.sizes[b] / lengths[a]) / 2, np.float32)
 
@@ -243,7 +242,7 @@ class Perception:
         itself = np.where(own, self._squared_lengths[entities], 0.0)
         # |s - e|^2, the squared length of the sum without the entity.
         squares = self._squared_sum_lengths[communities] - np.where(own, 2 * dots, 0.0) + itself
-        return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
+        return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)  # never divided by 0
 
     def _pair_products(self, rows: Vectors, chosen: Labels, communities: Labels) -> Scores:
         """Compute the product of a row and the sum of a community's representations for each pair, shape (pairs,)."""

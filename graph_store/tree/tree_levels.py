@@ -8,7 +8,6 @@ A community is summarised from its digest: keywords, strongest facts, connection
 digest, so it keeps its name and summary as long as the digest does not change.
 """
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
@@ -32,13 +31,11 @@ _DECIMALS = 4  # of a cohesion, so that rounding errors change nothing
 _SAMPLE = 1000
 """Entities that are added to the regrouped ones, so their mean vector is about that of the whole graph. Ids are hashes,
 so the first in order are a random sample."""
-_LOG = logging.getLogger("banyan")
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
 # Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
 _DESCRIBED_AT_ONCE = 256
-# The number of facts in a digest: at about 12 tokens each they are half a prompt of 1,000 tokens.
-_DIGEST_FACTS = 40
+_DIGEST_FACTS = 40  # facts in a digest: at about 12 tokens each they are half a prompt of 1,000 tokens
 # The maximum number of values and of connections to other communities among them.
 _DIGEST_VALUES, _DIGEST_CONNECTIONS = 10, 10
 # The affinity from which an outside entity is at a community's boundary. At most two communities can have this share of
@@ -54,6 +51,7 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
     communities: list[TreeCommunity] = []
     for on_level, parents in zip(levels, [*levels[1:], []], strict=True):
         parent_of = {entity: parent.id for parent in parents for entity in parent.members}
+        # All members of a community have the same parent, so the first one tells it.
         communities += [c.model_copy(update={"parent": parent_of.get(c.members[0], "")}) for c in on_level]
     return communities
 
@@ -110,7 +108,8 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
             beside_new[entity] = set(graph.neighbours(entity))
             for chunk in graph.entity_support(entity):
                 beside_new[entity].update(mention.entity for mention in graph.mentioned_in(chunk))
-    changed = set(old_community).difference(graph.entity_ids()).union(*beside_new.values()) & old_community.keys()
+    deleted = set(old_community).difference(graph.entity_ids())
+    changed = deleted.union(*beside_new.values()) & old_community.keys()
     to_regroup = {old_community[entity].id for entity in changed}
     regrouped = _regroup_near_new(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
     # The ids of other communities may change, too: digests have the facts and names that the graph has now.
@@ -121,7 +120,7 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
         if not voters:
             voters = [*chain.from_iterable(beside_new[entity] for entity in community.members)]
         votes = Counter(old_community[entity].parent for entity in voters if entity in old_community)
-        parent = min(votes, key=lambda parent: (-votes[parent], parent), default="")
+        parent = min(votes, key=lambda parent: (-votes[parent], parent), default="")  # "" is a new parent
         levels[0].append(community.model_copy(update={"parent": parent}))
     for level in range(1, 1 + max(community.level for community in old_tree)):
         old_parents = {community.id: community for community in old_tree if community.level == level}
@@ -159,7 +158,7 @@ def _update_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], ol
     new = TreeCommunity(id="", members=(), keywords=(), level=level)
     parents = dict[str, TreeCommunity]()
     for old_id, siblings in by_parent.items():
-        parent = old_parents.get(old_id, new)
+        parent = old_parents.get(old_id, new)  # all children without a parent share a new one
         members = {entity for child in siblings for entity in child.members}
         # Keep the keywords that are still members, and fill up with those of the largest children.
         largest_first = sorted(siblings, key=lambda c: (-len(c.members), c.id))
@@ -199,13 +198,14 @@ class TreeSynchroniser:
         """
         settings = settings or CommunitySettings()
         graph, state = self._graph.graph, self._graph.state
-        entities, communities, drift = graph.entity_ids(), list[TreeCommunity](), 0
+        entities, communities = graph.entity_ids(), list[TreeCommunity]()
+        drift = 0  # the entities that have come or gone since all were clustered
         if not whole and len(entities) > settings.update_above:
             old_tree = self._communities.all(level=None)
             finest = (community.members for community in old_tree if community.level == 0)
             grouped = set(chain.from_iterable(finest))
             drift = ledger_state(self._db).tree.drift + len(grouped ^ set(entities))
-            if old_tree and drift <= settings.drift * len(entities):
+            if old_tree and drift <= settings.drift * len(entities):  # otherwise too much was only patched
                 communities = update_tree(graph, self._vectors, settings, old_tree)
         # One level may have so many communities that it needs a level above.
         has_levels = any(community.level for community in communities)
@@ -261,28 +261,28 @@ def iterate_texts(graph: KnowledgeGraph) -> Iterator[str]:
 
 
 def make_digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
-    """Return the digest from which a community is summarised, completed at the boundary (UniAI eq. 4)."""
-    seen = set[str]()
-    triples = _take_new(map(graph.statement_of, _iterate_inner_triples(graph, community)), _DIGEST_FACTS, seen)
+    """Return the digest from which a community is summarised: its facts and values, and triples to the outside."""
+    seen_keys = set[str]()
+    triples = _take_unseen(map(graph.statement_of, _iterate_inner_triples(graph, community)), _DIGEST_FACTS, seen_keys)
     statements = (graph.value_statement(keyword, attribute, value) for keyword in community.keywords
                   for attribute, values in graph.descriptive_values(keyword).items() for value in values)
-    values = _take_new(statements, _DIGEST_VALUES, seen)
+    values = _take_unseen(statements, _DIGEST_VALUES, seen_keys)
     outer = map(graph.statement_of, _iterate_outer_triples(graph, community))
-    connections = _take_new(outer, _DIGEST_CONNECTIONS, seen)
+    connections = _take_unseen(outer, _DIGEST_CONNECTIONS, seen_keys)
     type_counts = Counter(map(graph.type, community.keywords))
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
-                           facts=(*triples[:_DIGEST_FACTS - len(values) - len(connections)], *values),
+                           facts=(*triples[:_DIGEST_FACTS - len(values) - len(connections)], *values),  # fill the rest
                            connections=tuple(connections),
                            kind=min(type_counts, key=lambda name: (-type_counts[name], name), default=""))
 
 
-def _take_new(facts: Iterable[str], most: int, seen: set[str]) -> list[str]:
-    """Return the first `most` facts that were not seen before, and note them as seen."""
+def _take_unseen(facts: Iterable[str], most: int, seen_keys: set[str]) -> list[str]:
+    """Return the first `most` facts that are not in `seen_keys` yet, and add their keys to it."""
     new_facts = list[str]()
     for fact in facts:
-        key = normalise(fact.replace(":", " "))
-        if key not in seen:
-            seen.add(key)
+        key = normalise(fact.replace(":", " "))  # a value, "height: 2 m", may say the same as a triple
+        if key not in seen_keys:
+            seen_keys.add(key)
             new_facts.append(fact)
             if len(new_facts) == most:
                 break

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.graph_store.graph_edits import Said
+from banyan.graph_store.graph_edits import StatedFact
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
@@ -26,12 +26,12 @@ SCHEMA = GraphSchema(
 BY_HAND: dict[str, Callable[[KnowledgeBase], object]] = {
     "rename": lambda kb: kb.edits.rename("Orchard", "Orchard Inc", "me", "its legal name"),
     "retype": lambda kb: kb.edits.retype("Apple", "Firm", "me"),
-    "reject": lambda kb: kb.edits.change_fact(Said("Orchard", "based in", "Ulm"), None, "me", "moved"),
-    "correct": lambda kb: kb.edits.change_fact(Said("Orchard", "based_in", "Ulm"),
-                                               Said("Orchard", "moved_to", "Turku"), "me"),
-    "value": lambda kb: kb.edits.change_fact(Said("Orchard", "opened", "1999"),
-                                             Said("Orchard", "opened", "1998"), "me"),
-    "no value": lambda kb: kb.edits.change_fact(Said("Orchard", "opened", "1999"), None, "me"),
+    "reject": lambda kb: kb.edits.change_fact(StatedFact("Orchard", "based in", "Ulm"), None, "me", "moved"),
+    "correct": lambda kb: kb.edits.change_fact(StatedFact("Orchard", "based_in", "Ulm"),
+                                               StatedFact("Orchard", "moved_to", "Turku"), "me"),
+    "value": lambda kb: kb.edits.change_fact(StatedFact("Orchard", "opened", "1999"),
+                                             StatedFact("Orchard", "opened", "1998"), "me"),
+    "no value": lambda kb: kb.edits.change_fact(StatedFact("Orchard", "opened", "1999"), None, "me"),
 }
 
 
@@ -127,10 +127,10 @@ def test_a_new_document_that_states_a_rejected_fact_again_does_not_bring_it_back
     (lambda edits: edits.rename("Nobody", "x", "me"), "there is no entity 'Nobody'"),
     (lambda edits: edits.rename("Ulm", "  ", "me"), "1 to 500 characters"),
     (lambda edits: edits.retype("Ulm", "city", "me"), "of the type City already"),
-    (lambda edits: edits.change_fact(Said("Orchard", "based_in", "Ulm"), Said("Orchard", "eats", "Ulm"), "me"),
-     "no relation 'eats'"),
-    (lambda edits: edits.change_fact(Said("Orchard", "based_in", "Ulm"), Said("Orchard", "based in", "Ulm"), "me"),
-     "says nothing new"),
+    (lambda edits: edits.change_fact(StatedFact("Orchard", "based_in", "Ulm"), StatedFact("Orchard", "eats", "Ulm"),
+                                     "me"), "no relation 'eats'"),
+    (lambda edits: edits.change_fact(StatedFact("Orchard", "based_in", "Ulm"), StatedFact("Orchard", "based in", "Ulm"),
+                                     "me"), "says nothing new"),
     (lambda edits: edits.undo(7, "me"), "no edit 7")])
 def test_what_cannot_be_done_is_refused_in_words_and_leaves_nothing(kb: KnowledgeBase, change: Any, why: str) -> None:
     before = kb.graph.dump()
