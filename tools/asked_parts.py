@@ -131,19 +131,16 @@ class AskedParts:
         return [column for column in self.columns.values() if fits(column, kind)]
 
     def dates(self) -> list[ColumnInfo]:
-        """Return the columns of dates that a question without the name of one may mean.
-
-        Of documents these are dates that half of them have. If nearly all have one alone, the others are its `rivals`.
-        """
+        """Return the columns of dates that a question without one may mean, and note the `rivals` of an only one."""
         dates = self.columns_of("date")
         if not self.are_documents:
             return dates
-        dates = [column for column in dates if 2 * column.empty <= self.table.rows]
+        dates = [column for column in dates if 2 * column.empty <= self.table.rows]  # those of most documents
         if self.has("made") or any(one.name == "age" for one in self.mentions):
             labels = frozenset().union(*lexicon().labels["made"])
             dates = [column for column in dates if labels.issuperset(keys_of(column.title))]
         nearly_full = [column for column in dates if column.empty <= _FEW_EMPTY * self.table.rows]
-        if len(dates) > len(nearly_full) == 1:
+        if len(dates) > len(nearly_full) == 1:  # the only one that nearly all documents have is meant first
             self.rivals[nearly_full[0].name] = [column for column in dates if column != nearly_full[0]]
             return nearly_full
         return dates

@@ -27,7 +27,7 @@ from ..schemas.lookups import (
     TripleLookup,
     lookup_arguments,
 )
-from ..schemas.retrieval import EVERYTHING, Passage, Switches
+from ..schemas.retrieval import EVERYTHING, Switches
 from ..text.times import DateError
 from .document_status import mark_versions, note_outdated_rows
 from .fact_lookups import look_up_entity, look_up_paths, look_up_triples
@@ -162,8 +162,5 @@ def _cards_of_ends(index: GraphIndex, lookup: TripleLookup) -> list[Block]:
     if not lookup.document:
         return cards
     allowed = index.documents_with([lookup.document])
-
-    def is_allowed(item: Passage) -> bool:
-        return any(place.document in allowed for place in item.places)
-
-    return [card.model_copy(update={"items": tuple(filter(is_allowed, card.items))}) for card in cards]
+    return [card.model_copy(update={"items": tuple(item for item in card.items if not allowed.isdisjoint(
+        place.document for place in item.places))}) for card in cards]

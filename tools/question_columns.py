@@ -52,7 +52,7 @@ def has_own_counts(table: TableInfo) -> bool:
         column.kind == "number" and fits(column, "quantity") for column in table.columns)
 
 
-def unit_of_column(column: ColumnInfo) -> str:
+def column_unit(column: ColumnInfo) -> str:
     """Return the unit of a column, which may be the last word of its label: "Running Time min"."""
     return column.unit or unit_of(column.title.replace("_", " ").rpartition(" ")[2])
 
@@ -81,8 +81,8 @@ def figure_in(column: ColumnInfo, number: Mention) -> str:
         unit = ""  # "more than 3 years" of years of service
     # In a column without a unit, two hours are not "2", but two of what is no measure's unit are.
     is_measured = any(unit in measure["units"] for measure in lexicon().measures.values())
-    needs_no_unit = not unit_of_column(column) and not is_measured
-    converted = float(figure) if needs_no_unit else convert(float(figure), unit, unit_of_column(column))
+    needs_no_unit = not column_unit(column) and not is_measured
+    converted = float(figure) if needs_no_unit else convert(float(figure), unit, column_unit(column))
     if converted is None:
         raise UnclearError(number)
     return f"{converted:.10g}"

@@ -8,15 +8,7 @@ from typing import NamedTuple
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, SKIPPED, AskedParts
-from .question_columns import (
-    AskedKind,
-    UnclearError,
-    columns_in_unit,
-    columns_of_measure,
-    figure_in,
-    only,
-    unit_of_column,
-)
+from .question_columns import AskedKind, UnclearError, column_unit, columns_in_unit, columns_of_measure, figure_in, only
 from .question_words import Mention, convert
 
 _SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
@@ -146,7 +138,7 @@ class MeasureReader:
         if measure is not None:
             fitting = columns_of_measure(self._parts.table, measure.name)
             # Of a distance and a running time, the unit tells which is longer than 150 minutes.
-            of_unit = [column for column in fitting if convert(1, unit, unit_of_column(column)) is not None]
+            of_unit = [column for column in fitting if convert(1, unit, column_unit(column)) is not None]
             return measure, only(of_unit or fitting, first)
         # In this order: "more than two authors", "a price above 5", "more than 5 cylinders", "authors: at least two".
         named = self._first_named((after, "list"), (before, "number"), (after, "number"), (before, "list"))

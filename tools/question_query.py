@@ -14,8 +14,7 @@ from .question_target import AGGREGATES, EXTREMES, Plan, QuestionTarget, folded_
 from .question_words import MOST_NAME_WORDS, Mention, listed_words, words_of
 from .table_mentions import Reading
 
-_MOST_RANKED, _MOST_LISTED = 100, 100
-"""The most rows of a "top" list, where a larger number is rather a year, and values of a category."""
+_MOST_RANKED, _MOST_LISTED = 100, 100  # rows of a "top" list, as a larger number is rather a year; values of a category
 
 
 def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:

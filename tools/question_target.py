@@ -7,15 +7,7 @@ from typing import NamedTuple
 from ..graph_store.sql.logical_tables import quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import PERIODS, AskedParts
-from .question_columns import (
-    UnclearError,
-    columns_in_unit,
-    columns_of_measure,
-    fits,
-    only,
-    unit_of_column,
-    written_column,
-)
+from .question_columns import UnclearError, column_unit, columns_in_unit, columns_of_measure, fits, only, written_column
 from .question_measures import Condition, Expression
 from .question_words import Mention, bare_name, is_kind_of, keys_of, normal_unit
 
@@ -162,7 +154,7 @@ class QuestionTarget:
 
     def _check_units(self, column: ColumnInfo) -> None:
         """Use the units that a question asks for; raise UnclearError if the column has another one, or several."""
-        own = unit_of_column(column)
+        own = column_unit(column)
         for unit in self._parts.unused("unit"):
             if own and normal_unit(unit.name) != normal_unit(own):
                 raise UnclearError(unit)

@@ -24,14 +24,10 @@ from .schema_names import LabelledTerms, terms_of
 
 _MOST_CACHED, _FEWEST_CACHED = 64, 8
 """How many questions are cached, each with its cosine to everything: for a large base only a few, to bound memory."""
-_CACHED_COSINES = 1 << 26
-"""The cosines of all cached questions together: 256 MB."""
-_CACHED_WEIGHTS = 1 << 20
-"""The weights of chunks that are cached for the last questions together: 4 MB."""
-_CACHED_TEXTS = 1 << 10
-"""How many texts without a vector in the index have their vector cached, and how many documents their metadata."""
-_ABOUT_TOKENS = 40
-"""Tokens of a document's metadata: author, date, source and a few more."""
+_CACHED_COSINES = 1 << 26  # of all cached questions together: 256 MB
+_CACHED_WEIGHTS = 1 << 20  # of chunks, for the last questions together: 4 MB
+_CACHED_TEXTS = 1 << 10  # texts whose vectors, documents whose metadata, and questions whose steps are cached
+_ABOUT_TOKENS = 40  # tokens of a document's metadata: author, date, source and a few more
 _RANK_OFFSET = 60
 """A cross-encoder's scores are on a scale of their own, and it sees neither the graph nor other passages. So ranks are
 fused: 1 / (60 + rank) in the ranking plus the same by the cross-encoder (Cormack, Clarke and Büttcher 2009)."""

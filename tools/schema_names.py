@@ -10,7 +10,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import label_key, normalise
 from ..text.content_words import content_words
 
-_NEAR, _SHOWN = 60, 8
+_NEAR, _SHOWN = 60, 8  # the least likeness (0 to 100) of names that are shown for an unknown one, and how many are
 
 
 class Term(NamedTuple):

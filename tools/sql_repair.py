@@ -34,28 +34,31 @@ def tables_read(tree: exp.Expr, tables: Iterable[TableInfo]) -> dict[str, TableI
 def column_of(column: exp.Column, read: dict[str, TableInfo]) -> tuple[TableInfo, ColumnInfo] | None:
     """Return the table and column that a column of a query is, by the tables that it reads; None if it is none."""
     owners = [read.get(column.table.casefold())] if column.table else [*read.values()]
-    return next(((table, info) for table in owners if table for info in table.columns
-                 if info.name.casefold() == column.name.casefold()), None)
+    for table in filter(None, owners):
+        for info in table.columns:
+            if info.name.casefold() == column.name.casefold():
+                return table, info
+    return None
 
 
 def repair_names(tree: exp.Expr, tables: Sequence[TableInfo]) -> list[str]:
-    """Put the names in a query's tree right, and return what was changed, in words; nothing is guessed.
+    """Put the names in a query's tree right, and return what was changed, in words.
 
     A table or column takes the name that differs in case, spaces and signs alone, or the only one of similar spelling.
     A name that is compared with a column and is like no column's becomes a text, and `=` on a column of lists becomes
     `list_contains`.
     """
-    made = {node.alias.casefold() for node in tree.find_all(exp.CTE, exp.Subquery, exp.Alias) if node.alias}
-    changes = [_rename(table, tables, made) for table in tree.find_all(exp.Table)]
+    aliases = {node.alias.casefold() for node in tree.find_all(exp.CTE, exp.Subquery, exp.Alias) if node.alias}
+    changes = [_rename(table, tables, aliases) for table in tree.find_all(exp.Table)]
     read = tables_read(tree, tables)
     for column in list(tree.find_all(exp.Column)):
-        is_known = column.name.casefold() in made or column_of(column, read) or isinstance(column.this, exp.Star)
+        is_known = column.name.casefold() in aliases or column_of(column, read) or isinstance(column.this, exp.Star)
         if is_known or (column.table and column.table.casefold() not in read):
             continue
         owners = [read[column.table.casefold()]] if column.table else [*read.values()]
-        change = _rename(column, [info for table in owners for info in table.columns], made)
-        is_compared = isinstance(column.parent, exp.Binary | exp.In) and column.arg_key != "this"
-        if not change and is_compared and not column.table:
+        change = _rename(column, [info for table in owners for info in table.columns], aliases)
+        is_compared_with = isinstance(column.parent, exp.Binary | exp.In) and column.arg_key != "this"  # on the right
+        if not change and is_compared_with and not column.table:
             change = f"{column.name} read as the text '{column.name}'"
             column.replace(exp.Literal.string(column.name))
         changes.append(change)
@@ -75,11 +78,11 @@ def _compare_lists(tree: exp.Expr, read: dict[str, TableInfo]) -> list[str]:
     return list(changes)
 
 
-def _rename(node: exp.Table | exp.Column, known: Sequence[TableInfo | ColumnInfo], made: set[str]) -> str:
+def _rename(node: exp.Table | exp.Column, known: Sequence[TableInfo | ColumnInfo], aliases: set[str]) -> str:
     """Give a table or column the name of the known one that it means, and say so; "" if nothing is changed."""
     names = list(dict.fromkeys(one.name for one in known))
     name = node.name
-    if name.casefold() in {*map(str.casefold, names), *made} or not (meant := _nearest(name, names)):
+    if name.casefold() in {*map(str.casefold, names), *aliases} or not (meant := _nearest(name, names)):
         return ""
     if isinstance(node, exp.Table) and not node.alias:  # columns may be called by the wrong name of their table
         node.set("alias", exp.TableAlias(this=node.this.copy()))
@@ -93,8 +96,8 @@ def _nearest(name: str, names: Sequence[str]) -> str:
     equal = [one for one in names if _folded(name) in {_folded(one), _folded(one.rpartition(".")[2])}]
     if equal:
         return equal[0] if len(equal) == 1 else ""
-    near = process.extract(name, names, scorer=fuzz.ratio, processor=_folded, limit=2)
-    (best, score, _), (_, next_score, _) = [*near, ("", 0.0, 0), ("", 0.0, 0)][:2]
+    nearest = process.extract(name, names, scorer=fuzz.ratio, processor=_folded, limit=2)
+    (best, score, _), (_, next_score, _) = [*nearest, ("", 0.0, 0), ("", 0.0, 0)][:2]  # there may be fewer names
     return best if score >= _NEAR and score - next_score >= _LEAD else ""
 
 

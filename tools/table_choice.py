@@ -159,17 +159,17 @@ def _telling_tables(tables: Sequence[TableInfo], words: Mapping[str, _TableWords
     """
     large = [table for table in tables if table.rows >= _LEAST_ROWS]
     most_tables = max(1, int(len(large) * _WIDESPREAD))
-    named = {table.name: words[table.name].title | words[table.name].columns for table in large}
-    tables_with = Counter(word for name, own in named.items() for word in own | words[name].repeated)
+    names_of = {table.name: words[table.name].title | words[table.name].columns for table in large}
+    tables_with = Counter(word for table, names in names_of.items() for word in names | words[table].repeated)
     telling = {word for word in asked if 0 < tables_with[word] <= most_tables}
     largest = max(large, key=lambda table: (table.rows, table.name)).name if large else ""
     found = set[str]()
-    for name, own in named.items():
-        points = _NAME_POINTS * len(own & telling) + _VALUE_POINTS * len((words[name].repeated - own) & telling)
-        points += _LARGEST_POINTS if name == largest else 0
-        as_near = sum(votes[other] >= votes[name] for other in named)
-        if points >= _ENOUGH_POINTS or (votes[name] >= _ENOUGH_VOTES and as_near <= most_tables):
-            found.add(name)
+    for table, names in names_of.items():
+        points = _NAME_POINTS * len(names & telling) + _VALUE_POINTS * len((words[table].repeated - names) & telling)
+        points += _LARGEST_POINTS if table == largest else 0
+        tables_as_near = sum(votes[other] >= votes[table] for other in names_of)
+        if points >= _ENOUGH_POINTS or (votes[table] >= _ENOUGH_VOTES and tables_as_near <= most_tables):
+            found.add(table)
     return found
 
 
@@ -196,10 +196,13 @@ def _scores(retriever: Retriever, tables: Sequence[TableInfo], words: Mapping[st
 
 def _votes(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> dict[str, float]:
     """Return the share of the nearest passages that are in the documents of each table; 0 of the table of documents."""
-    near = Counter(retriever.index.chunks[retriever.index.chunk_row[key]].document_id
-                   for key, _ in retriever.rank_passages(question[:LONGEST], _PASSAGES))
-    return {table.name: sum(near[document] for document, _ in _documents_of(table)) / max(near.total(), 1)
-            if table.kind == "records" else 0 for table in tables}
+    near = Counter(retriever.index.chunks[retriever.index.chunk_row[chunk]].document_id
+                   for chunk, _ in retriever.rank_passages(question[:LONGEST], _PASSAGES))
+    votes = dict.fromkeys((table.name for table in tables), 0.0)
+    for table in tables:
+        if table.kind == "records":
+            votes[table.name] = sum(near[document] for document, _ in _documents_of(table)) / max(near.total(), 1)
+    return votes
 
 
 def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], asked: Collection[str]) -> list[TableInfo]:
@@ -235,8 +238,8 @@ def _fitting_line(table: TableInfo, asked: Collection[str], tokens: int) -> str:
         if estimate_tokens(line) <= tokens:
             return line
     asked_first = sorted(table.columns, key=lambda column: not _is_asked(column, asked))
-    columns = _column_texts(table, asked_first, asked, *_VALUES[-2])
-    for left in range(1, len(columns)):
+    columns = _column_texts(table, asked_first, asked, *_VALUES[-2])  # only the columns asked for have values
+    for left in range(1, len(columns)):  # one column stays, whatever it takes
         line = f"{named}: {'; '.join([*columns[:-left], f'… {left} more columns'])}"
         if estimate_tokens(line) <= tokens:
             break
@@ -252,7 +255,7 @@ def _column_texts(table: TableInfo, columns: Sequence[ColumnInfo], asked: Collec
     """
     texts = list[str]()
     for column in columns:
-        if column.name == "document" and table.documents <= 1:
+        if column.name == "document" and table.documents <= 1:  # all rows are from the same one
             continue
         is_named = not _stems(_names_text(column)).isdisjoint(asked)
         meant = [value for value in column.frequent if not _stems(value[0]).isdisjoint(asked)]
@@ -271,20 +274,20 @@ def _column_text(column: ColumnInfo, table: TableInfo, values: Sequence[tuple[st
         text += f" {'..'.join(dict.fromkeys((column.smallest, column.largest)))}"
     else:
         text += _values_text(column, table, values)
-    text += f", {column.empty} empty" if column.empty and is_asked else ""
-    return text + (f", {column.untyped} other text" if column.untyped else "")
+    if column.empty and is_asked:
+        text += f", {column.empty} empty"
+    return f"{text}, {column.untyped} other text" if column.untyped else text
 
 
 def _values_text(column: ColumnInfo, table: TableInfo, values: Sequence[tuple[str, int]]) -> str:
     """Return values of a column with their numbers, and how many values there are if not all."""
     # A query has to be written in the form of a list's members, or of dates that are texts, so one is shown at least.
-    needs_form = column.kind == "list" or (bool(column.frequent) and column.kind == "text"
-                                           and any(find_dates(column.frequent[0][0])))
-    shown = values or column.frequent[:needs_form]
+    has_text_dates = column.kind == "text" and bool(column.frequent) and any(find_dates(column.frequent[0][0]))
+    shown = values or (column.frequent[:1] if column.kind == "list" or has_text_dates else ())
     if not shown or column.kind == "boolean":
         return ""
-    is_unique = column.distinct >= table.rows - column.empty
-    listed = ", ".join(_short(value) if is_unique else f"{_short(value)} {count}" for value, count in shown)
+    has_each_once = column.distinct >= table.rows - column.empty  # then no number is shown
+    listed = ", ".join(_short(value) if has_each_once else f"{_short(value)} {count}" for value, count in shown)
     return f": {listed}{f', … of {column.distinct}' if column.distinct > len(shown) else ''}"
 
 

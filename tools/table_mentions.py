@@ -61,9 +61,9 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     """
     words = words_of(question)
     heads, others = _title_index((*titles, *_naming_labels(table, tuple(titles))))
-    columns = {column.name: column for column in _shown(table)}
+    columns = {column.name: column for column in _askable(table)}
     known = [value for value in values if value.column in columns]
-    candidates = [*_fixed(question), *_labels(words, table), *_titles(words, heads, others),
+    candidates = [*_read_in_any_table(question), *_labels(words, table), *_titles(words, heads, others),
                   *ValueReader(words, columns, known, heads, table.rows).read()]
     mentions = _join_labels(_choose(candidates), heads, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
@@ -100,11 +100,11 @@ def rarely_filled(table: TableInfo, column: ColumnInfo) -> bool:
     return table.kind == "documents" and table.rows - column.empty < _FEW * table.rows
 
 
-def _shown(table: TableInfo) -> Iterator[ColumnInfo]:
-    """Return the columns that a question may ask for, without those beside one that have its texts or last days."""
+def _askable(table: TableInfo) -> Iterator[ColumnInfo]:
+    """Return the columns that a question may ask for, without those that only complete another one."""
     hidden = set(_HIDDEN.get(table.kind, ()))
     for column in table.columns:
-        if column.last or column.untyped:
+        if column.last or column.untyped:  # of its last days, and of its cells as written
             hidden |= {column.last, f"{column.name}_text"}
     return (column for column in table.columns if column.name not in hidden)
 
@@ -118,11 +118,13 @@ def _choose(candidates: Iterable[Candidate]) -> list[Mention]:
         if all(mention.last <= other.first or other.last <= mention.first for other in chosen):
             chosen.append(mention)
             continue
-        for place, other in enumerate(chosen if mention.kind == "value" else ()):
-            if other.kind == "quoted" and (other.first, other.last) == (mention.first, mention.last):
+        for place, other in enumerate(chosen):
+            are_same_words = (other.first, other.last) == (mention.first, mention.last)
+            if mention.kind == "value" and other.kind == "quoted" and are_same_words:
                 # A quote, which may be a part of a text, has the values that are exactly its words, too.
-                equal = {column: same for column, fitting in mention.values.items() if (
-                    same := tuple(one for one in fitting if keys_of(one) == keys_of(other.name)))}
+                equal = {column: tuple(one for one in fitting if keys_of(one) == keys_of(other.name))
+                         for column, fitting in mention.values.items()}
+                equal = {column: fitting for column, fitting in equal.items() if fitting}
                 chosen[place] = replace(other, columns=(*other.columns, *equal), values={**other.values, **equal})
     return chosen
 
@@ -136,11 +138,11 @@ def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], words: Seq
             continue
         place = next((at for at in range(len(joined) - 1, -1, -1) if joined[at].kind == "column"), None)
         if place is not None:
-            last = joined[place]
-            shared = tuple(name for name in (*mention.columns, *mention.also) if name in (*last.columns, *last.also))
-            between = {word.folded for word in words[last.last:mention.first]}
+            prior = joined[place]  # the last mention of a column
+            shared = tuple(name for name in (*mention.columns, *mention.also) if name in (*prior.columns, *prior.also))
+            between = {word.folded for word in words[prior.last:mention.first]}
             if shared and between <= {"the", "of", "or", "co"}:  # "managed the review", "write or co-write"
-                joined[place:] = [replace(last, last=mention.last, columns=shared, also=())]
+                joined[place:] = [replace(prior, last=mention.last, columns=shared, also=())]
                 continue
         keys = tuple(word.key for word in words[mention.first:mention.last])
         joined.append(replace(mention, is_head=keys in heads))
@@ -148,7 +150,7 @@ def _join_labels(mentions: Sequence[Mention], heads: frozenset[Keys], words: Seq
 
 
 @lru_cache(64)
-def _fixed(question: str) -> tuple[Candidate, ...]:
+def _read_in_any_table(question: str) -> tuple[Candidate, ...]:
     """Return the quotes, dates, numbers, units and operations of a question, which are the same in each table."""
     words = words_of(question)
     candidates = []
@@ -169,19 +171,20 @@ def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
     # It is the first of records, and of documents one that is called as these are: "Proposal: SE-0001".
     heads, _ = _title_index(titles)
     for column in table.columns[:1] if table.kind == "records" else table.columns:
-        is_name = column.kind == "text" or (column.kind == "number" and keys_of(column.title) in heads)
-        is_own = table.kind == "records" or is_kind_of("documents", column.title)
-        if is_name and is_own and column.name not in PLAIN and column.distinct >= NAMING_SHARE * table.rows:
+        has_names = column.kind == "text" or (column.kind == "number" and keys_of(column.title) in heads)
+        may_name_rows = table.kind == "records" or is_kind_of("documents", column.title)
+        is_unique = column.distinct >= NAMING_SHARE * table.rows
+        if has_names and may_name_rows and is_unique and column.name not in PLAIN:
             yield column.title
 
 
 @lru_cache(_MOST_CACHED)
 def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]:
-    """Return the columns of a table by their whole labels, by stems of single words, and by these in lower case."""
+    """Return the columns of a table by their whole labels, by stems of single words, and by words in lower case."""
     whole, parts, forms = (defaultdict[Keys, dict[str, None]](dict) for _ in range(3))
-    own = {keys_of(name) for column in _shown(table) for name in (column.title, column.name)}
-    for column in _shown(table):
-        for keys in _whole_labels(column, own):
+    all_labels = {keys_of(name) for column in _askable(table) for name in (column.title, column.name)}
+    for column in _askable(table):
+        for keys in _whole_labels(column, all_labels):
             whole[keys][column.name] = None
         label = words_of(column.title.replace("_", " "))
         for part in label_words(keys_of(f"{column.title} {column.name}"), 2):
@@ -193,10 +196,11 @@ def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]
     return tuple({key: tuple(names) for key, names in index.items()} for index in (whole, parts, forms))
 
 
-def _whole_labels(column: ColumnInfo, own: Collection[Keys]) -> Iterator[Keys]:
-    """Yield the ways in which a column's label may be said; what others of the table are called (`own`) is none."""
+def _whole_labels(column: ColumnInfo, all_labels: Collection[Keys]) -> Iterator[Keys]:
+    """Yield the ways in which a column's label may be said; what another column of the table is called is none."""
     for variant in (*label_variants(column.title), *label_variants(column.name)):
-        if variant in own and variant not in (keys_of(column.title), keys_of(column.name)):
+        is_own_label = variant in (keys_of(column.title), keys_of(column.name))
+        if variant in all_labels and not is_own_label:
             continue
         yield variant
         if column.kind == "date":  # "finish date" of `finished`, and of `date_finished`
@@ -213,6 +217,7 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
             if also and last == first + 1 and words[first].folded.endswith("ed"):  # of publisher or of publish_year
                 yield "column_word", Mention(first, last, "column", columns=(*whole[keys], *also))
                 continue
+            # The field of few documents is only meant if the words have no other sense.
             is_rare = all(rarely_filled(table, column) for column in table.columns if column.name in whole[keys])
             rank = "column_form" if is_rare else "column"
             yield rank, Mention(first, last, "column", columns=whole[keys], also=also)
@@ -232,13 +237,14 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
     """Return what a table's rows may be called by its titles, and the other words of its titles."""
     heads, others = set[Keys](), set[Keys]()
     for title in titles:
-        head = keys_of(_TITLE_END.split(title)[0])[-1:]
+        noun_phrase = keys_of(_TITLE_END.split(title)[0])
+        noun = noun_phrase[-1:]
         for variant in label_variants(title.replace("_", " ")):
             others.update(label_words(variant))
-        if head and not is_han(head[0][0]):
-            heads.update((head, *lexicon().synonyms.get(head, ())))
-        elif head:
-            heads.add(keys_of(_TITLE_END.split(title)[0]))
+        if noun and not is_han(noun[0][0]):
+            heads.update((noun, *lexicon().synonyms.get(noun, ())))
+        elif noun:  # the stems of a Chinese phrase are single characters
+            heads.add(noun_phrase)
     return frozenset(heads), frozenset(others)
 
 

@@ -26,13 +26,13 @@ from .fact_rows import fit_lines
 from .sql_repair import column_of, parse_query, repair_names, tables_read
 
 _OF_RESULT = ("group", "having", "qualify", "windows", "distinct", "order", "limit", "offset")
-"""The clauses that make rows of a result of the records."""
+"""The clauses by which the rows of a result differ from the records that it reads."""
 _MOST_CHECKED = 8
 """How many texts of a query are looked for in their columns."""
 _MOST_TRACED = 20
 """How many rows of a result are looked up by queries of their own to cite their records."""
 _MOST_NEAR = 5
-"""How many values that there are a note names."""
+"""How many of a column's values a note names."""
 
 
 def look_up_query(engine: SqlEngine, lookup: TableQuery, tokens: int) -> list[Block]:
@@ -42,13 +42,14 @@ def look_up_query(engine: SqlEngine, lookup: TableQuery, tokens: int) -> list[Bl
     with a text that it does not have. The note says what was changed. A query that fails is no error: the note says
     why, with the names that there are.
     """
+    sql = lookup.sql.strip("`; \n\t").removeprefix("sql\n")  # models write it as a block of code
     try:
-        result, notes = _run_repaired(engine, lookup.sql.strip("`; \n\t").removeprefix("sql\n"))
+        result, notes = _run_repaired(engine, sql)
     except SqlError as error:
         return [Block(title=" ".join(lookup.sql.split()), note=str(error))]
     try:
-        result, more = _with_known_values(engine, result, engine.tables())
-        notes += more
+        result, changes = _with_known_values(engine, result, engine.tables())
+        notes += changes
     except SqlError as error:
         notes.append(f"its texts were not looked for in their columns: {error}")
     tree = parse_query(result.sql)
@@ -99,8 +100,7 @@ def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[
 
 def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[TableInfo],
                        ) -> tuple[SqlResult, list[str]]:
-    """Return a query's result with its texts written as the documents have them, and notes on these."""
-    # A count of no rows is easily taken for an answer, so a note says which values there are.
+    """Return a query's result with its texts as the documents write them, and notes on these and on unknown ones."""
     if (tree := parse_query(result.sql)) is None:
         return result, []
     compared = list(_compared_texts(tree, tables))
@@ -114,14 +114,15 @@ def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[Ta
         values = [str(row[0]) for row in found.rows]
         if text in values:
             continue
-        equal = [value for value in values if label_key(value) == label_key(text)] or values
-        if len(equal) == 1:
+        # The value that differs in case and signs alone, or else the only one that contains the text.
+        meant = [value for value in values if label_key(value) == label_key(text)] or values
+        if len(meant) == 1:
             for *owner, node in compared:
                 if (*owner, node.this) == (table, column, text):
-                    node.replace(exp.Literal.string(equal[0]))
+                    node.replace(exp.Literal.string(meant[0]))
             is_changed = True
-            notes.append(f"{column.name} '{text}' read as '{equal[0]}'")
-        else:
+            notes.append(f"{column.name} '{text}' read as '{meant[0]}'")
+        else:  # a count of no rows is easily taken for an answer
             known = values or [value for value, _ in column.frequent]
             more = ", …" if len(known) > _MOST_NEAR else ""
             notes.append(f"no {column.name} is '{text}'; there are: {', '.join(known[:_MOST_NEAR])}{more}")
@@ -150,7 +151,9 @@ def query_of_row(sql: str, values: Sequence[Any]) -> str | None:
     conditions = list[exp.Expr]()
     for part, value in zip((projection.unalias() for projection in tree.expressions), values, strict=True):
         is_computed = part.find(exp.AggFunc, exp.Window, exp.Query, exp.Star) is not None
-        if not (is_computed or part.find(exp.Column) is None or isinstance(value, float | list | dict)):
+        has_column = part.find(exp.Column) is not None
+        may_be_unequal = isinstance(value, float | list | dict)  # to itself, once it is written in SQL
+        if has_column and not is_computed and not may_be_unequal:
             conditions.append(part.copy().is_(exp.null()) if value is None else part.copy().eq(exp.convert(value)))
     if not conditions:
         return None
@@ -253,7 +256,7 @@ def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[st
 def _cite_records(item: Passage, texts: Sequence[str], citations: Sequence[Citation],
                   find_records: Callable[[], Sequence[Citation]]) -> Passage:
     """Return a row that cites the records that name it; without any record it can be read, but not cited."""
-    naming = [citation for citation in citations if _names(citation.quote, texts)]
+    naming = [citation for citation in citations if _has_all(citation.quote, texts)]
     records = (naming or find_records() or citations)[:_MOST_PLACES]
     if not records:
         return item
@@ -271,10 +274,11 @@ def _cell_text(value: Any, unit: str, *, is_plain: bool) -> str:
 
 
 def _joined(cells: Sequence[str]) -> str:
+    """Return a row's cells as a line: "Alba: 3" of two, else "Alba | 3 | 4"."""
     return ": ".join(cells) if len(cells) == _PAIR else " | ".join(cells)
 
 
-def _names(quote: str, texts: Sequence[str]) -> bool:
+def _has_all(quote: str, texts: Sequence[str]) -> bool:
     """Return True if a record has all of some texts as words of their own."""
     record, *wanted = (f" {' '.join(_WORD.findall(normalise(text)))} " for text in (quote, *texts))
     return bool(wanted) and all(words in record for words in wanted)

@@ -56,11 +56,12 @@ class ValueReader:
                                         ("value", self._whole, tuple(sorted(keys))), ("value_word", self._parts, keys)):
                 if wanted not in index or not _may_be_value(self._words, first, last, index[wanted]):
                     continue
-                found = index[wanted] if index is self._parts else {**self._families(keys), **index[wanted]}
-                values = self._fitting(first, last, found, is_whole=index is self._whole)
+                is_whole = index is self._whole
+                found = {**self._families(keys), **index[wanted]} if is_whole else index[wanted]
+                values = self._fitting(first, last, found, is_whole=is_whole)
                 if values and not self._is_label(first, last, values):
                     yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
-                    break
+                    break  # the first way in which it is a value
 
     def _rank(self, first: int, last: int) -> str:
         """Return the rank of words as a whole value: higher if they are written as a value is."""
@@ -81,9 +82,9 @@ class ValueReader:
         word = self._words[first].text
         if last > first + 1 or not (word.islower() and word.endswith(("ed", "s"))):
             return False
-        others = [column.title.casefold() for name, column in self._columns.items() if name not in values]
-        return all(self._columns[name].kind == "list" for name in values) and any(
-            word != label and is_form_of(word, label) for label in others)
+        other_labels = [column.title.casefold() for name, column in self._columns.items() if name not in values]
+        is_only_tag = all(self._columns[name].kind == "list" for name in values)
+        return is_only_tag and any(word != label and is_form_of(word, label) for label in other_labels)
 
     def _says_kind(self, name: str, values: Sequence[str]) -> bool:
         """Return True if nearly all rows have one of some values of a column that the question does not name."""
@@ -101,12 +102,13 @@ class ValueReader:
             if keys in self._heads and (column in PLAIN or self._says_kind(column, fitting)):
                 continue  # RFCs are all documents, not that titled "RFC" or those with `layout: rfc`
             is_category = self._columns[column].distinct <= _MOST_CATEGORIES
-            # "made" is not the film “Made”.
-            is_written = last - first > 1 or not word.islower() or not all(map(str.istitle, fitting))
-            if is_category or (is_whole and is_written) or (first > 0 and word[0].isupper()):
+            is_capital_lost = last == first + 1 and word.islower() and all(map(str.istitle, fitting))
+            is_name = first > 0 and word[0].isupper()  # a first word has a capital in any case
+            if is_category or is_name or (is_whole and not is_capital_lost):  # "made" is not the film “Made”
                 values[column] = tuple(sorted(set(fitting)))
-        if several := {column for column in PLAIN & values.keys() if len(values[column]) > 1}:
-            values = {column: fitting for column, fitting in values.items() if column not in several} or values
+        # Words in the titles of several documents name none of them, if they are another column's value.
+        if ambiguous := {column for column in PLAIN & values.keys() if len(values[column]) > 1}:
+            values = {column: fitting for column, fitting in values.items() if column not in ambiguous} or values
         if "document" in values:  # "RFC 7" is in lists as "7"
             number = self._words[last - 1].key
             for column, members in self._whole.get((number,), {}).items():
@@ -128,7 +130,8 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
         for variant in dict.fromkeys(value_variants(text, column.name, is_category=is_category)):
             whole[variant][value.column].append(value.value)
         words = dict.fromkeys((*keys, *(word.key for word in words_of(text))))  # McCall is one word, and two
-        for part in label_words(tuple(words)) if len(keys) <= MOST_NAME_WORDS and "://" not in text else ():
+        may_be_shortened = len(keys) <= MOST_NAME_WORDS and "://" not in text  # unlike prose and addresses
+        for part in label_words(tuple(words)) if may_be_shortened else ():
             parts[part][value.column].append(value.value)
     return whole, parts
 
@@ -136,9 +139,10 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
 def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:
     """Return True unless words that mean something else are a value only by their spelling: "or" is not Oregon."""
     kinds = kinds_of(words[first:last])
-    is_phrase = any(kind not in {*WEAK, "measure"} or kind == "neutral" for kind, _ in kinds)
+    means_else = any(kind not in {*WEAK, "measure"} or kind == "neutral" for kind, _ in kinds)
     is_short = last == first + 1 and len(words[first].text) < LEAST_LETTERS and not is_han(words[first].text[0])
-    if not is_phrase and not is_short:
+    if not means_else and not is_short:
         return True
     text = text_of(words[first:last])
-    return first > 0 and text.lower() != text and any(text in values for values in found.values())
+    has_capitals = first > 0 and text.lower() != text  # those of the question's first word say nothing
+    return has_capitals and any(text in values for values in found.values())

@@ -33,16 +33,14 @@ _ANSWER_SEEDS, _ANSWER_SHARPNESS = 50, 2
 _WAITING_SHARPNESS = 8
 """A step that waits for an answer does not name what it is about. So its words only choose among the chunks that a walk
 from the answer's seeds reaches: the reach is multiplied by the exponential of the chunk's score times this."""
-_UNREACHED = 1e-6
-"""The reach of chunks that this walk does not reach: wrong seeds must not hide a chunk."""
+_UNREACHED = 1e-6  # the reach of chunks that this walk does not reach: wrong seeds must not hide a chunk
 _DENSITY_WEIGHT, _ABSTRACTION_WEIGHT = 8.0, 1.0
 """Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of a name
 and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6."""
 _NAMED_SHARE, _NEAR_SHARE = 1 / 8, 3 / 2
 """Restart weights of what a question names and of the facts near to it; the chunks' own scores have 1. Names count
 least: they are in words and vectors already, and twice as much loses a passage in a hundred (same sweep)."""
-_FACTS, _FACT_SHARPNESS = 20, 8
-"""How many facts, the nearest, raise their ends, and by which power of their cosine."""
+_FACTS, _FACT_SHARPNESS = 20, 8  # how many facts, the nearest, raise their ends, and by which power of their cosine
 
 Weights = dict[int, float]  # weights by row of an entity
 

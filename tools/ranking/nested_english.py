@@ -144,8 +144,7 @@ class _NestedQuestion:
         # The noun, without its article and the clause.
         noun_start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
         # A verb may stand between the noun and its clause: "when was the man born who founded X".
-        may_have_verb_between = noun.head.i > noun.i
-        noun_end = noun.i + 1 if may_have_verb_between else max(noun.i + 1, start)
+        noun_end = noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, start)
         asked = f"which {self._text_between(noun_start, noun_end)}"
         if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:  # "the town founded by X"
             return f"{asked} was {self._text_between(start, end)}"
