@@ -38,6 +38,7 @@ def describe_tables(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, st
     # Tables with titles of columns come first, and of these the largest.
     tables.sort(key=lambda table: (not any(map(_title_of, table.columns)), -table.rows, table.name))
     is_only_document = len(metadata_of) == 1
+    # Only as many tables are described as are shown, since each takes a query.
     table_lines = filter(None, (_describe_table(index, table, is_only_document=is_only_document) for table in tables))
     return [*islice(chain(_describe_folders(metadata_of), table_lines), _SHOWN), *_describe_lists(index)]
 
@@ -90,12 +91,13 @@ def _describe_lists(index: GraphIndex) -> Iterator[str]:
 def _describe_table(index: GraphIndex, table: TableInfo, *, is_only_document: bool) -> str:
     """Return a line for a table; "" if its header is one of its rows, or it was written as lines of fields."""
     titled = [column for column in table.columns if _title_of(column)]
-    has_header = all(map(_has_name, titled))
-    if len(titled) < _LEAST_COLUMNS or not has_header:
+    is_header = all(map(_has_name, titled))  # else it is a first row that was taken for one
+    if len(titled) < _LEAST_COLUMNS or not is_header:
         return ""
     result = index.sql.run(f"SELECT DISTINCT document FROM {quoted(table.name)}", most_cited=1)  # noqa: S608
     rows_per_document = table.rows / max(result.total, 1)
-    is_form_in_each_file = 1 < rows_per_document < _LEAST_ROWS  # two rows or so, as of a letterhead
+    # One row of each file is a table over the files, and several are a table of their own.
+    is_form_in_each_file = 1 < rows_per_document < _LEAST_ROWS
     # A table's row begins with a bar in a text; neighbouring fields, such as those of minutes, do not.
     is_written_as_table = bool(result.citations) and result.citations[0].quote.startswith("|")
     if is_form_in_each_file or not is_written_as_table:

@@ -177,7 +177,7 @@ class Spending:
         with self._lock:
             if run not in self._budgets:
                 budget = Budget(max_tokens, max_cost, self.prices)
-                calls().charge_to(budget, run)
+                calls().charge_to(budget, run)  # what it has spent
                 self._budgets[run] = budget
             return self._budgets[run]
 

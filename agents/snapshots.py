@@ -321,8 +321,7 @@ class Snapshots:
             ledger = self._ledgers.pop(name, None)
             if ledger is None:
                 ledger = Ledger(Database(Layout.by(self._settings, name).require().ledger, create=False))
-                # The ones used longest ago are closed first.
-                while len(self._ledgers) >= self._settings.open_bases:
+                while len(self._ledgers) >= self._settings.open_bases:  # the one used longest ago is closed first
                     self.forget(next(iter(self._ledgers)))
             self._ledgers[name] = ledger
             return ledger

@@ -182,8 +182,7 @@ def is_of_gold_passage(gold: GoldPassage, document: str, title: str, text: str) 
 
 def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
     """Return the rank, from 1, of the first document with a chunk of a gold passage; None if no chunk is of it."""
-    # A document is ranked by its first chunk.
-    documents = list(dict.fromkeys(chunk.document_id for chunk in ranked))
+    documents = list(dict.fromkeys(chunk.document_id for chunk in ranked))  # in the order of their first chunks
     return next((documents.index(chunk.document_id) + 1 for chunk in ranked if is_gold(gold, chunk)), None)
 
 

@@ -22,8 +22,7 @@ _WEB = _FOLDER.parent / "server" / "web"
 _MOST_COMMUNITIES, _MOST_TRIPLES_OF_ALL = 500, 3_000
 """More than a person looks through; a page of 10 MB opens in seconds, a larger one takes up to minutes."""
 _MOST_TRIPLES, _MOST_MEMBERS, _MOST_SOURCES = 20, 60, 2
-"""The most triples of a keyword and attributes of an entity, members of a community beside its keywords, and sources of
-a triple or attribute, that the page shows: the first ones say what each is about."""
+"""Shown of a keyword (and as attributes of an entity), of a community beside its keywords, and of a triple or value."""
 _LONGEST_NAME = 200  # characters of a name or value
 
 

@@ -30,8 +30,7 @@ _MOST_ROWS, _MOST_FACTS, _MOST_QUOTES = 1_000, 200, 3  # of a table, of an entit
 _QUOTE, _LONGEST_NAME = 300, 80  # characters of a quote, and of the name of a file
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')
 """What Windows, links of Obsidian or addresses do not take in the name of a file."""
-# The names of devices, which Windows takes for no file.
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)  # devices, to Windows
 _MARKS = re.compile(r"([\\`*_{}\[\]<>|#!$~^=%&@:])")
 _DATE = (2000, 1, 1, 0, 0, 0)  # the date of the files in a zip, so that equal wikis are equal files
 

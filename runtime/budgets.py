@@ -133,7 +133,7 @@ class Budget:
         """Raise BudgetExceeded if a batch of calls with these estimated tokens would probably exceed the budget."""
         ahead = Budget(self._max_tokens, self._max_cost, self._prices)
         with self._lock:
-            ahead._spent.update(self._spent)
+            ahead._spent.update(self._spent)  # `add` replaces a model's amounts, so the own ones stay as they are
         ahead.add(model, prompt, completion)
         try:
             ahead.check()

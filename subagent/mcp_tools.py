@@ -149,7 +149,7 @@ class Tools:
 
         parameters = [*inspect.signature(look_up).parameters.values()][:-1]  # without `arguments`
         for name, field in LOOKUPS[tool].model_fields.items():
-            if name != "tool":
+            if name != "tool":  # this field says which lookup it is, as the tool's name does here
                 default = inspect.Parameter.empty if field.is_required() else field.default
                 parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
                                                     annotation=Annotated[field.annotation, field]))
@@ -316,7 +316,7 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         gate: what a request may do.
     """
     tools = Tools(resources, check_name(knowledge_base) if knowledge_base else "", gate)
-    # The MCP library configures the root logger if that has no handler.
+    # The MCP library would configure the root logger, which is the program's, if that had no handler.
     placeholder = logging.NullHandler()
     logging.getLogger().addHandler(placeholder)
     try:

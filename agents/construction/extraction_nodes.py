@@ -137,7 +137,7 @@ class ExtractionNodes(BuildNodes):
 
         show_progress("batch", 0, len(calls))
         open_batches = await self._in_step(state, lambda kb: kb.database.notes(BUILD).get(OPEN_BATCHES, []))
-        # Without the option none is submitted: those of an earlier build are fetched, or else cancelled.
+        # Without the option `batch` none is submitted: those of an earlier build are fetched, or else cancelled.
         await reasoner.fetch(calls, open_batches, note_open, permit if build_options(state).batch else None)
         show_progress("batch", len(calls), len(calls))
         return [work._replace(reasoner=reasoner) for work in works]

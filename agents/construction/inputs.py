@@ -263,8 +263,7 @@ def accept_documents(stored: Documents, read: Iterator[Document], home: Path,
                 f"the id {document.id!r} belongs to {before}: build a folder that contains both files, rename one, "
                 "or delete that document first")))
             continue
-        is_new_file = now.is_absolute() and not stored.has(document.id)
-        if is_new_file:
+        if now.is_absolute() and not stored.has(document.id):  # a new file
             if gone_by_digest is None:
                 files = [(document_id, _file_of(source)) for document_id, _, source, _ in stored.about()]
                 # The file of an upload, in the home folder, is not gone: the server removes it once it is read.

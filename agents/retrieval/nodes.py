@@ -64,7 +64,7 @@ class RetrievalNodes:
                 question = rewritten if len(rewritten) <= MAX_QUESTION else question
             question, replaced = await in_thread(self._respell, question, snapshots)
             revision = await in_thread(self._resources.snapshots.begin_question, snapshots)
-        # The thread's state keeps the trace of an earlier question that asked for one.
+        # The thread's state keeps the trace of an earlier question that asked for one: it is not this question's.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
         return {"named": named, "knowledge_base": ",".join(snapshots.by_name), "revision": revision,
                 "scope": context.scope, "question": question, "respelt": replaced, "follows": bool(earlier),
@@ -140,7 +140,7 @@ class RetrievalNodes:
         return await self._judge({**state, **changes}, context, "reflect", changes)
 
     def answer(self, state: AskState, context: AskContext) -> AskState:
-        """Check every citation against its source, or abstain; stream what the message has beyond the shown claims."""
+        """Check every citation against its source, or abstain; stream what of the message was not shown yet."""
         with self._snapshots(state) as snapshots:
             answer = self._checked_answer(state, context, snapshots)
         self._resources.snapshots.end_question(state["revision"])
@@ -202,6 +202,7 @@ class RetrievalNodes:
         """Let a reasoner answer or choose lookups; `changes` are the node's other changes of the state."""
         with ExitStack() as leases:
             snapshots, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
+            # A reader sees each claim as soon as the model has written it; claims of an unusable reply are withdrawn.
             with showing_claims(list(inquiry.items()), snapshots.documents, context.mode, state["question"]) as shown:
                 judgement = await reasoner.judge(inquiry)
                 if inquiry.is_last and judgement.draft is None:  # no lookups are left, so the question is unanswered
@@ -247,8 +248,7 @@ class RetrievalNodes:
             seen=seen)) for lookup, call in zip(lookups, calls, strict=True)]
         if judgement.draft:
             return Command(update=update, goto="answer")
-        # Without a lookup to make, "reflect" tells the reasoner why.
-        return Command(update=update, goto=sends or "reflect")
+        return Command(update=update, goto=sends or "reflect")  # which tells the reasoner why no lookup is made
 
     def _checked_answer(self, state: AskState, context: AskContext, snapshots: JoinedSnapshots) -> Answer:
         """Return the answer with every quote checked, or an abstention with the closest quotes and hints."""
