@@ -116,8 +116,7 @@ def _read_latex(data: bytes, _: Limits) -> Content:
             words = value.partition(r"\\")[0] if found["name"] == "author" else value
             fields[found["name"]].append(_plain_latex(words))
     shown = (body if begin else preamble).partition("\\end{document}")[0]
-    text = _LATEX_HEADING.sub(
-        lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain_latex(found['words'])}\n", shown)
+    text = _LATEX_HEADING.sub(lambda found: f"\n{_LATEX_LEVELS[found['name']]} {_plain_latex(found['words'])}\n", shown)
     return Content(text, " ".join(fields.pop("title")), fields)
 
 

@@ -293,10 +293,7 @@ def _read_head(block: TableBlock) -> GridTable:
 
 
 def _spread_titles(first: list[GridCell], second: GridRow, third: GridRow) -> list[GridCell]:
-    """Return the first row of a grid; if the second row also is a header, each name fills the blank cells behind it.
-
-    The second row is one if it has no values, and values are in the third row below the names that lack one above.
-    """
+    """Return the first row of a grid; if the second row also is a header, each name fills the blank cells behind it."""
     without_name_above = [at for at, cell in enumerate(first) if at and not cell and second[at]]
     is_header = not any(map(is_value, second)) and all(is_value(third[at]) for at in without_name_above)
     if not without_name_above or not is_header:

@@ -72,7 +72,7 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
     with ReadingProcess(limits) as process:
         for file in distinct_files(walk_folder(folder, lambda _: None, limits), lambda _: None):
             suffix = suffix_of(file.path)
-            if suffix in RECORD_READERS or suffix == ".json":
+            if suffix in RECORD_READERS or suffix == ".json":  # which may have several documents
                 documents = _documents(file, partial(process.read, file.real), lambda _: None, limits)
                 yield file.path, [document.id for document in documents]
             elif suffix in FORMATS:

@@ -95,14 +95,14 @@ def _split_entries(lines: Sequence[Line]) -> dict[tuple[int, int], str]:
         starts = list(_unmarked_starts(lines))
     entries: dict[tuple[int, int], str] = {}
     for start, end in pairwise([*starts, len(lines)]):
-        text, last = "", lines[start]
+        text, last_line = "", lines[start]
         for line in lines[start:end]:
             if line.text.strip():
-                text, last = f"{text}\n{line.text.strip()}".strip(), line
+                text, last_line = f"{text}\n{line.text.strip()}".strip(), line
             elif _is_complete(text):
                 break  # what follows is the text behind the list, or what stands in the middle of a page
         if len(text) <= _LONGEST:
-            entries[lines[start].start, last.start + len(last.text.rstrip())] = text
+            entries[lines[start].start, last_line.start + len(last_line.text.rstrip())] = text
     return entries
 
 

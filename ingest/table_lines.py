@@ -275,6 +275,7 @@ def names_values(column: Sequence[str]) -> bool:
 
 
 def _holds_values(cells: Sequence[str]) -> bool:
+    """Return True if most cells of a column are values."""
     sample = cells[:_JUDGED]
     return bool(sample) and sum(map(is_value, sample)) >= _MOSTLY * len(sample)
 

@@ -69,9 +69,9 @@ def read_rst(data: bytes, _: Limits) -> Content:
 def _write_plainly(tree: Any) -> None:
     """Change a tree so that the words of its pictures and of parts that docutils could not parse are text in it."""
     for message in list(tree.findall(nodes.system_message)):
-        lines = [nodes.line("", line) for block in message.findall(nodes.literal_block)
-                 for line in block.astext().split("\n")]
-        message.parent.replace(message, [nodes.line_block("", *lines)] if lines else [])
+        unparsed = "\n".join(block.astext() for block in message.findall(nodes.literal_block))
+        lines = [nodes.line("", line) for line in unparsed.split("\n")]
+        message.parent.replace(message, [nodes.line_block("", *lines)] if unparsed else [])
     for classifier in tree.findall(nodes.classifier):  # as in "term : type", whose colon docutils takes away
         classifier.insert(0, nodes.Text(": "))
     for image in list(tree.findall(nodes.image)):

@@ -299,7 +299,7 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
     """Return the table of some words; None if they do not stand in columns. `rules` are the heights of its lines."""
     rows = rows_of(words)
     bands = [bisect_right(rules, row.box.center[1]) for row in rows]  # the number of lines above each row
-    rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]  # of double lines one
+    rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]  # one of two without a row between
     columns = _find_columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None
@@ -328,7 +328,8 @@ def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float
     ends = sorted((place, change) for row in rows for part in row
                   for place, change in ((part.box.x0, 1), (part.box.x1, -1)))
     columns: list[tuple[float, float]] = []
-    most, depth, begin = int(_CROSSING * len(rows)), 0, 0.0  # `depth` rows have a word at the current place
+    # A column is where more than `most` rows have a word: `depth` is their number at the current place.
+    most, depth, begin = int(_CROSSING * len(rows)), 0, 0.0
     for place, change in ends:
         if change > 0 and depth == most:
             begin = place

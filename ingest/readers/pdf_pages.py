@@ -145,7 +145,7 @@ class _ShownPage:
 
 def _read_letters(text: pypdfium2.PdfTextPage, shown: _ShownPage) -> Iterator[_Letter]:
     """Yield the letters of a page in the order of drawing."""
-    places = left, right, bottom, top = tuple(c_double() for _ in range(4))
+    places = left, right, bottom, top = tuple(c_double() for _ in range(4))  # which PDFium fills for each letter
     origin = x, y = c_double(), c_double()
     matrix, name, flags = pdfium.FS_MATRIX(), create_string_buffer(200), c_int()
     size, font, upright, last_piece, has_space = 1.0, "", True, 0, False

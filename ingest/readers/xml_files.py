@@ -67,7 +67,7 @@ def read_xml(data: bytes, limits: Limits) -> Content:
 
 def _take_head(root: ET.Element) -> tuple[dict[str, object], dict[str, object]]:
     """Take the head out of a document, and return its fields and the tables in it; both empty if it has no head."""
-    head = next(iter(root), None)
+    head = next(iter(root), None)  # it has parts, and no words of its own
     if head is None or not _HEADS.fullmatch(local_name(head)) or not len(head) or _has_own_words(head):
         return {}, {}
     root.remove(head)
@@ -101,7 +101,8 @@ def _value_of(element: ET.Element) -> object:
     if not len(element) or _has_own_words(element):
         return _words(element)
     if all(local_name(part).lower() in _BLOCKS for part in element):  # paragraphs and lists, such as an abstract
-        return "; ".join(filter(None, (_words(part) for part in element.iter() if local_name(part).lower() in _ITEMS)))
+        items = [part for part in element.iter() if local_name(part).lower() in _ITEMS]
+        return "; ".join(filter(None, map(_words, items)))
     fields: dict[str, Any] = _fields_of(element)
     names = [name for name, value in fields.items() if name.lower().endswith("name") and isinstance(value, str)]
     if len(names) > 1:  # such as "given-name" and "surname"
@@ -154,6 +155,7 @@ def _label(element: ET.Element) -> str:
 
 
 def _shown_attributes(element: ET.Element) -> list[str]:
+    """Return the attributes of an element as "name value", without those that are for programs."""
     return [f"{name.replace('_', ' ')} {one_line(value)}" for name, value in element.attrib.items()
             if not name.startswith("{") and name not in _FOR_PROGRAMS and value.strip()]
 
