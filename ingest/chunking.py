@@ -150,7 +150,7 @@ def _cut_long_sentence(text: str, start: int, end: int, max_tokens: int) -> Iter
         is_inside_word = stop < end and not text[stop - 1].isspace()
         if is_inside_word:
             words, *begun_word = match[0].rsplit(maxsplit=1)
-            # Leave the word to the next piece, unless it is most of this one, such as a text without spaces.
+            # Leave the whole word to the next piece, unless this one would lose half its length.
             if 2 * len(words) > len(match[0]):
                 stop -= len("".join(begun_word))
         part = text[start:stop].rstrip()
@@ -159,7 +159,7 @@ def _cut_long_sentence(text: str, start: int, end: int, max_tokens: int) -> Iter
 
 
 def _end_of_chunk(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:
-    """Return the index of the unit before which a chunk ends: the best place from the least filling to the limit."""
+    """Return the index of the unit before which a chunk ends, the best place from `_FILL` of its size on."""
     filled = sum(unit.tokens for unit in units[first:first_new])
     candidates: list[tuple[int, int, int]] = []
     for at in range(first_new, len(units)):

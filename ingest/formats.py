@@ -110,7 +110,7 @@ def _read_latex(data: bytes, _: Limits) -> Content:
     source = _LATEX_COMMENT.sub("", clean_text(decode(data)))
     preamble, begin, body = source.partition("\\begin{document}")
     fields: dict[str, list[str]] = {"title": [], "author": [], "date": []}
-    for found in _LATEX_FIELD.finditer(source) if begin else ():
+    for found in _LATEX_FIELD.finditer(source) if begin else ():  # a chapter alone has no fields
         for value in found["words"].split(r"\and"):
             # An author's address stands in the lines below the name.
             words = value.partition(r"\\")[0] if found["name"] == "author" else value

@@ -177,7 +177,7 @@ def _why_unusable(file: FoundFile, suffix: str) -> str:
         skipped = "" if file.named else "skipped: "
         return (f"{skipped}{suffix or 'no file ending'} is not a known format: convert it to one of "
                 f"{', '.join(FORMATS)}")
-    # The reader of a link's target would be chosen by the ending of the target.
+    # `ReadingProcess` opens the target of a link, and chooses the reader by the ending of that.
     if file.real.is_file() and suffix_of(file.real) != suffix:
         return "a link to a file with another ending: name its target"
     with open_file(file.real) as stream:

@@ -47,7 +47,7 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
 
 
 def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
-    """Replace objects that have a `name` by it; what else they have becomes a field of its own ("author email")."""
+    """Replace each object that has a `name` by that name; its other keys become fields such as "author email"."""
     named = dict[str, object]()
     for field, value in fields.items():
         items: list[Any] = value if isinstance(value, list) else [value]

@@ -299,7 +299,7 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
     """Return the table of some words; None if they do not stand in columns. `rules` are the heights of its lines."""
     rows = rows_of(words)
     bands = [bisect_right(rules, row.box.center[1]) for row in rows]  # the number of lines above each row
-    rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]  # one of two without a row between
+    rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]  # one of a double line
     columns = _find_columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None

@@ -322,7 +322,7 @@ def _straight_lines(drawn: Any, shown: _ShownPage) -> Iterator[Box]:
             yield Box((box.x0 + box.x1) / 2, box.top, (box.x0 + box.x1) / 2, box.bottom)
         else:
             for (x0, y0), (x1, y1) in pairwise(piece):
-                if min(abs(x1 - x0), abs(y1 - y0)) <= _THIN / 10:
+                if min(abs(x1 - x0), abs(y1 - y0)) <= _THIN / 10:  # level or upright
                     yield shown.box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
 
