@@ -133,8 +133,9 @@ def _property_lines(rows: Sequence[Sequence[str]], title: str) -> Iterator[str]:
     cells = [Cell("Name", title)]
     for name, value in zip(names, values, strict=True):
         label, unit = split_unit(name)
+        lacks_unit = unit and _PLAIN_NUMBER.fullmatch(value)
         if label and value:
-            cells.append(Cell(label, f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value))
+            cells.append(Cell(label, f"{value} {unit}" if lacks_unit else value))
     yield mark_row(_row_lines(cells), collect(title, names, [values]).get(0))
 
 
@@ -225,8 +226,8 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     numbers = list(filter(_PLAIN_NUMBER.fullmatch, names))
     counts_columns = len(numbers) >= _FEWEST_COUNTED and _is_counted_up(numbers)
     pairs = list(zip(names, columns, strict=True))
-    if not counts_columns and not all(_may_be_name(name, below, is_of_pair=len(names) == _PAIR)
-                                      for name, below in pairs):
+    may_be_names = all(_may_be_name(name, below, is_of_pair=len(names) == _PAIR) for name, below in pairs)
+    if not counts_columns and not may_be_names:
         return False
     if any([*map(str.strip, row)] == names for row in rows[1:]):  # a header that is repeated
         return True

@@ -291,7 +291,8 @@ def _lines_beside(words: Iterable[PageWord], box: Box, top: float, bottom: float
     for row in rows_of(word for word in words if top < word.box.center[1] <= bottom):
         parts = [part for part in parts_of(row, _WIDE)
                  if part.box.x0 <= box.x1 + NEAR and part.box.x1 >= box.x0 - NEAR]
-        lines += [TextLine(chain(*parts))] if parts else []
+        if parts:
+            lines.append(TextLine(chain(*parts)))
     return lines
 
 
@@ -325,8 +326,8 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
 
 def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float]]:
     """Return where columns begin and end: nearly all rows, given as their parts, have a space between two of them."""
-    ends = sorted((place, change) for row in rows for part in row
-                  for place, change in ((part.box.x0, 1), (part.box.x1, -1)))
+    parts = list(chain(*rows))
+    ends = sorted([*((part.box.x0, 1) for part in parts), *((part.box.x1, -1) for part in parts)])
     columns: list[tuple[float, float]] = []
     # A column is where more than `most` rows have a word: `depth` is their number at the current place.
     most, depth, begin = int(_CROSSING * len(rows)), 0, 0.0
@@ -357,7 +358,7 @@ def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_l
         shared = {at: min(right, end) - max(left, begin) for at, (begin, end) in enumerate(columns)}
         nearest = max(shared, key=shared.__getitem__)
         spans.append((part, [nearest, *(at for at, width in shared.items() if width > 0 and at != nearest)]))
-    parts_above = Counter(nearest for _, (nearest, *_) in spans)  # the number for each column that has any
+    parts_above = Counter(nearest for _, (nearest, *_) in spans)  # how many are nearest to each column
     cells = [GridCell("", is_header=True) for _ in columns]
     for part, span in spans:
         if not is_last and len(span) > 1:  # it stands over the names in the next row

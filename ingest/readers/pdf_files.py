@@ -120,7 +120,7 @@ def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[s
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
         for line in _lines_of(layout):
             top, bottom = line.box.top / page.height, line.box.bottom / page.height
-            is_marginal = bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright
+            is_marginal = bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright  # turned: at the side
             if is_marginal and not CAPTION.match(line_text(line)):
                 in_margins.setdefault(mask_numbers(line), []).append((number, line))
     heads: dict[str, int] = {}
@@ -173,6 +173,7 @@ def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) 
     """Return the text in the largest letters on the upper half of a page that may be a title, or ""."""
     titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
     lines = [line for line in _lines_of(layout) if line[0].upright and line.box.top < height / 2]
+    # The size of a line is that of its longest word.
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line.box.top)))
         is_of_journal = _NO_PAPER.search(text) is not None or text in heads

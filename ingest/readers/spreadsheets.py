@@ -99,7 +99,7 @@ def _without_far_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int)
     for name in filter(_SHEET.fullmatch, archive.namelist()):
         places = [_read_place(reference.decode()) for reference in set(_REFERENCE.findall(archive.read(name)))]
         width = max((column for _, column in places if column <= most_columns), default=1)
-        last_row = _MOST_CELLS // width
+        last_row = _MOST_CELLS // width  # with which the sheet has no more cells than allowed
         if all(row <= last_row and column <= most_columns for row, column in places):
             continue
         sheets[name] = parse_xml(archive, name)
