@@ -61,29 +61,33 @@ class AskedClause:
         self.is_light = verb.lemma_ in _LIGHT
         self.is_present = _tense_of(verb) == "present"
         self._predicate = self._noun_predicate(verb, asked) if self.is_light else self._stems(verb)
+        # The nouns with qualifiers outside names: names are compared as wholes.
         self._qualified = {noun: qualifiers for noun in doc
                            if not noun.ent_type_ and (qualifiers := _qualifiers_of(noun))}
 
     def _noun_predicate(self, verb: "Token", asked: "Token") -> frozenset[str]:
-        """Return the stems of the noun that says what is asked: "mayor" in "Who is the mayor of Ulm?".
+        """Return the stems of the noun that says what is asked: "mayor" in "Who is the mayor of Ulm?"; or none.
 
         Of a noun without content, they are those of what it is of: "wife" in "the name of the wife".
         """
         name_words = {word for name in self.question.names for word in name.split()}
         for noun in verb.children:
             if noun.dep_ in _SUBJECTS | {"attr", "dobj"} and noun != asked and noun.text not in name_words:
-                inner = (token for of in noun.children if of.lower_ == "of" for token in of.children)
-                return self._stems(noun) or self._stems(next(inner, noun))
+                nouns_behind_of = (token for of in noun.children if of.lower_ == "of" for token in of.children)
+                return self._stems(noun) or self._stems(next(nouns_behind_of, noun))
         return frozenset()
 
     def is_of_same_things(self, doc: "Doc") -> bool:
-        """Return False if the question qualifies a noun by other words than a sentence: a prize of another name."""
+        """Return False if a sentence qualifies a noun by other words than the question: a prize of another name.
+
+        A noun that the sentence qualifies by no words may be the same thing.
+        """
         words_of_doc = frozenset(stem for token in doc for stem in self._stems(token))
         for noun, qualifiers in self._qualified.items():
             same_nouns = [token for token in doc if not self._stems(noun).isdisjoint(self._stems(token))]
-            is_bare = any(not _qualifiers_of(token) for token in same_nouns)
+            has_unqualified = any(not _qualifiers_of(token) for token in same_nouns)
             has_qualifiers = all(not self._stems(word).isdisjoint(words_of_doc) for word in qualifiers)
-            if same_nouns and not (is_bare or has_qualifiers):
+            if same_nouns and not (has_unqualified or has_qualifiers):
                 return False
         return True
 
@@ -126,36 +130,42 @@ class EnglishStatement:
             return []
         spans = [(place, self._doc.char_span(*place, alignment_mode="expand")) for place in places]
         roots = {place: span.root for place, span in spans if span and self._states(span.root)}
-        describing = {token for root in roots.values() for child in root.children if child.dep_ == "appos"
-                      for token in child.subtree}
-        return [place for place, root in roots.items() if root not in describing]
+        descriptions = [child for root in roots.values() for child in root.children if child.dep_ == "appos"]
+        described_by = {token for description in descriptions for token in description.subtree}
+        return [place for place, root in roots.items() if root not in described_by]
 
     def _is_uncertain(self, word: "Token") -> bool:
-        """Return True for a word that denies, weakens or supposes something, unless the question has it, too."""
+        """Return True for a word that denies something, or that weakens or supposes it and is not in the question."""
         lemma = word.lemma_.lower()
+        if word.dep_ == "neg":  # a denial states nothing, even if the question has one, too
+            return True
         is_unreal = lemma in _UNREAL and word.dep_ == "pobj" and word.head.lower_ == "in"
-        return word.dep_ == "neg" or (
-            (lemma in _UNCERTAIN or word.tag_ == "MD" or is_unreal) and lemma not in self._asked.lemmas)
+        is_uncertain = lemma in _UNCERTAIN or word.tag_ == "MD" or is_unreal
+        return is_uncertain and lemma not in self._asked.lemmas
 
     def _states(self, value: "Token") -> bool:
         """Return True if the sentence states a value, given by its root, as the answer."""
         # A value may stand beside the noun of the question: "the mayor, Karl Brandt", "director Ada Blum".
-        beside = [token for token in value.children if token.dep_ in {"appos", "compound"}]
-        beside += [value.head, _antecedent_of(value)] if value.dep_ == "appos" else []
+        nouns_beside = [token for token in value.children if token.dep_ in {"appos", "compound"}]
+        nouns_beside += [value.head, _antecedent_of(value)] if value.dep_ == "appos" else []
         clause = _clause_head(value)
-        if noun := next(filter(self._asked.is_predicate, beside), None):
+        if noun := next(filter(self._asked.is_predicate, nouns_beside), None):
             return self._is_whole(noun) and self._is_asserted(clause) and self._has_names(clause)
+        # Who was the mayor may no longer be.
         is_outdated = self._asked.is_present and _tense_of(clause) == "past"
         return (self._is_linked(value, clause) and self._has_subject(value, clause) and self._fits_role(value, clause)
                 and self._has_names(clause) and not is_outdated and self._is_asserted(clause))
 
     def _fits_role(self, value: "Token", clause: "Token") -> bool:
-        """Return True if a value plays the part in its clause that the question word plays in the question."""
+        """Return True if a value plays the part in its clause that the question word plays in the question.
+
+        With "is" and the like the parts may be swapped, and a date, number or place may play any.
+        """
         asked, role = self._asked, _role_of(value)
+        is_free = asked.is_light or asked.question.expected in {"date", "number", "location"}
         is_describing = asked.role == "agent" and role == "prepositional" and clause.lemma_ in _DESCRIBING
         is_passive = any(child.dep_ == "nsubjpass" for child in clause.children)
-        return (role == asked.role or asked.is_light or asked.question.expected in {"date", "number", "location"}
-                or (is_describing and is_passive))
+        return role == asked.role or is_free or (is_describing and is_passive)
 
     def _has_names(self, clause: "Token") -> bool:
         """Return True if each name of the question that the sentence has is, as a whole, in the clause."""
@@ -170,6 +180,7 @@ class EnglishStatement:
     def _is_whole(self, noun: "Token") -> bool:
         """Return True if nothing but the question's words qualifies a noun: a "deputy director" is no director."""
         is_prefixed = noun.i > 0 and self._doc[noun.i - 1].text == "-"  # "ex-mayor"
+        # A person's name or a number beside the noun, as in "director Ada Blum", makes it no other post.
         qualifiers = (token for token in noun.children if token.dep_ in {"amod", "compound", "nmod", "advmod"}
                       and token.ent_type_ != "PERSON" and not token.text[:1].isdigit())
         return not is_prefixed and all(
@@ -184,25 +195,32 @@ class EnglishStatement:
         if asked.is_light and asked.question.expected in {"person", "organization"}:
             # Whoever holds a post is joined to it by the verb itself: "Ada Blum is the mayor".
             predicates = [noun for noun in predicates if noun.head == clause and self._is_whole(noun)]
-        says_as_much = clause.lemma_ in _LIGHT or asked.says(clause) or clause.lemma_ in _IMPLICATIVE or (
-            asked.is_light and clause.lemma_ in _STATIVE)
-        return says_as_much and (bool(predicates) or not asked.has_predicate)
+        # Any other verb, such as "meet" in "Ada Blum met the mayor", says something else of the value.
+        is_verb_of_question = asked.says(clause) or (asked.is_light and clause.lemma_ in _STATIVE)
+        says_no_more = is_verb_of_question or clause.lemma_ in _LIGHT | _IMPLICATIVE
+        return says_no_more and (bool(predicates) or not asked.has_predicate)
 
     def _reaches(self, value: "Token", governor: "Token") -> bool:
-        """Return True if only words of the question stand between a value and the verb that governs it."""
+        """Return True if between a value and the verb that governs it the parse has no noun or bound of its own.
+
+        Such a noun would have the value instead of the verb: "the son of Ada Blum wrote".
+        """
         asked = self._asked
         asks_for_place = asked.question.expected == "location"
         prepositions = [one.lemma_.lower() for one in (value, *value.ancestors) if one.dep_ == "prep"]
-        if asked.preposition and prepositions[:1] != [asked.preposition]:
+        if asked.preposition and prepositions[:1] != [asked.preposition]:  # "with whom" is not answered by "for Ada"
             return False
         step = value
         while step != governor and step.dep_ != "ROOT":
             lemma = step.lemma_.lower()
-            is_bound = step.dep_ == "prep" and lemma in _BOUNDS and lemma not in asked.lemmas
-            is_beside = step.dep_ == "prep" and lemma not in _LOCATIVE and step.head != governor and asks_for_place
-            is_other_noun = step != value and step.pos_ in _NOUNS and not (
-                asked.says(step) or asks_for_place or value.dep_ == "appos")
-            if (is_bound and asked.role != "agent") or is_beside or is_other_noun:
+            is_preposition = step.dep_ == "prep"
+            is_bound = is_preposition and lemma in _BOUNDS and lemma not in asked.lemmas
+            is_by_agent = asked.role == "agent"  # to "who", "by Ada Blum" is no bound
+            is_of_noun = asks_for_place and is_preposition and lemma not in _LOCATIVE and step.head != governor
+            # "In a house in Ulm" is in Ulm, and the noun before an apposition is the same thing.
+            may_pass = asked.says(step) or asks_for_place or value.dep_ == "appos"
+            is_other_noun = step != value and step.pos_ in _NOUNS and not may_pass
+            if (is_bound and not is_by_agent) or is_of_noun or is_other_noun:
                 return False
             while step.dep_ == "conj":  # what a value is joined to does not govern it
                 step = step.head
@@ -215,16 +233,17 @@ class EnglishStatement:
         if subject is None or value == subject or subject in value.conjuncts:
             return True
         if subject.pos_ == "PRON":
-            return subject.lower_ not in {"i", "we", "you"}
-        # Some argument beside the value, and what it counts, has to be of the question: "40 members" of which body?
+            return subject.lower_ not in {"i", "we", "you"}  # who speaks is unknown
+        # Some argument besides the value, and what it counts, has to be of the question: "40 members" of which body?
         counted = {value, value.head} if self._asked.has_predicate else {value}
         tokens = subject.subtree if clause.lemma_ in _LIGHT | _STATIVE else self._tokens(clause)
-        return any(self._asked.says(token) for token in tokens
-                   if token != clause and token.pos_ in _NOUNS and token not in counted)
+        other_nouns = [token for token in tokens if token != clause and token.pos_ in _NOUNS and token not in counted]
+        return any(map(self._asked.says, other_nouns))
 
     def _is_whole_name(self, start: int, end: int) -> bool:
         """Return True if tokens are no part of a longer name, and qualify no noun that the question lacks."""
         noun = self._doc[start:end].root
+        # "Acme" may qualify a noun: "Acme's staff", "the Acme staff", "the staff of Acme".
         governor = noun.head if noun.dep_ in {"compound", "poss", "nmod", "amod", "pobj"} else noun
         governor = governor.head if governor.dep_ == "prep" and governor.lemma_ == "of" else governor
         is_inside = start <= governor.i < end
@@ -232,10 +251,11 @@ class EnglishStatement:
             return all(one.lemma_.lower() in _OF_ALL or self._asked.says(one) for one in _qualifiers_of(governor))
         if not is_inside and governor.pos_ in _NOUNS and not self._asked.says(governor):
             return False
-        beside = [token for token in self._doc[end:end + 1] if token.dep_ != "appos"]
-        beside += [token for token in self._doc[max(0, start - 1):start]
-                   if token.dep_ == "compound" and noun.ent_type_ != "PERSON"]  # Ada, before Blum
-        return not any(token.pos_ == "PROPN" and token.head in {noun, noun.head} for token in beside)
+        # The word after it, and the one before unless it is the first name of a person.
+        neighbours = [token for token in self._doc[end:end + 1] if token.dep_ != "appos"]
+        neighbours += [token for token in self._doc[max(0, start - 1):start]
+                       if token.dep_ == "compound" and noun.ent_type_ != "PERSON"]
+        return not any(token.pos_ == "PROPN" and token.head in {noun, noun.head} for token in neighbours)
 
     def _tokens(self, clause: "Token") -> "set[Token]":
         """Return the tokens of a clause, with its subject or antecedent."""
@@ -243,20 +263,23 @@ class EnglishStatement:
         return {*clause.subtree, *(outer.subtree if outer is not None else ())}
 
     def _is_asserted(self, clause: "Token") -> bool:
-        """Return True unless a clause depends on a verb that makes it no fact, such as "claim" and "hope"."""
-        return not any(step.dep_ in _GOVERNED and not (self._asked.says(step.head) or step.head.lemma_ in _IMPLICATIVE)
-                       for step in (clause, *clause.ancestors))
+        """Return False if a clause depends on a verb that makes it no fact, such as "claim" and "hope"."""
+        for step in (clause, *clause.ancestors):
+            is_fact = self._asked.says(step.head) or step.head.lemma_ in _IMPLICATIVE
+            if step.dep_ in _GOVERNED and not is_fact:
+                return False
+        return True
 
 
 def _asked_token(doc: "Doc", verb: "Token") -> "Token":
     """Return the noun that a question asks for ("Which river"), or its question word; the verb if it has neither."""
     question_word = next((token for token in doc if token.tag_ in {"WP", "WDT", "WRB", "WP$"}), verb)
-    asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"
+    asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"  # "how many rivers"
     nouns = (token for token in question_word.ancestors if asks_for_noun and token.pos_ in _NOUNS)
     asked = next(nouns, question_word)
-    following = doc[min(asked.i + 1, len(doc) - 1)]
+    next_token = doc[min(asked.i + 1, len(doc) - 1)]
     # "Which RFC defines" is often parsed as if "which" and "RFC" were both arguments.
-    return following if asked.tag_ == "WDT" and following.pos_ in _NOUNS else asked
+    return next_token if asked.tag_ == "WDT" and next_token.pos_ in _NOUNS else asked
 
 
 def _is_verb(token: "Token") -> bool:
@@ -270,7 +293,8 @@ def _clause_head(token: "Token") -> "Token":
 
 
 def _role_of(token: "Token") -> str:
-    """Return the part that a token plays in its clause, whether active or passive."""
+    """Return the part that a token plays in its clause; the agent of a passive verb stands behind "by"."""
+    # What is joined to a noun, describes it or is a part of its name plays the part of that noun.
     while token.dep_ in {"conj", "appos", "compound"} and token.head != token:
         token = token.head
     if token.dep_ == "pobj":
@@ -303,6 +327,7 @@ def _subject_of(clause: "Token") -> "Token | None":
 
 def _tense_of(verb: "Token") -> str:
     """Return "present" or "past" by the finite verb of a clause, or "" if it has none."""
+    # In "has won" the auxiliary verb has the tense.
     tags = set([token.tag_ for token in verb.children if token.dep_ in {"aux", "auxpass"}] or [verb.tag_])
     if tags & {"VBZ", "VBP", "MD"}:
         return "present"
@@ -312,8 +337,10 @@ def _tense_of(verb: "Token") -> str:
 
 
 def _qualifiers_of(noun: "Token") -> list["Token"]:
-    """Return the words that tell which one of its kind a noun means, as in "physics prize"; [] for another word."""
-    return [child for child in noun.lefts if noun.pos_ in _NOUNS and child.dep_ in {"compound", "amod"}
+    """Return the words before a noun that tell which one of its kind it is ("physics prize"); [] for no noun."""
+    if noun.pos_ not in _NOUNS:
+        return []
+    return [child for child in noun.lefts if child.dep_ in {"compound", "amod"}
             and child.pos_ != "NUM" and child.lemma_.lower() not in _CURRENT]
 
 
@@ -321,8 +348,8 @@ def _find_name(doc: "Doc", name: str) -> list[tuple[int, int]]:
     """Return the (start, end) of the tokens of each occurrence of a name, or else of its last word ("Blum")."""
     texts = [token.text.casefold().removesuffix("'s") for token in doc]
     words = [word.casefold() for word in name.split()]
-    # The last word of "University of Oslo" is another thing.
-    for form in [words] if "of" in words else [words, words[-1:]]:
+    forms = [words] if "of" in words else [words, words[-1:]]  # the last word of "University of Oslo" is another thing
+    for form in forms:
         places = [(start, start + len(form)) for start in range(len(texts)) if texts[start:start + len(form)] == form]
         if places:
             return places

@@ -70,10 +70,11 @@ def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
         return best
     cosines = dot_products(word_vectors(asked), word_vectors(distinct_words))
     column_of = {word: column for column, word in enumerate(distinct_words)}
+    # The columns of all texts' words one after another, and where the words of each text that has any begin.
     columns = [column_of[word] for words in words_of_texts for word in words]
-    filled = [row for row, words in enumerate(words_of_texts) if words]
-    starts = np.cumsum([0, *(len(words_of_texts[row]) for row in filled[:-1])])
-    best[filled] = np.maximum.reduceat(cosines[:, columns], starts, axis=1).T
+    rows_with_words = [row for row, words in enumerate(words_of_texts) if words]
+    starts = np.cumsum([0, *(len(words_of_texts[row]) for row in rows_with_words[:-1])])
+    best[rows_with_words] = np.maximum.reduceat(cosines[:, columns], starts, axis=1).T
     return best
 
 
@@ -88,8 +89,9 @@ def closeness(word: str) -> Closeness:
 
 @cache
 def _difference(some: str, others: str) -> Vectors:
-    """Return the direction from the mean vector of some words to that of others, each of length 1."""
-    first, second = (word_vectors(sorted(words.split())).mean(axis=0) for words in (some, others))
+    """Return the direction to the mean vector of some words from that of others, each of length 1."""
+    first = word_vectors(sorted(some.split())).mean(axis=0)
+    second = word_vectors(sorted(others.split())).mean(axis=0)
     return np.asarray(first / np.linalg.norm(first) - second / np.linalg.norm(second), np.float32)
 
 
@@ -98,15 +100,22 @@ def may_be(kind: str, name: str) -> bool:
 
     The kind is "person", "location" or "organization". Of a person the first and the last word count.
     """
-    words = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
+    words = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]  # without initials
+    if not words:
+        return False
     if kind == "person":
-        ends = [closeness(word) for word in (*words[:1], *words[-1:])]
+        first_and_last = [closeness(words[0]), closeness(words[-1])]
         # A rare word, which the model hardly knows, does not speak against a person.
-        mean = sum(max(one.person, 0.0) if one.is_rare else one.person for one in ends) / max(1, len(ends))
-        return bool(ends) and mean > _LEAST_OF_PERSON
-    common, rare = _LEAST_OF_WORD[kind]
-    return any(_is_spelled_like_name(word) or getattr(closeness(word), kind) > (
-        rare if closeness(word).is_rare else common) for word in words)
+        likely = [max(one.person, 0.0) if one.is_rare else one.person for one in first_and_last]
+        return sum(likely) / len(likely) > _LEAST_OF_PERSON
+    least_of_common, least_of_rare = _LEAST_OF_WORD[kind]
+
+    def is_used_like_name(word: str) -> bool:
+        """Return True if a word is close enough to names of the kind."""
+        close = closeness(word)
+        return getattr(close, kind) > (least_of_rare if close.is_rare else least_of_common)
+
+    return any(_is_spelled_like_name(word) or is_used_like_name(word) for word in words)
 
 
 def gender_of(name: str) -> str:
@@ -115,6 +124,7 @@ def gender_of(name: str) -> str:
     for gender, address in _ADDRESS_OF.items():
         if words[0] in address or name.endswith(_ADDRESS_BEHIND[gender]):
             return gender
+    # The first name's lean to words for women, below 0 to those for men.
     leaning = float(word_vectors(words[:1])[0] @ _difference("she her woman daughter mother", "he his man son father"))
     if abs(leaning) < _LEAST_LEANING:
         return ""
@@ -139,8 +149,9 @@ def is_called_like_person(name: str) -> bool:
     if not words:
         return False
     first, last = words[0], words[-1]
-    begins_like_person = _INITIAL.match(name) is not None or (first.person >= _LEAST_OF_FIRST_WORD and (
-        not first.is_rare or last.is_rare or last.person >= _LEAST_OF_FIRST_WORD))
+    is_first_word_certain = not first.is_rare or last.is_rare or last.person >= _LEAST_OF_FIRST_WORD
+    has_first_name = first.person >= _LEAST_OF_FIRST_WORD and is_first_word_certain
+    begins_like_person = _INITIAL.match(name) is not None or has_first_name
     return begins_like_person and all(one.is_rare or one.person > _LEAST_OF_PART for one in words[1:])
 
 
@@ -158,12 +169,14 @@ def is_known(word: str) -> bool:
 
 def has_proper_word(words: str) -> bool:
     """Return True if one of some words is spelled like names, rare, or used like names: "Latour", but not "Drill"."""
+    # Shorter words, such as "of" and initials, tell nothing.
     parts = [part.strip(".") for part in re.findall(r"[\w.]+", words) if len(part) > 2]  # noqa: PLR2004
     return any(_is_spelled_like_name(part) or closeness(part).is_rare or max(closeness(part)[:3]) > _LEAST_OF_PLACE
                for part in parts)
 
 
 def _is_spelled_like_name(word: str) -> bool:
-    """Return True for words such as OpenChain and 3M."""
+    """Return True for a word with a capital behind its first letter, or with letters and digits: OpenChain, 3M."""
     has_inner_capital = len(word) > _LONGEST_UNIT and any(map(str.isupper, word[1:])) and not word.isupper()
-    return has_inner_capital or (any(map(str.isdigit, word)) and any(map(str.isalpha, word)))
+    has_digit_and_letter = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
+    return has_inner_capital or has_digit_and_letter

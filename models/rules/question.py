@@ -136,11 +136,13 @@ class Question:
             if asks_for_measure.search(self.asking):
                 return unit in units or (is_money and "money" in units)
         if counted_noun := _COUNTED.search(self.text):
-            if unit and set(self.words_of(counted_noun[1])).isdisjoint(self.words_of(unit)):
+            # "40 km" is no answer to "how many members", but "40 members" and "40" before "members" are.
+            is_of_other_unit = unit and set(self.words_of(counted_noun[1])).isdisjoint(self.words_of(unit))
+            if is_of_other_unit:
                 return False
             cosines = likeness(spoken_words(counted_noun[1]), [f"{number} {text_after}"])
             return float(cosines.max(initial=0.0)) >= _SIMILAR
-        asks_for_count = re.search("几|多少", self.asking)
+        asks_for_count = re.search("几|多少", self.asking)  # which asks for things, not for money or a share
         return not (asks_for_count and (is_money or unit == "%"))
 
     @property
@@ -155,7 +157,7 @@ def analyse(question: str) -> Question:
     language = language_of(text)
     if language not in foreign_forms():
         language = phrase_language(text)
-    expected: Expected = "text"
+    expected: Expected
     focus = ""
     if language == "zh":
         expected = next((kind for pattern, kind in _CHINESE if pattern.search(text)), "text")
@@ -165,8 +167,9 @@ def analyse(question: str) -> Question:
         expected = _kind_in_other_language(text, language)
     names = names_in(text)
     asks_only_for_name = bool(names) and set(content_words(text)).issubset(content_words(" ".join(names)))
-    if expected == "person" and asks_only_for_name and not _ROLE.match(text):  # "Who is Ada Blum?"
-        expected = "text"  # the answer is a description
+    # The answer to "Who is Ada Blum?" is a description, but to "Who is the Lord Mayor?" it is a person.
+    if expected == "person" and asks_only_for_name and not _ROLE.match(text):
+        expected = "text"
     return Question(text, language, expected, focus, names)
 
 
@@ -174,6 +177,7 @@ def analyse(question: str) -> Question:
 def foreign_forms() -> dict[str, dict[str, re.Pattern[str]]]:
     """Return for each further language its question words by the kind of answer, and its negations as "negated"."""
     def compile_form(form: str, language: str) -> re.Pattern[str]:
+        """Return a form for whole words."""
         # Japanese has no spaces between words, so its forms are also found inside a run of letters.
         whole_words = form if language == "ja" else rf"(?<!\w)(?:{form})(?![\w{MARKS}])"
         return re.compile(whole_words, re.IGNORECASE)
@@ -188,7 +192,7 @@ def _kind_in_other_language(text: str, language: str) -> Expected:
              if (match := foreign_forms()[language][kind].search(text))]
     if not found:
         return "text"
-    start, _, kind = min(found)
+    start, _, kind = min(found)  # the first one; of those that begin at one place, the longest
     has_words_before = bool(text[:start].strip("¿¡ "))
     # "With whom did Ada study?" is not answered by the only person of a sentence about Ada.
     is_oblique = kind == "person" and has_words_before and language in _LANGUAGES_WITH_PREPOSITIONS
@@ -201,11 +205,12 @@ def _kind_in_english(text: str) -> tuple[Expected, str]:
         return "polar", ""
     found = [(match.start(), expected) for pattern, expected in _ENGLISH if (match := pattern.search(text))]
     which_or_what = re.search(r"\b(?:which|what)\b", text, re.IGNORECASE)
+    # The first question word asks: a "when" behind "which" only begins a clause.
     if found and (which_or_what is None or min(found)[0] <= which_or_what.start()):
         return min(found)[1], ""
     match = _ASKED_NOUN.search(text)
     phrase = normalise(match["phrase"]) if match else ""
-    for word in reversed(phrase.split()):
+    for word in reversed(phrase.split()):  # the head of a phrase is its last noun
         forms = {word, word.removesuffix("s"), word.removesuffix("es")}
         listed = (expected for nouns, expected in _NOUNS_OF_KINDS if not nouns.isdisjoint(forms))
         if kind := next(listed, None) or _KINDS.get(kind_of_noun(word)):
@@ -227,7 +232,8 @@ def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser)
     text = _OPENING.sub("", question.strip())
     topic = text.rstrip("?？ ")
     pronoun = _PRONOUN.search(text)
-    if text != question.strip() or topic.endswith("呢"):  # "And Norway?", 挪威呢
+    is_elliptic = text != question.strip() or topic.endswith("呢")  # "And Norway?", 挪威呢
+    if is_elliptic:
         name = topic.removeprefix("the ").removesuffix("呢")
         if names_in(name) == (name,):
             return _ask_same_of(name, recent) or question
@@ -264,8 +270,9 @@ def ask_back(question: Question) -> str:
     if question.language == "zh":
         pronoun = re.search(_HAN_PRONOUN, question.text)
         before = question.text[: pronoun.start()] if pronoun else ""
-        words = load_tagger().tag(before, [(0, len(before))])[0] if before else []
-        if pronoun is None or any(word.tag in {"n", "nz", "PER", "ORG", "LOC"} for word in words):
+        words_before = load_tagger().tag(before, [(0, len(before))])[0] if before else []
+        # A noun before the pronoun may be what it means.
+        if pronoun is None or any(word.tag in {"n", "nz", "PER", "ORG", "LOC"} for word in words_before):
             return ""
         return f"“{pronoun[0]}”指的是{'谁' if pronoun[0].rstrip('们') in _PERSONS else '什么'}？"
     asked = _ASKED_PRONOUN.match(question.text) if question.language == "en" else None
@@ -276,8 +283,12 @@ def ask_back(question: Question) -> str:
 
 
 def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str] | None, parser: Parser) -> str:
-    """Return the last name of the right kind that a pronoun refers to, or ""."""
-    reply_names: list[str] = []
+    """Return the name in the conversation that a pronoun refers to, or "" if no name is of its kind.
+
+    It is the last name of the user's last question that has one. If that has none, or asks for the place of "there",
+    it is the first name that the reply adds.
+    """
+    reply_names: list[str] = []  # of the reply to the question that is read next, as messages are read backwards
     for role, text in reversed(messages):
         kinds = {text[span.start:span.end]: span.kind for span in find_spans([text], parser)[0]} if pronoun else {}
         names = [name for name in names_in(text) if _may_mean(pronoun, name, kinds.get(name, "name"))]
@@ -286,7 +297,6 @@ def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str]
             continue
         asked_names = {canonical_name(name) for name in names}
         new_names = [name for name in reply_names if canonical_name(name) not in asked_names]
-        # The reply to "Where ...?" names the place of "there" in the next question.
         asks_for_place = pronoun is not None and pronoun["place"] and analyse(text).expected == "location"
         if new_names and (asks_for_place or not names):
             return new_names[0]
@@ -300,7 +310,8 @@ def _may_mean(pronoun: re.Match[str] | None, name: str, kind: str) -> bool:
     word = pronoun[0].lower() if pronoun else ""
     if word in _PERSONS:
         gender = "woman" if word in WOMEN else "man"
-        return kind in {"person", "name"} and (word not in MEN | WOMEN or gender_of(name) in {"", gender})
+        fits_gender = word not in MEN | WOMEN or gender_of(name) in {"", gender}
+        return kind in {"person", "name"} and fits_gender
     if pronoun and (pronoun["place"] or pronoun["where"]):
         return kind in {"location", "organization", "name"}
     return word not in _THINGS or kind != "person"

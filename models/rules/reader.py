@@ -79,9 +79,11 @@ class RulesReader:
         sure = _sure_names(text, names.spans)
         types = {name: types_of_schema.type_of(names, name, is_sure=name in sure) for name in names.spans}
         admitted = sure | {name for name, (_, is_evident) in types.items() if is_evident}
-        acronyms = {names.full_name(short) for full, short in pairwise(found)
-                    if full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"}
-                    and names.full_name(full) in admitted}  # "Oslo Pump Alliance (OPA)"
+        acronyms = set[str]()  # "Oslo Pump Alliance (OPA)"
+        for full, short in pairwise(found):
+            is_in_brackets = text[full.end : short.start] in {" (", " (“"}
+            if full.kind == short.kind == "organization" and is_in_brackets and names.full_name(full) in admitted:
+                acronyms.add(names.full_name(short))
         kept = acronyms | {name for name in admitted if name == names.title
                            or _is_worth_keeping(text, name, names.spans[name], names.kind(name))}
 
@@ -91,16 +93,16 @@ class RulesReader:
             are_capital = all(part[0].isupper() or part[0].isdigit() for part in parts)
             if words in names.spans or (1 < len(parts) <= _LONGEST_NAMING_HEADING and are_capital):
                 return True
-            return [(span.start, span.end) for span in self._short_spans(words)
-                    if span.kind not in VALUES] == [(0, len(words))]
+            places = [(span.start, span.end) for span in self._short_spans(words) if span.kind not in VALUES]
+            return places == [(0, len(words))]
 
         def is_owner(words: str) -> bool:
-            """Return True for the title's name, and for a heading that is a name of a known kind."""
+            """Return True for the title if it is a name, and for a heading that is one of a known kind or proper."""
             if words == title:
                 return is_whole_name(words)
             kinds = {span.kind for span in self._short_spans(words) if (span.start, span.end) == (0, len(words))}
-            return bool(kinds - VALUES - {"name"}) or (
-                is_whole_name(words) and has_proper_word(words) and not _DAY.search(words))
+            has_known_kind = bool(kinds - VALUES - {"name"})
+            return has_known_kind or (is_whole_name(words) and has_proper_word(words) and not _DAY.search(words))
 
         rows = [*field_rows(text, title, request.heading, is_owner, request.document),
                 *people_rows(text, request.heading, request.document)]
@@ -133,13 +135,14 @@ class _TypesOfSchema:
         kind, is_title, type_by_words = names.kind(name), name == names.title, ""
         if votes:
             type_by_words = votes.most_common(1)[0][0]
-        elif kind not in {"person", "work"} and infer_type(name):
+        elif kind not in {"person", "work"} and infer_type(name):  # these may be called by any noun: "Jack Hill"
             type_by_words = self._nouns.type_of_name(name)
         is_confirmed = is_sure or kind == "work" or has_han(name) or (kind == "person" and is_called_like_person(name))
         if is_title and not is_confirmed:
             kind = "name"
         default = self._fallback if is_title else ""
-        return type_by_words or self._type_of_kind.get(kind, default), is_title or type_by_words != ""
+        is_evident = is_title or type_by_words != ""
+        return type_by_words or self._type_of_kind.get(kind, default), is_evident
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
@@ -158,12 +161,15 @@ class _Names:
         self.text, self.title = text, title
         places = [span for span in found if span.kind not in VALUES]
         is_short_title = len(title.split()) <= _LONGEST_NAMING_HEADING and title.istitle()
-        self._surnames = {name_of(text, span) for span in places if is_short_title and span.kind in {"person", "name"}
-                          and title.endswith(f" {name_of(text, span)}")}  # "Blum" in a document on Ada Blum
-        title_is_name = [(span.start, span.end) for span in title_spans if span.kind not in VALUES] == [(0, len(title))]
+        self._surnames = set[str]()  # "Blum" in a document on Ada Blum
+        if is_short_title:
+            self._surnames = {name_of(text, span) for span in places if span.kind in {"person", "name"}
+                              and title.endswith(f" {name_of(text, span)}")}
+        places_in_title = [(span.start, span.end) for span in title_spans if span.kind not in VALUES]
+        title_is_name = places_in_title == [(0, len(title))]
         is_statute = title.endswith(_STATUTES)
         self._title_kind = title_spans[0].kind if title_is_name else ""
-        if keyed or " - " in title or ":" in title or is_statute:
+        if keyed or " - " in title or ":" in title or is_statute:  # a title with a subtitle is that of a work
             self._title_kind = "work"
         names_subject = title and (title_is_name or is_statute or self._surnames)
         self.spans: dict[str, list[Span]] = {title: []} if names_subject else {}
@@ -179,7 +185,7 @@ class _Names:
         """Return the most common kind of a name's places."""
         title_kind = self._title_kind if name == self.title else ""
         votes = Counter(span.kind for span in self.spans[name] if span.kind != "name")
-        if title_kind == "work" or not votes:
+        if title_kind == "work" or not votes:  # the form of a title says more than the recogniser's guesses
             return title_kind or "name"
         return votes.most_common(1)[0][0]
 
@@ -199,22 +205,26 @@ def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     """Return the names that are certain: the words around one of their places confirm them, or they are repeated."""
     sure = {name for name, spans in names.items()
             if any(_is_sure(text, span, is_repeated=len(spans) > 1) for span in spans)}
-    # A person of one word is repeated where the text has certain persons, too; elsewhere it may be a species or a unit.
-    if not any(span.kind == "person" for name in sure for span in names[name]):
+    has_sure_person = any(span.kind == "person" for name in sure for span in names[name])
+    if not has_sure_person:
         return sure
-    return sure | {name for name, spans in names.items() if len(spans) > 1 and " " not in name
-                   and spans[0].kind == "person" and closeness(name).person > _LEAST_OF_LONE_NAME
-                   and not all(text.startswith(".", span.end) for span in spans)}  # no abbreviation: "Fig. 1"
+    # Beside certain persons, a repeated word is a person, too; elsewhere it may be a species or a unit.
+    repeated = [name for name, spans in names.items() if len(spans) > 1 and spans[0].kind == "person" and " " not in name]
+    for name in repeated:
+        is_abbreviation = all(text.startswith(".", span.end) for span in names[name])  # "Fig. 1"
+        if closeness(name).person > _LEAST_OF_LONE_NAME and not is_abbreviation:
+            sure.add(name)
+    return sure
 
 
 def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
     """Return True if the words of a name or around it confirm its kind, such as a preposition before a place."""
     name = text[span.start : span.end]
-    if is_han(name[0]) or is_han(name[-1]):
+    if is_han(name[0]) or is_han(name[-1]):  # the tagger of Chinese words is seldom wrong
         return span.kind != "name"
     before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
-    last = _LAST_WORD.search(before.rstrip(" (."))
-    word_before = last[0].lower() if last else ""
+    last_word = _LAST_WORD.search(before.rstrip(" (."))
+    word_before = last_word[0].lower() if last_word else ""
     match span.kind:
         case "person":
             is_addressed = word_before in ROLES or name.split()[0].lower().rstrip(".") in HONORIFICS
@@ -237,13 +247,17 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
 
 
 def _is_worth_keeping(text: str, name: str, spans: Sequence[Span], kind: str) -> bool:
-    """Return True for a name that is said again, or whose words show its kind; search finds others."""
+    """Return True for a name that is said again, or whose words show its kind.
+
+    Others are often no names, and search finds them in the text anyway. Word vectors know English names alone, and
+    nothing of other kinds.
+    """
     if len(spans) > 1 or not name.isascii() or kind not in {"person", "location", "organization", "event"}:
         return True
     if kind == "person":
         is_addressed = has_address(text, spans[0].start, spans[0].end)
         return is_addressed or is_first_name(name) or (" " in name and is_called_like_person(name))
-    beside_noun = name.partition(" of ")[2] or name.rpartition(" ")[0]
-    is_specific = len(name.split()) > _FEW_WORDS or has_proper_word(beside_noun)
+    words_beside_noun = name.partition(" of ")[2] or name.rpartition(" ")[0]
+    is_specific = len(name.split()) > _FEW_WORDS or has_proper_word(words_beside_noun)
     is_known_name = is_known_place(name) if kind == "location" else any(map(is_known, name.split()))
     return is_known_name or (infer_type(name).lower() == kind and is_specific)
