@@ -209,8 +209,8 @@ def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     if not has_sure_person:
         return sure
     # Beside certain persons, a repeated word is a person, too; elsewhere it may be a species or a unit.
-    repeated = [name for name, spans in names.items() if len(spans) > 1 and spans[0].kind == "person" and " " not in name]
-    for name in repeated:
+    repeated_words = [name for name, spans in names.items() if len(spans) > 1 and " " not in name]
+    for name in (one for one in repeated_words if names[one][0].kind == "person"):
         is_abbreviation = all(text.startswith(".", span.end) for span in names[name])  # "Fig. 1"
         if closeness(name).person > _LEAST_OF_LONE_NAME and not is_abbreviation:
             sure.add(name)

@@ -127,7 +127,7 @@ class TypeNouns:
     def type_of_name(self, name: str) -> str:
         """Return the type by the head noun of a name ("University of Oslo", "Lake Geneva", "World War I"), or ""."""
         words = [word.lower() for word in _WORD.findall(name)]
-        while len(words) > 2 and _NUMERAL.fullmatch(words[-1]):  # noqa: PLR2004
+        while len(words) > 2 and _NUMERAL.fullmatch(words[-1]):  # noqa: PLR2004 - "Boeing 747" keeps both words
             del words[-1]
         if len(words) < 2:  # noqa: PLR2004 - a single word has no head noun
             return ""
@@ -160,10 +160,13 @@ def has_address(text: str, start: int, end: int) -> bool:
     """Return True if a form of address stands before a name or begins it ("Dr Blum")."""
     word_before = text[max(0, start - _LOOK_BACK) : start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
     first, _, rest = " ".join(text[start:end].split()).partition(" ")
-    # In "to the Count. What" the word ends a sentence: only an abbreviation has a full stop.
-    is_addressed = any(word.rstrip(".").lower() in (_ABBREVIATED if word.endswith(".") else HONORIFICS)
-                       for word in (word_before, first if rest else ""))
-    return is_addressed and not infer_type(text[start:end])  # Lady Margaret Hall
+
+    def is_address(word: str) -> bool:
+        """Return True for a form of address; in "to the Count. What" the word ends a sentence, so it is none."""
+        return word.rstrip(".").lower() in (_ABBREVIATED if word.endswith(".") else HONORIFICS)
+
+    is_addressed = is_address(word_before) or (rest != "" and is_address(first))
+    return is_addressed and not infer_type(text[start:end])  # Lady Margaret Hall is no lady
 
 
 def infer_kind(text: str, span: "Span") -> str:

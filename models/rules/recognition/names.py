@@ -22,7 +22,7 @@ _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
 _LINK_WORDS = word_set("of the de la le du des von van der den da di del y bin al ibn")
 _NOT_NAMES = ENGLISH_STOP | CALENDAR | WORDS["not names"]
-_YEAR_DIGITS = 4
+_YEAR_DIGITS = 4  # "Ulm 2019" is a name with its year
 _LONGEST_INITIAL = len("J.")
 """A longer word with a full stop ends a sentence."""
 
@@ -96,7 +96,8 @@ def _capital_runs(text: str, function_words_of_language: frozenset[str]) -> Iter
     run: list[re.Match[str]] = []
     links: list[re.Match[str]] = []  # link words after the run, which belong to it if a capitalised word follows
     for word in _WORD.finditer(text):
-        is_adjacent = bool(run) and text[(links or run)[-1].end() : word.start()].isspace()
+        last = (links or run)[-1:]
+        is_adjacent = bool(last) and text[last[0].end() : word.start()].isspace()
         is_function_word = word[0].casefold() in function_words_of_language
         if is_adjacent and word[0] in _LINK_WORDS:
             links.append(word)
@@ -148,26 +149,27 @@ class NameRuns:
         The first word of a sentence is cut off, and so are words that do not begin or end names, such as roles.
         """
         for start, end in sorted(set(self._run_of.values())):
-            parts = list(_WORD_OF_RUN.finditer(self._text, start, end))
-            while parts and (parts[0][0].lower().rstrip(".") in _NOT_AT_START
-                             or self.has_position_capital(parts[0].start())):
-                del parts[0]
-            while parts and parts[-1][0].lower() in _NOT_IN_NAMES:
-                del parts[-1]
-            if len(parts) > 1 and not any(part.start() in self._barred for part in parts):
-                yield parts[0].start(), parts[-1].end()
+            words = list(_WORD_OF_RUN.finditer(self._text, start, end))
+            while words and (words[0][0].lower().rstrip(".") in _NOT_AT_START
+                             or self.has_position_capital(words[0].start())):
+                del words[0]
+            while words and words[-1][0].lower() in _NOT_IN_NAMES:
+                del words[-1]
+            if len(words) > 1 and not any(word.start() in self._barred for word in words):
+                yield words[0].start(), words[-1].end()
 
     def has_position_capital(self, at: int) -> bool:
-        """Return True if a word may have its capital only because it opens a sentence."""
+        """Return True if the word at a place may have its capital only because it opens a sentence."""
         word = _WORD_OF_RUN.match(self._text, at)
         # A title's word, a line of its own and "OpenChain" are names even where a sentence may begin.
         opens_sentence = at == 0 or _SENTENCE_START.search(self._text[max(0, at - 4) : at]) is not None
         if not opens_sentence or (word and word[0] in self._title_words):
             return False
-        start, end = self._run_of.get(at, (at, at))
+        run_start, run_end = self._run_of.get(at, (at, at))
         line_start = self._text.rfind("\n", 0, at) + 1
-        opens_line = start == at and "\n" in self._text and _ITEM_START.fullmatch(self._text[line_start:at].lstrip())
-        is_whole_line = opens_line and _ITEM_END.match(self._text, end)
+        has_lines = "\n" in self._text  # a text of one line is a sentence, not a list
+        opens_line = run_start == at and has_lines and _ITEM_START.fullmatch(self._text[line_start:at].lstrip())
+        is_whole_line = opens_line and _ITEM_END.match(self._text, run_end)
         return not (is_whole_line or _MIXED_CASE.match(self._text, at))
 
     def extend(self, start: int, end: int) -> tuple[int, int]:
@@ -187,6 +189,7 @@ class NameRuns:
         return start, end
 
     def _is_barred(self, word: re.Match[str]) -> bool:
+        """Return True for a word that is part of no name."""
         return word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES
 
 
@@ -197,8 +200,8 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
     for start, end in sentences:
         titles = [match.span(1) for match in _TITLE.finditer(text, start, end)]
         found += [(first, last, "work") for first, last in titles]
-        found += (place for place in _names_of_words(load_tagger().tag(text, [(start, end)])[0], text)
-                  if is_outside(place, titles))
+        words = load_tagger().tag(text, [(start, end)])[0]
+        found += (place for place in _names_of_words(words, text) if is_outside(place, titles))
     return sorted(place for place in found if is_outside(place, masked))
 
 
@@ -214,11 +217,12 @@ def _names_of_words(words: Sequence[Word], text: str) -> Iterator[KindedPlace]:
     while index < len(words):
         first, after = words[index], _name_end(words, index, text)
         end, kind = words[after - 1].end, _kind_of_words(words[index:after])
-        following = words[after] if after < len(words) and words[after].start == end else None
-        # 传媒 is part of another name in 传媒中心, unless it ends like a body's name.
         name = text[first.start : end]
-        is_part = (kind == "organization" and following is not None and following.tag in _NOUN_TAGS
-                   and not name[-1].isascii() and not name.endswith((*_BODY_ENDINGS, *_SHORT_BODY_ENDINGS)))
+        next_word = words[after] if after < len(words) and words[after].start == end else None
+        is_before_noun = next_word is not None and next_word.tag in _NOUN_TAGS
+        is_complete = name[-1].isascii() or name.endswith((*_BODY_ENDINGS, *_SHORT_BODY_ENDINGS))
+        # 传媒 is part of another name in 传媒中心, unless it ends like a body's name.
+        is_part = kind == "organization" and is_before_noun and not is_complete
         if kind and not is_part and _is_chinese_name(name, kind):
             yield first.start, end, kind
         index = after
@@ -254,8 +258,8 @@ def _kind_of_words(words: Sequence[Word]) -> str:
     """Return the kind of the name that words form, by the first word's tag and by endings; "" if they form none."""
     text, tag = words[0].text, words[0].tag
     has_body_ending = words[-1].text.endswith(_BODY_ENDINGS)
-    if has_body_ending and (len(words) > 1 or text.endswith("庭") or (
-            tag in _TAGGED_KINDS and len(text) > _LONGEST_PLAIN_PLACE)):
+    is_long_name = tag in _TAGGED_KINDS and len(text) > _LONGEST_PLAIN_PLACE
+    if has_body_ending and (len(words) > 1 or text.endswith("庭") or is_long_name):
         return "organization"
     is_latin_name = text[0].isascii() and text[0].isupper() and len(text) > _LONGEST_ACRONYM
     return _TAGGED_KINDS.get(tag, "name" if tag == "nz" and is_latin_name else "")
@@ -266,9 +270,10 @@ def _is_chinese_name(name: str, kind: str) -> bool:
     has_fitting_length = 1 < len(name) <= _LONGEST_CHINESE_NAME
     if not has_fitting_length or not any(c.isalpha() for c in name) or name in WORDS["common nouns"]:
         return False
-    if _BETWEEN_TWO_NAMES.search(name) or "某" in name or (len(name) == 2 and name[0] in _NUMERALS):  # noqa: PLR2004
-        return False  # 三校, 某科技公司
+    is_counted = len(name) == 2 and name[0] in _NUMERALS  # noqa: PLR2004 - 三校, "three schools"
+    if is_counted or _BETWEEN_TWO_NAMES.search(name) or "某" in name:  # 某科技公司, "some company"
+        return False
     if kind == "organization" and name.endswith(_NOT_BODY_ENDINGS):
         return False
-    is_foreign = "·" in name or name[0].isascii() or len(name) > 3  # noqa: PLR2004
+    is_foreign = "·" in name or name[0].isascii() or len(name) > 3  # noqa: PLR2004 - Chinese ones have at most three
     return kind != "person" or is_foreign or name[0] in CHINESE_SURNAMES

@@ -49,11 +49,13 @@ def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = ())
     spelled = list[str]()  # texts with sentences in other scripts
     for text in dict.fromkeys(texts):
         sentences, language = split_sentences(text), language_of(text)
-        han_sentences[text] = [] if language in {"ja", "ko"} else [
+        has_other_han = language in {"ja", "ko"}  # whose Han letters are no Chinese
+        han_sentences[text] = [] if has_other_han else [
             (start, end) for start, end in sentences
             if len(_HAN.findall(text, start, end)) > _HAN_SHARE * (end - start)]
-        is_read = script_of(text) == "latin" or language in {"", "zh", *parser.languages()}
-        if is_read and (len(han_sentences[text]) < len(sentences) or language in {"ja", "ko"}):
+        has_pipeline = script_of(text) == "latin" or language in {"", "zh", *parser.languages()}
+        has_other_sentences = has_other_han or len(han_sentences[text]) < len(sentences)
+        if has_pipeline and has_other_sentences:
             spelled.append(text)
     docs = dict(zip(spelled, parser.entities(list(map(without_emphasis, spelled))), strict=True))
     return [_spans_of(text, docs.get(text), title, han_sentences[text])
@@ -69,8 +71,9 @@ def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int
     masked += entries if is_index else []
     spelled: list[Span] = []
     if doc is not None:
-        spelled = [span for span in find_spelled_names(text, doc, [*han, *masked], title)
-                   if not han or not _HAN.search(text, span.start, span.end)]  # no name: "SIG组内成员讨论确定"
+        spelled = find_spelled_names(text, doc, [*han, *masked], title)
+    if han:  # beside Chinese, a name with Han letters is none: "SIG组内成员讨论确定"
+        spelled = [span for span in spelled if not _HAN.search(text, span.start, span.end)]
     chinese = [Span(*place) for place in find_chinese_names(without_emphasis(text), han, masked)]
     values = [Span(value.start, value.end, value.kind) for value in find_values(text)]
     return without_overlaps(spelled, chinese, values)

@@ -93,7 +93,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     They are the recogniser's entities, extended to complete names, runs of capitalised words, and titles in quotation
     marks, without common words. `doc` is the text `without_emphasis` with its entities.
     """
-    marked, text = text, without_emphasis(text)
+    text_with_marks, text = text, without_emphasis(text)
     is_hidden = bytearray(len(text))
     for start, end in hidden:
         is_hidden[start:end] = b"\1" * (end - start)
@@ -102,22 +102,27 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     unknown = [Span(*place, "name") for run in runs.of_several_words() if (place := _trim_name(text, *run, "name"))]
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = sorted((*recognised, *unknown), key=lambda span: (span.start - span.end, span.kind == "name"))
-    certain = list(_quoted_titles(text))
-    visible = [[span for span in layer if not any(is_hidden[span.start : span.end])
-                and not EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
-               for layer in (certain, pieces)]
-    spans, kinds_by_words = _correct_kinds(text, without_overlaps(*visible), certain)
+    quoted_titles = list(_quoted_titles(text))
+
+    def is_visible(span: Span) -> bool:
+        """Return True outside the hidden parts, without a mark inside: "Blum * Ltd" in a comment of several lines."""
+        has_mark = EMPHASIS.search(text_with_marks[span.start : span.end]) is not None
+        return not has_mark and not any(is_hidden[span.start : span.end])
+
+    visible = without_overlaps(list(filter(is_visible, quoted_titles)), list(filter(is_visible, pieces)))
+    spans, kinds_by_words = _correct_kinds(text, visible, quoted_titles)
     terms = _common_terms(text, spans)
 
     def is_name(span: Span) -> bool:
-        is_quoted_title = span in certain and span.kind != "person"
+        """Return True for a quoted title and a word of the document's title, and for others without a flaw."""
+        is_quoted_title = span in quoted_titles and span.kind != "person"
         is_word_of_title = text[span.start : span.end] in title.split()
         return is_quoted_title or is_word_of_title or not (name_of(text, span) in terms or _is_junk(text, doc, span))
 
-    names = list(filter(is_name, spans))
-    articles = (_ARTICLE.match(text, span.start, span.end) if span.kind != "work" else None for span in names)
-    names = [replace(span, start=article.end()) if article else span
-             for span, article in zip(names, articles, strict=True)]
+    names = list[Span]()
+    for span in filter(is_name, spans):
+        article = _ARTICLE.match(text, span.start, span.end) if span.kind != "work" else None
+        names.append(replace(span, start=article.end()) if article else span)
     return _with_one_kind_each(text, names, kinds_by_words)
 
 
@@ -130,11 +135,12 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
     for start, end, guessed_kind in found:
         kind = "person" if has_address(text, start, end) else guessed_kind
         if place := _trim_name(text, start, end, kind):
-            span = Span(*(_trim_name(text, *runs.extend(*place), kind) or place), kind)
+            extended = _trim_name(text, *runs.extend(*place), kind)
+            span = Span(*(extended or place), kind)
             # Of a name of one word, the form of address tells who of a family is meant.
             address = _ADDRESS.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
-            is_one_word = " " not in name_of(text, span)
-            yield replace(span, start=address.start()) if address and is_one_word and kind == "person" else span
+            is_person_of_one_word = kind == "person" and " " not in name_of(text, span)
+            yield replace(span, start=address.start()) if address and is_person_of_one_word else span
 
 
 def _with_one_kind_each(text: str, names: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
@@ -149,21 +155,30 @@ def _with_one_kind_each(text: str, names: Sequence[Span], kinds_by_words: Mappin
     return [replace(span, kind=kind_of_name[name_of(text, span)]) for span in names]
 
 
-def _correct_kinds(text: str, spans: Sequence[Span], certain: Sequence[Span]) -> tuple[list[Span], dict[str, str]]:
-    """Return the spans with the kinds that words give, and these kinds by name; other kinds are only guesses."""
+def _correct_kinds(text: str, spans: Sequence[Span],
+                   quoted_titles: Sequence[Span]) -> tuple[list[Span], dict[str, str]]:
+    """Return the spans with the kinds that words give, and these kinds by name; other kinds are only guesses.
+
+    A kind that the recogniser gives and that a name cannot be of becomes "name".
+    """
     kinds_by_words = dict[str, str]()
     for span in spans:
-        is_quoted_work = span.kind == "work" and span in certain
-        kind = "" if is_quoted_work else infer_kind(text, replace(span, kind="name") if span.kind == "work" else span)
-        kind = "person" if not kind and _is_formed_like_person(name_of(text, span)) else kind
+        kind = ""
+        if span.kind != "work":
+            kind = infer_kind(text, span)
+        elif span not in quoted_titles:  # a work that the recogniser only guesses may be anything
+            kind = infer_kind(text, replace(span, kind="name"))
+        if not kind and _is_formed_like_person(name_of(text, span)):
+            kind = "person"
         if not kind and span.kind == "organization" and _INNER_CAPITAL.fullmatch(text, span.start, span.end):
             kind = "product"  # so software is called more often than bodies: TensorFlow
         if kind:
             kinds_by_words.setdefault(name_of(text, span), kind)
     for full, short in pairwise(spans):  # the acronym in brackets after a full name is of its kind
         kind = kinds_by_words.get(name_of(text, full), full.kind)
-        if (kind not in {"name", "person", "location"} and _ACRONYM.fullmatch(text, short.start, short.end)
-                and _OPENING_BRACKET.fullmatch(text, full.end, short.start)):
+        is_acronym_in_brackets = (_ACRONYM.fullmatch(text, short.start, short.end)
+                                  and _OPENING_BRACKET.fullmatch(text, full.end, short.start))
+        if is_acronym_in_brackets and kind not in {"name", "person", "location"}:  # which have no acronyms
             kinds_by_words[name_of(text, short)] = kind
     guessed = (span if _may_be_of_kind(text, span) else replace(span, kind="name") for span in spans)
     return [replace(span, kind=kinds_by_words.get(name_of(text, span), span.kind)) for span in guessed], kinds_by_words
@@ -173,11 +188,15 @@ def _is_formed_like_person(name: str) -> bool:
     """Return True for initials or a first name with a surname, a first name with an epithet, and a rank with a name."""
     if initialed := _INITIALS_AND_SURNAME.fullmatch(name):
         return initialed["initials"].replace(".", "").strip() not in _COUNTRY_ACRONYMS  # U.S. Government
-    first, _, rest = name.partition(" ")  # "Prince Louis", "Elector of Dresden"
-    is_rank = first.lower() in _RULERS or kind_of_noun(first.lower()) == "person"
+    first, _, rest = name.partition(" ")
+    is_ruler = first.lower() in _RULERS
+    if is_ruler and rest.startswith("of "):  # "Elector of Dresden"
+        return True
+    is_rank = is_ruler or kind_of_noun(first.lower()) == "person"
+    if is_rank and is_first_name(rest):  # "Prince Louis"
+        return True
     is_full_name = _FULL_NAME.fullmatch(name) and is_first_name(first) and not infer_type(name)
-    return (first.lower() in _RULERS and rest.startswith("of ")) or (is_rank and is_first_name(rest)) or (
-        bool(is_full_name) and (is_called_like_person(name) or " the " in name or " of " in name))
+    return bool(is_full_name) and (is_called_like_person(name) or " the " in name or " of " in name)
 
 
 def _may_be_of_kind(text: str, span: Span) -> bool:
@@ -185,12 +204,13 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
     name = text[span.start : span.end]
     if span.kind == "work":
         return _is_called_work(text, span.start, span.end)
-    kind = "organization" if span.kind == "product" else span.kind
+    kind = "organization" if span.kind == "product" else span.kind  # products are called by their makers' names
     if kind not in {"person", "location", "organization"}:
         return True
-    is_known_acronym = name in _COUNTRY_ACRONYMS if kind == "location" else kind == "organization" and is_known(name)
-    if _ACRONYM.fullmatch(name) and not is_known_acronym:
-        return False
+    if _ACRONYM.fullmatch(name):  # a person is called by none
+        is_known_acronym = name in _COUNTRY_ACRONYMS if kind == "location" else is_known(name)
+        if kind == "person" or not is_known_acronym:
+            return False
     first_words, _, last_word = name.rpartition(" ")
     noun = last_word.lower()
     if kind != "person" and kind_of_noun(noun.removesuffix("s")) == "person":
@@ -228,6 +248,7 @@ def _quoted_titles(text: str) -> Iterator[Span]:
         has_title_case = 0 < len(parts) <= _LONGEST_NAME and all(
             part[0].isupper() or part[0].isdigit() or part.lower() in _LOWER_CASE_WORDS for part in parts)
         is_nickname = len(parts) == 1 and _REST_OF_NAME.match(text, match.end())  # Ronald ("Ron") Keller
+        # A contract defines its terms so: (the "Seller"), or "Seller" means.
         context_start = max(0, match.start() - _CONTEXT_LENGTH)
         is_term = _OPEN_BRACKET.search(text, context_start, match.start()) or text.startswith(" means", match.end())
         is_speech = _SAID_TO.search(name) or name.endswith((".", "!", "?")) or name.isupper()  # "Come, Mrs. Vesey"
@@ -243,7 +264,7 @@ def _is_called_work(text: str, start: int, end: int) -> bool:
 
 
 def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
-    """Return the start and end of a name without articles, possessives and marks at its ends."""
+    """Return the start and end of a name without articles, possessives and marks at its ends; None if none is left."""
     name = text[start:end]
     for opening, closing in ("()", "[]", "“”"):
         if name.count(opening) != name.count(closing):  # a name ends before a bracket that has no counterpart
@@ -258,9 +279,9 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         previous = trimmed
         start += len(trimmed) - len(trimmed.lstrip(_EDGES))
         trimmed = trimmed.strip(_EDGES)
-        leading = _cut_at_start(trimmed, kind)
-        start += leading
-        trimmed = _POSSESSIVE.sub("", trimmed[leading:])
+        length_to_cut = _cut_at_start(trimmed, kind)
+        start += length_to_cut
+        trimmed = _POSSESSIVE.sub("", trimmed[length_to_cut:])
         other_words, _, last = trimmed.rpartition(" ")
         is_honour = kind == "person" and last.isupper() and last.lower() in HONOURS
         trimmed = other_words if is_honour or last in _LOWER_CASE_WORDS else trimmed
@@ -276,11 +297,12 @@ def _cut_at_start(name: str, kind: str) -> int:
     if article and (kind != "work" or name.startswith(("the ", "a "))):  # the article of a work has a capital
         return article.end()
     first = _WORD.match(name)
-    if first is None or first.end() == len(name):
+    if first is None or first.end() == len(name):  # a name of one word has nothing to cut
         return 0
     word = first[0].rstrip(".").lower()
     is_address = word in HONORIFICS and " " not in name[first.end():].strip()  # it belongs to the name in "Mr. Blum"
-    is_role = kind == "person" and word in (ROLES | HONORIFICS) - {"dean"} and not is_address  # Dean Blum
+    # "Dean" is also a first name.
+    is_role = kind == "person" and word in (ROLES | HONORIFICS) - {"dean"} and not is_address
     is_function_word = first[0] in PREPOSITIONS or first[0] in _LOWER_CASE_WORDS or first[0] == "I"
     is_determiner = kind != "work" and word in _INDEFINITE_WORDS
     return first.end() if is_role or is_function_word or is_determiner else 0
@@ -298,8 +320,9 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
         return True
     if len(parts) == 1 and _is_common_word(text, span):
         return True
-    return name not in {"US", "IT"} and all(
-        part in _NOT_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
+    if name in {"US", "IT"}:  # in lower case they are pronouns
+        return False
+    return all(part in _NOT_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
 
 
 def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
@@ -315,18 +338,19 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
     is_initials = kind in {"organization", "work"} and _INITIALS.fullmatch(name)
     is_code = kind not in {"work", "event", "name"} and _MIXED.search(name)
     is_lower_case = name.upper() != name.lower() and parts[0].islower()
-    return bool(is_heading or is_initials or is_code or is_lower_case
-                or parts[0] in {"Best", "Most"} or re.search(r"\b[A-Z]{2,}s\b", name))  # "Core EIPs"
+    is_superlative = parts[0] in {"Best", "Most"}
+    has_plural_of_acronym = re.search(r"\b[A-Z]{2,}s\b", name) is not None  # "Core EIPs"
+    return bool(is_heading or is_initials or is_code or is_lower_case or is_superlative or has_plural_of_acronym)
 
 
 def _is_common_word(text: str, span: Span) -> bool:
     """Return True for a single word that is probably a common word, which a recogniser took for a name."""
     name = text[span.start : span.end]
-    before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].rstrip(" \t\"“'(*-•")
     if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_SINGLE_WORD_KINDS or is_first_name(name):
         return False
-    word_before = before.rpartition(" ")[2].lower().rstrip(".")
     if re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", text):  # "Hush, hush!"
         return True
+    before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].rstrip(" \t\"“'(*-•")
+    word_before = before.rpartition(" ")[2].lower().rstrip(".")
     occurs_once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
     return word_before in {"the", "a", "an", "this"} or (occurs_once and word_before not in ROLES | HONORIFICS)
