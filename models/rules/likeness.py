@@ -113,7 +113,7 @@ def may_be(kind: str, name: str) -> bool:
     def is_used_like_name(word: str) -> bool:
         """Return True if a word is close enough to names of the kind."""
         close = closeness(word)
-        return getattr(close, kind) > (least_of_rare if close.is_rare else least_of_common)
+        return bool(getattr(close, kind) > (least_of_rare if close.is_rare else least_of_common))
 
     return any(_is_spelled_like_name(word) or is_used_like_name(word) for word in words)
 
