@@ -73,12 +73,12 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
         if not split or not _are_lists(split, cells, is_comma=is_comma):
             continue
         lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
-        if not is_comma:  # some cells repeat a field, others have commas in it
-            counts = Counter[str]()
+        if not is_comma:  # the items may be lists with commas: some cells repeat a field, others have commas in it
+            count_of_item = Counter[str]()
             for cell, items in lists.items():
-                counts.update(dict.fromkeys(items, cells[cell]))
-            inner = read_lists(counts) or {}
-            lists = {cell: [part for item in items for part in inner.get(item, [item])]
+                count_of_item.update(dict.fromkeys(items, cells[cell]))
+            parts_of_item = read_lists(count_of_item) or {}
+            lists = {cell: [part for item in items for part in parts_of_item.get(item, [item])]
                      for cell, items in lists.items()}
         return _with_last_items(lists)
     return None
@@ -116,12 +116,15 @@ def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: 
     if all(_FORMS["figures"].fullmatch(item) for item in parts):
         return not all(map(read_number, split))  # "1,234" is one number
     # The same items are first, later and alone: "Berlin, Germany" has cities before countries.
-    alone, firsts, laters = ([_clean_item(_FORMS["bracketed"].sub("", item)) for item in items] for items in (
-        [cell for cell in cells if cell not in split], [items[0] for items in split.values()],
-        [item for items in split.values() for item in items[1:]]))
-    before, behind = {*firsts, *alone}, {*laters, *alone}
-    are_firsts_mixed = sum(item in behind for item in firsts) >= _MIXING * len(firsts)
-    are_laters_mixed = sum(item in before for item in laters) >= _MIXING * len(laters)
+    def plain(items: Iterable[str]) -> list[str]:
+        """Return items without what they have in brackets."""
+        return [_clean_item(_FORMS["bracketed"].sub("", item)) for item in items]
+
+    alone = plain(cell for cell in cells if cell not in split)
+    firsts = plain(items[0] for items in split.values())
+    laters = plain(item for items in split.values() for item in items[1:])
+    are_firsts_mixed = sum(item in {*laters, *alone} for item in firsts) >= _MIXING * len(firsts)
+    are_laters_mixed = sum(item in {*firsts, *alone} for item in laters) >= _MIXING * len(laters)
     if are_firsts_mixed and are_laters_mixed:
         return True
     # Names of several words that hardly recur, in lists of many lengths.

@@ -155,8 +155,8 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
         left, right = _broken_parts(match)
         if not right or right.casefold() in _AFTER_SUSPENDED:
             return match[0]
-        is_line_end = CELL_BREAK not in match[0]
-        return ("-" if has_hyphen(left, right) else "") + rest + ("\n" if is_line_end and space else space)
+        moves_line_end = CELL_BREAK not in match[0] and space != ""  # in a cell no line ends
+        return ("-" if has_hyphen(left, right) else "") + rest + ("\n" if moves_line_end else space)
 
     return partial(_BREAK.sub, join)
 

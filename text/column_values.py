@@ -35,7 +35,7 @@ _NUMBER_LIST = re.compile(r"\s*\d[\d.]*(?:(?:, |;|；|、|\n)\s*\d[\d.]*)+\s*")
 _BRACKETED_UNIT = re.compile(r"(?P<name>.*)[(\[（](?:in )?(?P<unit>[^()\[\]（）]{1,30})[)\]）]\s*")
 _MOST_UNIT_WORDS = 3
 _WORDS = WORDS["units that are words"]
-"""Units that are words, or numbers of a column, at the end of a header: "Born in", "Temp min", "Year"."""
+"""Units that at the end of a header are mostly other words, or the column's subject: "Born in", "Temp min", "Year"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,11 @@ def type_columns(columns: Sequence[Sequence[str]], headers: Sequence[str]) -> li
     Prefer this to `type_column` for a table: "1.120" is a thousand where another column has "12,5".
     """
     typed = [type_column(cells, header) for cells, header in zip(columns, headers, strict=True)]
-    decimals: set[DecimalMark] = {column.decimal for column in typed if column.decimal}
-    orders = {column.day_first for column in typed if column.day_first is not None}
-    decimal: DecimalMark = decimals.pop() if len(decimals) == 1 else ""
-    day_first = orders.pop() if len(orders) == 1 else None
+    shown_marks: set[DecimalMark] = {column.decimal for column in typed if column.decimal}
+    shown_orders = {column.day_first for column in typed if column.day_first is not None}
+    # Columns that contradict each other decide nothing.
+    decimal: DecimalMark = shown_marks.pop() if len(shown_marks) == 1 else ""
+    day_first = shown_orders.pop() if len(shown_orders) == 1 else None
     return [type_column(cells, header, decimal, day_first) if column.is_ambiguous else column
             for cells, header, column in zip(columns, headers, typed, strict=True)]
 
@@ -93,8 +94,9 @@ def type_column(cells: Sequence[str], header: str = "", decimal: DecimalMark = "
     """
     written = {cell: number for cell, number in Counter(cells).items() if cell.strip() not in DASHES}
     stated = {cell: number for cell, number in written.items() if not says_nothing(cell)}
-    empty = len(cells) - sum(written.values())
-    typed = (_truth_column(cells, written, empty) or _truth_column(cells, stated, len(cells) - sum(stated.values()))
+    empty, without_value = len(cells) - sum(written.values()), len(cells) - sum(stated.values())
+    # "No" says that there is no value in a column of numbers, but is one beside "Yes"; so all words are tried first.
+    typed = (_truth_column(cells, written, empty) or _truth_column(cells, stated, without_value)
              or _number_column(cells, stated, header, decimal) or _date_column(cells, stated, day_first))
     if typed is not None:
         return typed
@@ -112,8 +114,9 @@ def _truth_column(cells: Sequence[str], stated: Mapping[str, int], empty: int) -
     # Marks that say yes, where all other cells are empty and say no; a dash may say no, or that nobody knows.
     if values <= _TICKS and empty and all(cell in stated or not cell.strip() for cell in cells):
         return TypedColumn("boolean", [cell in stated for cell in cells])
+    may_be_codes = values <= _LETTERS and values != {"y", "n"}
     for true, false in _TRUTHS:
-        if values <= true | false and (values == {"y", "n"} or not values <= _LETTERS):
+        if values <= true | false and not may_be_codes:
             return TypedColumn("boolean", [folded[cell] in true if cell in stated else None for cell in cells],
                                empty=empty)
     return None
@@ -129,14 +132,15 @@ def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
         return None
     # The unit of a cell is its own, or that of the header, or that of the others where they say it once: in accounts
     # only some cells have the currency, and 0 has no unit to state.
-    written = set(read.units.values()) - {""}
-    default = _canonical_unit(split_unit(header)[1])
-    only = written.pop() if len(written) == 1 else ""
-    units = {cell: unit or default or (only if is_currency(only) or read.values[cell] == 0 else "")
+    cell_units = set(read.units.values()) - {""}
+    header_unit = _canonical_unit(split_unit(header)[1])
+    common_unit = cell_units.pop() if len(cell_units) == 1 else ""
+    units = {cell: unit or header_unit or (common_unit if is_currency(common_unit) or read.values[cell] == 0 else "")
              for cell, unit in read.units.items()}
     distinct = set(units.values())
-    return _column_of_kind("number", cells, stated, read.values, unit=distinct.pop() if len(distinct) == 1 else "",
-                           units=[units.get(cell) for cell in cells] if len(distinct) > 1 else None,
+    has_one_unit = len(distinct) == 1
+    return _column_of_kind("number", cells, stated, read.values, unit=distinct.pop() if has_one_unit else "",
+                           units=None if has_one_unit else [units.get(cell) for cell in cells],
                            integers=all(value.is_integer() for value in read.values.values()), note=read.note,
                            decimal=read.decimal, is_ambiguous=read.is_ambiguous)
 
@@ -165,11 +169,13 @@ def split_unit(header: str) -> tuple[str, str]:
     if (match := _BRACKETED_UNIT.fullmatch(text)) and scaled_unit_of(match["unit"].strip()):
         return match["name"].rstrip(" ,;") or text, match["unit"].strip()
     words = text.replace(",", " ").replace("/ ", " ").split()
-    for number in range(min(_MOST_UNIT_WORDS, len(words) - 1), 0, -1):
+    for number in range(min(_MOST_UNIT_WORDS, len(words) - 1), 0, -1):  # the longest unit first
         unit = " ".join(words[-number:])
-        if unit.lower() not in _WORDS and unit not in {"k", "K", "M", "B"} and _canonical_unit(unit):  # no scale
-            is_divided = words[-number - 1].lower() in {"per", "pro", "je", "par", "por"}
-            return (header, "") if is_divided else (" ".join(words[:-number]), unit)
+        is_word_or_scale = unit.lower() in _WORDS or unit in {"k", "K", "M", "B"}
+        if not is_word_or_scale and _canonical_unit(unit):
+            # In "Price per kg" it is no unit of the price.
+            is_divisor = words[-number - 1].lower() in {"per", "pro", "je", "par", "por"}
+            return (header, "") if is_divisor else (" ".join(words[:-number]), unit)
     return header, ""
 
 

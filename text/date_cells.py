@@ -61,11 +61,11 @@ def read_date_cell(cell: str) -> DateCell | None:
     if len(cell) > _LONGEST:
         return None
     text = " ".join(with_ascii_digits(cell).split())
-    match = _FORMS["time"].search(text)
-    read = _parse_day((text[:match.start()] if match else text).strip(" ,"))
-    if read is None or (match and read.precision == "month"):
+    time_of_day = _FORMS["time"].search(text)
+    read = _parse_day((text[:time_of_day.start()] if time_of_day else text).strip(" ,"))
+    if read is None or (time_of_day and read.precision == "month"):  # a month has no time of day
         return None
-    return _with_time(read, match) if match else read
+    return _with_time(read, time_of_day) if time_of_day else read
 
 
 def _parse_day(text: str) -> DateCell | None:
@@ -132,11 +132,13 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
     if (column := _read_iso(cells)) is not None:
         return column
     found = read_most(cells, lambda cell: read_date_cell(cell) or _read_year(cell))
-    if 2 * sum(cells[cell] for cell, day in found.items() if day.precision == "year") > sum(cells.values()):
-        return DateColumn({}, "")  # figures of four digits that are no dates
+    year_count = sum(cells[cell] for cell, day in found.items() if day.precision == "year")
+    if 2 * year_count > sum(cells.values()):  # mostly figures of four digits are numbers with a few dates
+        return DateColumn({}, "")
     read, year_note = _with_centuries(found)
     shown = _shown_order(read, cells)
     decided = _decide_order(list(read.values()), hint) if shown is None else shown
+    # Where nothing decides, the day comes first, and the note says so.
     values, zone_note = _to_dates(read, decided is not False, shown)
     precisions = {day.precision for day in read.values()}
     precision: Precision = "month" if precisions == {"month"} else "day"
@@ -216,6 +218,7 @@ def _decide_order(read: Iterable[DateCell], hint: bool | None) -> bool | None:
 
 
 def _is_sorted(dates: Sequence[tuple[int, int, int]]) -> bool:
+    """Return True if dates rise or fall throughout."""
     return list(dates) in (sorted(dates), sorted(dates, reverse=True))
 
 
@@ -233,7 +236,7 @@ def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None)
             moment = datetime.combine(date(day.year, month, number), day.clock or time())
         except ValueError:  # no such date, such as 31 April
             continue
-        if are_in_zones:
+        if are_in_zones:  # all are converted to UTC, as far as their zone is known
             if day.clock is not None and day.zone is None:
                 continue
             moment -= timedelta(minutes=day.zone or 0)

@@ -33,6 +33,7 @@ _KANA_SHARE = 0.1  # the share of kana among the letters of Japanese; a Chinese 
 
 @cache
 def _word_lists() -> dict[str, frozenset[str]]:
+    """Return the function words of each language."""
     listed: dict[str, str] = read_json("function_words.json")
     return {language: frozenset(words.split()) for language, words in listed.items()}
 
@@ -84,22 +85,25 @@ def is_english(text: str) -> bool | None:
         return None
     if sum(not word.isascii() for word in words) >= _ACCENTED_SHARE * len(words):
         return False
+    if language == "en":
+        return True
     # "ali" and "sig" are also names: a language shows by several of its own words, and by more of them than of English.
     own_words = listed.intersection(_WORD.findall(_ADDRESS.sub(" ", text)))  # without those that a capital begins
     english_words = function_words("en").intersection(words)
     has_own_words = len(own_words - english_words) >= _FEWEST_FOREIGN and len(own_words) > len(english_words)
-    return language == "en" or (False if has_own_words and share >= _PROSE_SHARE else None)
+    return False if has_own_words and share >= _PROSE_SHARE else None
 
 
 def are_english(texts: Iterable[str]) -> bool:
-    """Return True unless a tenth or more of the letters of some texts are in texts that are not English.
+    """Return False if a tenth or more of the letters of some texts are in texts that are not English.
 
     Texts whose language cannot be determined do not count.
     """
     letter_counts = {True: 0, False: 0}  # of English texts, and of others
     for text in texts:
         english = is_english(text)
-        if english is not None:  # a wide letter, which is also in a word, counts `_WIDTH` times
-            letter_counts[english] += sum(map(len, _WORD.findall(text))) + (_WIDTH - 1) * len(_WIDE.findall(text))
+        if english is not None:
+            extra_of_wide = (_WIDTH - 1) * len(_WIDE.findall(text))  # beside one as a letter of a word
+            letter_counts[english] += sum(map(len, _WORD.findall(text))) + extra_of_wide
     foreign_count = letter_counts[False]
     return foreign_count == 0 or foreign_count < _FOREIGN_SHARE * sum(letter_counts.values())

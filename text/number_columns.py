@@ -65,10 +65,11 @@ def read_numbers(cells: Mapping[str, int], hint: DecimalMark = "") -> NumberColu
     decision = _decide_mark(read, cells, hint)
     values = {cell: value for cell, number in read.items()
               if (value := _number_value(number, decision.decimal)) is not None}
-    shown: list[DecimalMark] = [mark for form, mark in (("point", "."), ("comma", ","))  # type: ignore[misc]
-                                if any(number.form == form for number in read.values())]
-    return NumberColumn(values, {cell: read[cell].unit for cell in values}, shown[0] if len(shown) == 1 else "",
-                        not decision.is_sure, decision.note)
+    forms = {number.form for number in read.values()}
+    shown: DecimalMark = ""
+    if ("point" in forms) != ("comma" in forms):  # cells that show both marks show none to be the column's
+        shown = "." if "point" in forms else ","
+    return NumberColumn(values, {cell: read[cell].unit for cell in values}, shown, not decision.is_sure, decision.note)
 
 
 def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, NumberCell]:
@@ -91,7 +92,7 @@ def _units_of_column(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -
     weights = Counter[str]()
     for cell, unit in unknown.items():
         weights[_singular(unit)] += cells[cell]
-    least = max(2, sum(map(cells.__getitem__, read)) / 2)
+    least = max(2, sum(map(cells.__getitem__, read)) / 2)  # of one cell alone, a word may be anything
     # Of several spellings, the first one of the column.
     return {_singular(unit): unit for unit in reversed(unknown.values()) if weights[_singular(unit)] >= least}
 

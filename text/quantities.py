@@ -76,12 +76,13 @@ def parse_number(text: str) -> str:
         number = f"{number}..{_plain_number(_amount_value(high))}"
     rest = folded[last.end():]
     unit = _canonical_unit(rest, last["currency"] or low["currency"])
-    if unit is None and high is None:  # perhaps a compound, "5 ft 11 in"
-        first_word, _, rest_of_compound = rest.strip().partition(" ")
-        first_unit = _UNITS.get(first_word)
-        smaller_part = parse_number(rest_of_compound) if first_unit else ""
-        return f"{number} {first_unit} {smaller_part}" if smaller_part else ""
-    return "" if unit is None else f"{number} {unit}".rstrip()
+    if unit is not None:
+        return f"{number} {unit}".rstrip()
+    # Perhaps a compound, "5 ft 11 in", of which there are no ranges.
+    first_word, _, rest_of_compound = rest.strip().partition(" ")
+    first_unit = _UNITS.get(first_word) if high is None else None
+    smaller_part = parse_number(rest_of_compound) if first_unit else ""
+    return f"{number} {first_unit} {smaller_part}" if smaller_part else ""
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
@@ -90,7 +91,8 @@ def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
     "5..10 km" has the figures 5 and 10. A compound has the unit of its first figure: "5 ft 11 in" has "ft", 5 and 11.
     """
     words = normal.replace("..", " ").split()
-    unit = takewhile(lambda word: not _NORMAL_FIGURE.fullmatch(word), dropwhile(_NORMAL_FIGURE.fullmatch, words))
+    from_unit = dropwhile(_NORMAL_FIGURE.fullmatch, words)
+    unit = takewhile(lambda word: not _NORMAL_FIGURE.fullmatch(word), from_unit)
     return " ".join(unit), tuple(Decimal(word) for word in words if _NORMAL_FIGURE.fullmatch(word))
 
 
@@ -227,7 +229,7 @@ def show_number(value: float, unit: str = "") -> str:
         return str(value)
     decimals = -int(exact.normalize().as_tuple().exponent)
     if decimals > _EXACT_DECIMALS:
-        decimals = max(_DECIMALS, _DECIMALS - 1 - exact.adjusted())
+        decimals = max(_DECIMALS, _DECIMALS - 1 - exact.adjusted())  # 0.00012345 has four figures behind its zeros
     grouping = "," if abs(exact) >= _UNGROUPED else ""
     figures = f"{exact:{grouping}.{max(decimals, 0)}f}"
     figures = figures.rstrip("0").rstrip(".") if "." in figures else figures

@@ -62,16 +62,16 @@ def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> 
         return ""
     fields = {label_key(name): value for name, value in metadata.items()}
     stated = next(filter(None, (_only_date(fields[name]) for name in _FIELDS if name in fields)), "")
-    named = _only_date(PurePosixPath(document_id).stem.replace("_", " "), least_parts=2)
-    if stated and named and not (stated.startswith(named) or named.startswith(stated)):
-        return ""
-    return stated or _only_date(title, least_parts=2) or named
+    # A year alone in a name may be part of a subject: "Budget 2024".
+    in_file_name = _only_date(PurePosixPath(document_id).stem.replace("_", " "), least_parts=2)
+    are_same = stated.startswith(in_file_name) or in_file_name.startswith(stated)  # true also if one of them is ""
+    return (stated or _only_date(title, least_parts=2) or in_file_name) if are_same else ""
 
 
 def _only_date(text: str, least_parts: int = 1) -> str:
     """Return the date of a text with at least so many parts (1: a year, 3: a day); "" if it has none or several."""
     plain = with_ascii_digits(text[:_HEAD * 4])
-    if re.fullmatch(r"\d{4}-\d\d", plain.strip()):
+    if re.fullmatch(r"\d{4}-\d\d", plain.strip()):  # in a text it could be an interval of years
         return plain.strip()
     stated = {parse_date(plain[start:end]) for start, end in find_dates(plain)
               if not _LINES["limit"].search(plain[:start])}
@@ -83,7 +83,7 @@ def _only_date(text: str, least_parts: int = 1) -> str:
 
 
 class SayingDates:
-    """The dates on which the parts of a text were phrase."""
+    """The dates on which the parts of a text were said."""
 
     def __init__(self, text: str, said_on: str) -> None:
         """Find the lines that state a date; `said_on` is the date of the whole."""
@@ -112,11 +112,12 @@ def _find_marks(text: str, *, is_dated: bool) -> Iterator[_Mark]:
     for line in _LINES["likely"].finditer(text):
         level = len(line[0]) - len(line[0].lstrip("#"))
         if level:
-            is_own = _LINES["mail_inside"].match(line[0]) or not (is_dated or _LINES["other_day"].search(line[0]))
-            yield _Mark(line.start(), level, _only_date(line[0], _DAY_PARTS) if is_own else "")
+            names_mail = _LINES["mail_inside"].match(line[0]) is not None
+            says_when = names_mail or not (is_dated or _LINES["other_day"].search(line[0]))
+            yield _Mark(line.start(), level, _only_date(line[0], _DAY_PARTS) if says_when else "")
             continue
         own_form, said_on = _message_date(line[0])
-        if own_form == "field":
+        if own_form == "field":  # elsewhere than in the head of a mail, "Date:" may be that of anything
             counts = _LINES["mail_head"].search(text, max(0, line.start() - _HEAD * 3), line.start()) is not None
         else:
             if own_form and not form:
@@ -176,8 +177,9 @@ def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
             continue
         year, month, number = [*map(int, day.split("-")), 1, 1][:3]
         meant = read(Phrase(match, date(year, month, number)))
-        is_precise = meant.partition("/")[0].count("-") <= day.count("-")
-        if meant and is_precise and not _is_stated(text, *match.span()):
+        # "Yesterday" cannot be told by a month alone.
+        is_known_so_exactly = meant.partition("/")[0].count("-") <= day.count("-")
+        if meant and is_known_so_exactly and not _is_stated(text, *match.span()):
             dates.append(RelativeDate(match.start(), end, meant))
     return tuple(dates)
 
@@ -189,7 +191,7 @@ def said_on_at(text: str, said_on: str, position: int) -> str:
 
 
 def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
-    """Return where each line of a text begins, and the date on which it was phrase."""
+    """Return where each line of a text begins, and the date on which it was said."""
     dates = SayingDates(text, said_on)
     date_of_row: dict[int, str] = {}
     for row in find_rows(text):
@@ -214,16 +216,16 @@ def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
 def _is_stated(text: str, start: int, end: int) -> bool:
     """Return True if a date stands beside the words: "in a week's time on Tuesday 17 January 2012"."""
     after, before = text[end:end + _BESIDE], text[max(0, start - _BESIDE):start]
-    later = next(find_dates(after), None)
-    joint = _LINES["joint"].fullmatch(after, 0, later[0]) if later else None
-    if later and joint:
+    date_behind = next(find_dates(after), None)
+    joint = _LINES["joint"].fullmatch(after, 0, date_behind[0]) if date_behind else None
+    if date_behind and joint:
         # Of a list such as "in March, 5 May last year" no date states another: neither has a year.
-        has_year = not parse_date(after[slice(*later)]).startswith("XXXX")
+        has_year = not parse_date(after[slice(*date_behind)]).startswith("XXXX")
         return has_year or "(" in joint[0] or "（" in joint[0]
-    for earlier_start, earlier_end in [*find_dates(before)][-1:]:
-        is_joined = _LINES["joint"].fullmatch(before, earlier_end) is not None and before[earlier_end:].strip() != "]"
-        return is_joined and not parse_date(before[earlier_start:earlier_end]).startswith("XXXX")
-    return False
+    *_, (date_start, date_end) = [(0, 0), *find_dates(before)]  # the nearest date before; none is (0, 0)
+    ends_meant_date = before[date_end:].strip() == "]"  # of other words: "yesterday [2024-03-04]"
+    is_joined = not ends_meant_date and _LINES["joint"].fullmatch(before, date_end) is not None
+    return date_end > 0 and is_joined and not parse_date(before[date_start:date_end]).startswith("XXXX")
 
 
 def _is_title(match: re.Match[str]) -> bool:

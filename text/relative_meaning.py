@@ -1,4 +1,4 @@
-"""What relative dates mean: "yesterday", "the end of last month", 三天前, by the day on which they were phrase.
+"""What relative dates mean: "yesterday", "the end of last month", 三天前, by the day on which they were said.
 
 `relative_dates.toml` has their forms in English and Chinese as data, and this module the functions that read them. Each
 returns the day or period that is meant, in ISO 8601, or "" where the words have several readings.
@@ -32,7 +32,7 @@ _LOOKED_BACK = 30  # the characters before a date that may say its weekday, or m
 
 
 class Phrase(NamedTuple):
-    """A relative date as it stands in a text: its words, and the day on which they were phrase."""
+    """A relative date as it stands in a text: its words, and the day on which they were said."""
 
     match: re.Match[str]
     day: date
@@ -68,13 +68,16 @@ class Phrase(NamedTuple):
         text, start, end = self.match.string, self.match.start(), self.match.end()
         sentence = self.sentence()
         for first, last in (self._bounds(_CLAUSES["clause_end"], *sentence), sentence):
+            # Without the date's own words, such as "last", which say no tense.
             before, words = text[first:start], f"{text[first:start]}\0{text[end:last]}"
             is_past = _CLAUSES["past"].search(words) is not None
             is_future = _CLAUSES["future"].search(words) or _CLAUSES["deadline"].search(before)
             if is_past and is_future:
                 return None
-            if is_past:  # "was moved to Friday", "agreed to meet on Friday"
-                return None if _CLAUSES["moved"].search(before) or _CLAUSES["infinitive"].search(words) else "past"
+            if is_past:
+                # "Was moved to Friday" and "agreed to meet on Friday" leave open whether Friday is past.
+                is_open = _CLAUSES["moved"].search(before) or _CLAUSES["infinitive"].search(words)
+                return None if is_open else "past"
             if is_future:
                 return "future"
         return None
@@ -85,7 +88,7 @@ class Phrase(NamedTuple):
 
 
 def _around(unit: Unit, day: date) -> str:
-    """Return the period of a kind that has a day."""
+    """Return the week, month or other period in which a day is."""
     if unit == "day":
         return day.isoformat()
     if unit in ("week", "weekend"):
@@ -98,7 +101,7 @@ def _around(unit: Unit, day: date) -> str:
 
 
 def _months_of(year: int, number: int, count: int) -> str:
-    """Return a part of a year by its number, of which each has so many months: a quarter or a half."""
+    """Return the quarter or half of a year with a number, counted from 1; `count` is how many months each has."""
     return f"{year}-{(number - 1) * count + 1:02d}/{year}-{number * count:02d}"
 
 
@@ -142,10 +145,11 @@ def _read_length(phrase: Phrase, *, sign: int) -> str:
     if _CLAUSES["vague"].search(phrase.before):
         return ""
     unit: Unit = "month"
-    count = _MONTHS_A_YEAR // 2  # half a year
     if phrase.part("half"):  # "a year and a half"
-        count += _MONTHS_A_YEAR * phrase.number("number")
-    elif not phrase.part("half_year"):
+        count = _MONTHS_A_YEAR * phrase.number("number") + _MONTHS_A_YEAR // 2
+    elif phrase.part("half_year"):  # "half a year"
+        count = _MONTHS_A_YEAR // 2
+    else:
         unit, size = _UNITS[phrase.part("unit")]
         count = size * phrase.number("number")
     return _around("day" if phrase.part("exact") else unit, _shift(unit, phrase.day, sign * count))
@@ -153,9 +157,11 @@ def _read_length(phrase: Phrase, *, sign: int) -> str:
 
 def _read_within(phrase: Phrase) -> str:
     """Read "in two months", unless it may say how long something takes."""
-    words = phrase.match.string[phrase.sentence()[0]:phrase.match.start()].lower().split()
-    is_single = phrase.part("number") in {"a", "an", "one"}
-    if phrase.follows_past() or not _LASTING.isdisjoint(words) or (is_single and phrase.tense() != "future"):
+    words_before = phrase.match.string[phrase.sentence()[0]:phrase.match.start()].lower().split()
+    says_length = not _LASTING.isdisjoint(words_before)
+    # "In a week" is often said of any week: "twice in a week".
+    may_be_any = phrase.part("number") in {"a", "an", "one"} and phrase.tense() != "future"
+    if phrase.follows_past() or says_length or may_be_any:
         return ""
     return _read_length(phrase, sign=1)
 
@@ -243,34 +249,37 @@ def _read_weekend(phrase: Phrase) -> str:
 def _read_weekday(phrase: Phrase) -> str:
     """Read "last Friday", if that of the last week is also the nearest one, and "on Friday" by the tense."""
     weekday, side = phrase.number("weekday"), phrase.part("side")
-    in_week = phrase.day + timedelta(weekday - phrase.day.weekday())
+    of_this_week = phrase.day + timedelta(weekday - phrase.day.weekday())
     if side == "this":
-        return _around("day", in_week) if in_week > phrase.day else ""
+        return _around("day", of_this_week) if of_this_week > phrase.day else ""
     if side in ("last", "next"):
-        is_certain = in_week <= phrase.day if side == "next" else in_week >= phrase.day
-        return _around("day", in_week + timedelta(_DAYS_A_WEEK * phrase.number("side"))) if is_certain else ""
-    is_past = "past" in side if side else phrase.tense() == "past"
-    if not side and (phrase.tense() is None or in_week == phrase.day):
+        # Else "next Friday" may also mean the one of this week, which is still to come.
+        is_certain = of_this_week <= phrase.day if side == "next" else of_this_week >= phrase.day
+        return _around("day", of_this_week + timedelta(_DAYS_A_WEEK * phrase.number("side"))) if is_certain else ""
+    if not side and (phrase.tense() is None or of_this_week == phrase.day):
         return ""
-    weeks = -int(in_week >= phrase.day) if is_past else int(in_week <= phrase.day)
-    return _around("day", in_week + timedelta(_DAYS_A_WEEK * weeks))
+    is_past = "past" in side if side else phrase.tense() == "past"
+    weeks = -int(of_this_week >= phrase.day) if is_past else int(of_this_week <= phrase.day)
+    return _around("day", of_this_week + timedelta(_DAYS_A_WEEK * weeks))
 
 
 def _read_day_of_month(phrase: Phrase) -> str:
     """Read "5 March" and "on the 5th" as the last or next such day, by the weekday before it or the tense."""
     tense, today, month = phrase.tense(), phrase.day.isoformat(), phrase.number("month")
     unit: Unit = "year" if month else "month"
-    near = (_shift(unit, phrase.day.replace(day=1), count) for count in (-1, 0, 1))
-    texts = (_dated(one.year, month or one.month, phrase.number("day") or phrase.number("day_after")) for one in near)
-    days = [text for text in texts if text and text != today]
+    number = phrase.number("day") or phrase.number("day_after")
+    # In the last, this and the next month, or year; "" stands for a day that a month does not have.
+    periods = (_shift(unit, phrase.day.replace(day=1), count) for count in (-1, 0, 1))
+    days = [_dated(one.year, month or one.month, number) for one in periods]
+    days = [day for day in days if day not in {"", today}]
     if named := _CLAUSES["weekday_before"].search(phrase.before):
         weekday = _VALUES["weekday"][(named["weekday"] or named["han"]).lower()]
-        days = [text for text in days if date.fromisoformat(text).weekday() == weekday]
-        other_tense = "future" if days and days[0] < today else "past"
-        return days[0] if len(days) == 1 and tense != other_tense else ""
+        days = [day for day in days if date.fromisoformat(day).weekday() == weekday]
+        contrary_tense = "future" if days and days[0] < today else "past"
+        return days[0] if len(days) == 1 and tense != contrary_tense else ""
     if tense == "past":
-        return max((text for text in days if text < today), default="")
-    return min((text for text in days if text > today), default="") if tense else ""
+        return max((day for day in days if day < today), default="")
+    return min((day for day in days if day > today), default="") if tense else ""
 
 
 _READERS: dict[str, Callable[[Phrase], str]] = {

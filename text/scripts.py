@@ -91,7 +91,8 @@ def script_of(text: str) -> str:
 def estimate_tokens(text: str) -> int:
     """Estimate the number of tokens of a text, in time linear in its length.
 
-    It is at most the sum over the parts, so parts that fit a limit together still fit it when spaces join them.
+    The estimate of a joined text is at most the sum of its parts' estimates. So parts that fit a limit together still
+    fit it when spaces join them.
     """
     return _TOKEN.subn("", text)[1]
 

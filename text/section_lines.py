@@ -20,7 +20,7 @@ _BACK_MATTER = _REFERENCES | WORDS["headings of back matter"]
 """Headings of sections that are no content of their document, without the number before them."""
 _LONGEST = 80  # characters of the headings that are stored with a fact
 _LONGEST_CAPTION = 8  # words of a line directly above a table that is its caption
-_MOST_HEADINGS = 2
+_MOST_HEADINGS = 2  # headings of a section that are stored with a fact: the innermost one, and the one that it is under
 _SHORT_HAN = 6  # the most characters of a Chinese heading that is like one word
 _MOST_LINES = 2000  # how many lines back the opening of a list is looked for; a longer list has none
 _LONGEST_OPENING = 300
@@ -55,13 +55,14 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
     `heading` are the headings above the chunk, joined by `BETWEEN`. A chunk is cut at headings, so if it has some above
     it, a line in it that looks like a heading is code. The document's title counts as a heading above all others.
     """
-    path = [(0, name) for name in (title, *heading.split(BETWEEN)) if name]
+    path = [(0, name) for name in (title, *heading.split(BETWEEN)) if name]  # level 0 is above all "#" headings
     marks_by_start = {match.start(): match for match in _FORMS["heading"].finditer(text)}
     caption, previous_line, open_fence, start = "", "", "", 0
     for line in text.split("\n"):
         mark = marks_by_start.get(start)
         open_fence = _fence_after(open_fence, mark) if mark else open_fence
-        new_heading = None if open_fence or heading or mark is None else _heading_of(mark)
+        may_be_heading = mark is not None and not open_fence and not heading
+        new_heading = _heading_of(mark) if mark and may_be_heading else None
         bold = None if open_fence else _FORMS["bold_line"].fullmatch(line.strip())
         if new_heading is not None:
             outer = [(level, name) for level, name in path if level < new_heading.level]
@@ -118,8 +119,9 @@ def section_of(line: Line, label: str, known: Container[str]) -> str:
         if not is_telling(heading) or heading in known or re.search("[;；]", plain) or is_too_long:
             break
         chosen.insert(0, plain)
-    is_one_word = len(chosen) == 1 and " " not in chosen[0]
-    if is_one_word and label and (not is_han(chosen[0][0]) or len(chosen[0]) <= _SHORT_HAN):
+    is_single = len(chosen) == 1 and " " not in chosen[0]
+    is_one_word = is_single and (not is_han(chosen[0][0]) or len(chosen[0]) <= _SHORT_HAN)  # Chinese has no blanks
+    if is_one_word and label:
         chosen.insert(0, label)
     return BETWEEN.join(chosen)
 
@@ -127,8 +129,9 @@ def section_of(line: Line, label: str, known: Container[str]) -> str:
 def is_telling(heading: str) -> bool:
     """Return True for a specific heading: it has a word that is no number and not general, as "Overview" is."""
     plain = _FORMS["numbering"].sub("", _FORMS["marks"].sub("", heading)).strip()
-    return not is_placeholder(plain) and any(
-        word not in _GENERAL and not word.isdigit() for word in re.findall(r"[^\W_]+", plain.lower()))
+    specific_words = [word for word in re.findall(r"[^\W_]+", plain.lower())
+                      if word not in _GENERAL and not word.isdigit()]
+    return bool(specific_words) and not is_placeholder(plain)
 
 
 def _is_caption(line: str) -> bool:
@@ -163,7 +166,7 @@ def opening_of(text: str, start: int) -> str:
     for _ in range(_MOST_LINES):
         if line_start == 0:
             break
-        line_end, line_start = line_start - 1, text.rfind("\n", 0, line_start - 1) + 1
+        line_end, line_start = line_start - 1, text.rfind("\n", 0, line_start - 1) + 1  # those of the line above
         line = text[line_start:line_end].strip()
         if not line:
             is_apart = True

@@ -60,8 +60,10 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
             quote = text[end : end + 1]
             closes = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1  # rather than opens the next one
             end += closes
-        elif not (_line_ends(text, at, end) if kind == "line" else _stop_ends(text, start, at, end)):
-            continue
+        else:
+            ends_sentence = _line_ends(text, at, end) if kind == "line" else _stop_ends(text, start, at, end)
+            if not ends_sentence:
+                continue
         ends.append(max(end, start))
     spans = list[tuple[int, int]]()
     for start, end in pairwise([*ends, len(text)]):
@@ -79,12 +81,12 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
         return (text[at] != "…" and bool(_CJK.match(next_character)) and bool(_CJK.match(text, max(at - 1, 0))))
     following = _NEXT_WORD.match(text[end : end + 3 * _LOOK].lstrip())
     next_word = (following and following["word"]) or ""
-    if _is_lower(next_word):
+    if _is_lower(next_word):  # a sentence begins with a capital
         return False
     if text[at : end].rstrip("*_") != ".":  # only a single full stop can mark an abbreviation
         return True
     last_word = _LAST_WORD.search(text, max(start, at - _LOOK), at)
-    if last_word is None:
+    if last_word is None:  # the stop is behind a bracket or quote, and marks no abbreviation
         return True
     starts_sentence = next_word.lower() in _STARTERS and not (following and following["dot"])
     return _word_ends(last_word[0].lstrip("*_"), text, last_word.start(), next_word, starts_sentence=starts_sentence)
@@ -102,7 +104,7 @@ def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence
     if last.isdecimal():
         before = text[max(0, at - _LOOK) : at].rstrip(" \t#>*_-(")
         numbers_item = not before or before.endswith("\n")  # "- 12."
-        return len(last) > 3 or not numbers_item  # noqa: PLR2004
+        return len(last) > 3 or not numbers_item  # noqa: PLR2004 - no list has thousands of items
     is_initial = len(last) == 1 and last.isalpha() and not _CJK.match(last)
     if is_initial or key in _EITHER or _DOTTED.fullmatch(last):
         return starts_sentence or not following

@@ -33,7 +33,6 @@ class Cell(NamedTuple):
     value: str
 
 
-
 def numbered_cell(title: str, number: int) -> Cell:
     """Return the first cell of a row that no column names, such as "ballots row 7"."""
     return Cell(_NUMBERED, f"{title} {_NUMBERED} {number}".strip())
@@ -101,4 +100,5 @@ def numbered_columns(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)  # headers repeat
 def _clean_text(text: str) -> str:
+    """Return a text without bars, line breaks and blanks side by side, which would take the row apart."""
     return " ".join(text.replace("|", "/").split())

@@ -150,6 +150,7 @@ def _date_bounds(normal: str) -> tuple[str, str, bool] | None:
 
 
 def _year_text(number: int) -> str:
+    """Return a year as ISO 8601 writes it, with at least four figures."""
     return f"{number:05d}" if number < 0 else f"{number:04d}"
 
 
