@@ -156,11 +156,12 @@ def introduce(resources: Resources, name: str) -> Introduction:
         entities = main_entities(index)
         unread_lines: list[str] = kb.database.notes(BUILD).get(UNREAD_FILES, [])
         left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
-        unread_parts = {key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata}
+        unread_note_of = {document_id: metadata[UNREAD] for document_id, metadata in metadata_of.items()
+                          if UNREAD in metadata}
         pictures = dict[str, int]()
-        for key, note in unread_parts.items():
-            if match := _PICTURES.fullmatch(note):
-                pictures[key] = int(match["number"].replace(",", ""))
+        for document_id, note in unread_note_of.items():
+            if match := _PICTURES.fullmatch(note):  # else the note names other parts, too
+                pictures[document_id] = int(match["number"].replace(",", ""))
         questions = _questions_on_content([*title_of.values()], entities)
         return Introduction(
             kb=name, documents=len(documents), kinds=_count_kinds(metadata_of),
@@ -170,7 +171,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
             tables=tuple(describe_tables(index, metadata_of)), entities=tuple(entities),
             counts_times=len(documents) < _FEW, left_out=left_out, pictures=pictures,
             unread=tuple(line for line in unread_lines if line not in left_out),
-            partly_read={key: note for key, note in unread_parts.items() if key not in pictures},
+            partly_read={key: note for key, note in unread_note_of.items() if key not in pictures},
             chunks_failed=len(kb.documents.failures()),
             examples=(*questions, *counting_questions(index, _EXAMPLES - len(questions))),
             model=estimate_reading(resources, kb))

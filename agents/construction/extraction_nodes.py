@@ -148,7 +148,7 @@ class ExtractionNodes(BuildNodes):
         error = await self._extract_together(work, work.readings)
         if error and len(chunk_ids) == 1:
             errors[chunk_ids[0]] = error
-        elif error:  # perhaps one chunk alone is the cause; the note has a resumed build split the call, too
+        elif error:  # perhaps one chunk alone is the cause, so each is tried; a resumed build splits the call, too
             await self._in_step(work.state, lambda kb: split_call(kb.database, chunk_ids))
             for reading in work.readings:
                 if error := await self._extract_together(work, [reading]):

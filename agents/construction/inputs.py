@@ -295,6 +295,6 @@ def _place_of(source: str) -> str:
 
 
 def _path_in_id(document_id: str, file: Path) -> str:
-    """Return the part of a document's id that is its file's path below the folder; after it may come a record's id."""
+    """Return a document's id up to the file's name, without the record's part; all of it if the name is not in it."""
     start = document_id.find(file.name)
     return document_id if start < 0 else document_id[:start + len(file.name)]

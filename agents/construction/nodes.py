@@ -222,7 +222,7 @@ class ConstructionNodes(BuildNodes):
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
         most_calls = None if in_batches else settings.batch_size
         most_chunks = most_calls
-        # A number of chunks that the settings name is the most; otherwise there are enough for `batch_size` full calls.
+        # Unless the settings say how many chunks a batch has, there are enough for `batch_size` full calls.
         if most_chunks and chunks_share_calls and settings.batch_chunks is None:
             most_chunks *= MOST_CHUNKS
         chunks = kb.documents.chunks(kb.documents.next_batch(most_chunks, before, outdated))
