@@ -67,11 +67,11 @@ class AskedParts:
         return is_before_date or is_relative
 
     def use(self, *mentions: Mention | None) -> None:
-        """Account for mentions."""
+        """Record that some mentions became a part of the query."""
         self._used.update(mention.first for mention in mentions if mention is not None)
 
     def unused(self, *kinds: str) -> list[Mention]:
-        """Return the mentions of some kinds, or of all, that are not accounted for."""
+        """Return the mentions of some kinds, or of all, that are no part of the query yet."""
         return [mention for mention in self.mentions
                 if mention.first not in self._used and (not kinds or mention.kind in kinds)]
 
@@ -98,12 +98,12 @@ class AskedParts:
         return [other for other in self.after(first) if other.first < last.first]
 
     def following(self, mention: Mention, *kinds: str, gap: int = _LONGEST_GAP) -> Mention | None:
-        """Return the next mention that is not skipped, if it is of some kinds and at most `gap` words behind."""
+        """Return the next mention if it is of some kinds, `SKIPPED` ones aside, and at most `gap` words behind."""
         other = _first_telling(self.after(mention), kinds)
         return other if other is not None and other.kind in kinds and other.first - mention.last <= gap else None
 
     def preceding(self, mention: Mention, *kinds: str, gap: int = _LONGEST_GAP) -> Mention | None:
-        """Return the last mention before one that is not skipped, if it is of some kinds and at most `gap` before."""
+        """Return the last mention before one if it is of some kinds, `SKIPPED` ones aside, and at most `gap` before."""
         other = _first_telling(self.before(mention), kinds)
         return other if other is not None and other.kind in kinds and mention.first - other.last <= gap else None
 
@@ -147,7 +147,7 @@ class AskedParts:
 
     def _numbering_columns(self) -> list[ColumnInfo]:
         """Return the columns of numbers that the rows are called by: "number", or "KEP" in a table of KEPs."""
-        # Sales are called by no number in a table of sales, unlike what the first column of records numbers.
+        # Only the first column of records numbers them: a later one, "sales" in a table of sales, is a figure.
         columns = self.table.columns if self.are_documents else self.table.columns[:1]
         return [column for column in columns if column.kind == "number" and (
             keys_of(column.title) in self.reading.heads or is_kind_of("number_word", column.name))]
@@ -157,7 +157,7 @@ class AskedParts:
         heads = [self.column_of(mention) for mention in self.mentions if mention.is_head][:1]
         if self.are_documents:
             titles = [self.columns[name] for name in ("document", "title") if name in self.columns]
-            return [*heads, titles[-1]] if heads else titles
+            return [*heads, titles[-1]] if heads else titles  # with a number or such, the title is enough
         named = [column for column in self.table.columns if column.kind == "text" and column.name != "document"
                  and column.distinct >= _LEAST_DISTINCT * self.table.rows]
         if not (heads or named):
@@ -209,7 +209,7 @@ class AskedParts:
             counts_deeds = self.are_documents and not listed_words("auxiliaries").isdisjoint(behind)
             return not counts or counts_deeds or any(  # "Of those by Ada, how many?"
                 other.kind in {"value", "quoted"} for other in self.before(counts[0]))
-        if noun.kind == "people":
+        if noun.kind == "people":  # "how many people" counts rows that are people
             return any(keys_of(column.title) in lexicon().labels["person"] for column in self.table.columns)
         # Of documents under "Events", none need be an event.
         return self.is_rows(noun) or (noun.kind == "value" and not self.are_documents)

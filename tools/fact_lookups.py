@@ -249,7 +249,7 @@ def _fitting_rows(index: GraphIndex, term: Term, lookup: TripleLookup) -> tuple[
     allowed = index.documents_with([lookup.document]) if lookup.document else None
     fitting = []
     for number in range(min(len(rows.heads), _MOST_TIMED)):
-        holding = holding_at(read_rows(index, rows.select(np.array([number]))), lookup.at)
+        holding = holding_at(read_rows(index, rows.select(np.array([number]))), lookup.at)  # this row, or none
         if holding and (allowed is None or not allowed.isdisjoint(holding[0].documents)):
             fitting.append(number)
     return rows.select(np.array(fitting, np.intp)), max(0, len(rows.heads) - _MOST_TIMED)

@@ -92,7 +92,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     tokens_left = tokens - sum(item_cost(item) for block in (*blocks, *graph_blocks) for item in block.items)
     if "passage_search" in tools:
         share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
-        tokens_left = min(tokens_left, int(tokens * share)) if reasons else tokens_left
+        tokens_left = min(tokens_left, int(tokens * share)) if reasons else tokens_left  # the shares are for a model
         passages = _read_passages(retriever, question, tokens_left, switches, is_read=reasons,
                                   are_tables_read=reasons and "table_query" in tools)
         blocks += [block.model_copy(update={"title": "passages"}) for block in passages]

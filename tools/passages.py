@@ -206,7 +206,7 @@ def _without_far(retriever: Retriever, query: str, ranking: Iterable[tuple[str, 
         if place >= _SURE and weight < _FAR * best_weight and sum(missing.values()) <= most_missing:
             return
         yield chunk, weight
-        if place < _MOST_READ and chunk in retriever.index.chunk_row:
+        if place < _MOST_READ:
             passage = retriever.passage(chunk, weight)
             for term in index_terms(f"{passage.title} {passage.heading} {passage.text}"):
                 missing.pop(term, None)
@@ -250,7 +250,7 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
             continue
         # The metadata is shown with a document's first passage; the beginning of a document contains it itself.
         is_described = ranked.document in described_documents or passage.start == 0
-        passage = passage if is_described else retriever.described(passage)
+        passage = passage if is_described else retriever.with_metadata(passage)
         cost = item_cost(passage)
         if cost > tokens_left and not shown:
             beginning = cut_passage(passage, tokens_left)
@@ -276,7 +276,8 @@ def cut_passage(passage: Passage, tokens: int) -> Passage:
     """
     cut = passage.model_copy(update={"about": ""})
     if estimate_tokens(cut.header) > tokens // 2:
-        cut = cut.model_copy(update={"title": passage.title[:first_tokens(passage.title, tokens // 2)], "heading": ""})
+        short_title = passage.title[:first_tokens(passage.title, tokens // 2)]
+        cut = cut.model_copy(update={"title": short_title, "heading": ""})
     end = first_tokens(passage.text, tokens - estimate_tokens(cut.header))
     fitting_ends = [sentence_end for _, sentence_end in split_sentences(passage.text) if sentence_end <= end]
     return cut.model_copy(update={"text": passage.text[:fitting_ends[-1] if fitting_ends else end]})
@@ -287,7 +288,7 @@ def _with_continuations(retriever: Retriever, ranking: Iterable[tuple[str, float
     chunks, rows = retriever.index.chunks, retriever.index.chunk_row
     for chunk_id, weight in ranking:
         if chunk_id not in rows:
-            continue
+            continue  # a ranking that another system made
         yield retriever.passage(chunk_id, weight)
         row = rows[chunk_id]
         if row + 1 == len(chunks):

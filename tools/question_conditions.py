@@ -60,7 +60,7 @@ class ConditionReader(MeasureReader):
             if not mention.columns:
                 continue  # a quote that is no value
             column = self._value_column(mention)
-            if self._is_of_labels(mention):
+            if self._is_of_labels(mention):  # all rows are "podcast episodes", so this limits nothing
                 self._parts.use(mention)
                 continue
             self._check_kind(mention)
@@ -73,10 +73,10 @@ class ConditionReader(MeasureReader):
                 for column, same in zip(columns, groups, strict=True)]
 
     def _is_of_labels(self, value: Mention) -> bool:
-        """Return True for "podcast episodes" where fields of all are called podcast_file and podcast_duration."""
-        keys, labels = keys_of(value.text), [keys_of(column.name) for column in self._parts.table.columns
-                                             if not column.empty]
-        return sum(label[:len(keys)] == keys for label in labels) > 1
+        """Return True for words that begin the names of several full columns: "podcast" of podcast_file and others."""
+        keys = keys_of(value.text)
+        names = [keys_of(column.name) for column in self._parts.table.columns if not column.empty]
+        return sum(name[:len(keys)] == keys for name in names) > 1
 
     def _check_kind(self, value: Mention) -> None:
         """Raise UnclearError for a value that may be what all rows are called: "podcast episodes in this folder"."""
@@ -94,8 +94,8 @@ class ConditionReader(MeasureReader):
     def _is_alternative(self, last: Mention, mention: Mention, column: str) -> bool:
         """Return True if a value is an alternative to the one before it, False if it is a condition of its own."""
         # Of a list, both may be asked for: "by Ada and Bo together".
-        are_both = self._parts.columns[column].kind == "list" and self._parts.has("together")
-        return self._is_listed(last, mention) and (self._parts.has("or") or not are_both)
+        wants_both = self._parts.columns[column].kind == "list" and self._parts.has("together")
+        return self._is_listed(last, mention) and (self._parts.has("or") or not wants_both)
 
     def _value_column(self, mention: Mention) -> str:
         """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
@@ -116,7 +116,7 @@ class ConditionReader(MeasureReader):
         return only(_alike(fitting)[:1] or fitting, mention).name
 
     def _is_event(self, value: Mention) -> bool:
-        """Return True if a value is said as a deed or by a doer: "rejected by Ada", "did she reject"."""
+        """Return True if a value's word is the verb of someone's deed: "rejected by Ada", "who rejected"."""
         before, behind = self._parts.before(value)[:2], self._parts.directly_behind(value)  # the nearest first
         words = [one.words for one in before]
         if words[:1] == ["into"] or (words[:1] == ["by"] and before[-1].kind == "value"):
@@ -144,7 +144,7 @@ class ConditionReader(MeasureReader):
         return len(before) > 1 and before[0].words in listed_words("genitive") and self._parts.is_rows(before[1])
 
     def _named_beside(self, mention: Mention, listed: Sequence[Mention]) -> set[str]:
-        """Return those columns of a value that are named beside it or other values."""
+        """Return those columns of a value that are named beside some values: itself, or those listed with it."""
         beside = list[Mention]()
         for value in listed:
             before, after = self._beside(value, value)
@@ -187,7 +187,7 @@ class ConditionReader(MeasureReader):
         return f"({' OR '.join(filter(None, senses))})"
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
-        """Return the values of any of some mentions; neighbouring words of one value must all be in it."""
+        """Return the values of some mentions; neighbours that may be words of one value mean values with all of them."""
         joined = [set(mentions[0].values[name])]
         for last, mention in pairwise(mentions):
             fitting = set(mention.values[name])

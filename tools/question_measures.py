@@ -204,7 +204,7 @@ class MeasureReader:
         def compare(first_day: str, last_day: str) -> str:
             return " OR ".join(_DATE_SQL[word].format(first_day, last_day, *bound) for bound in bounds)
 
-        # "May" lies between two days. What is certain compares the nearer of them, what is possible the other one.
+        # "May" may be each day from a first to a last: the condition holds for all of these, its other sense for one.
         first_day, last_day = quoted(column.name), quoted(column.last or column.name)
         condition = self._condition(column, compare(first_day, last_day), text, first, link, second, sign,
                                     values=(low,) if second is None else (low, high),

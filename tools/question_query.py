@@ -91,7 +91,7 @@ class QuestionQuery(QuestionTarget):
         order, number = DEGREES[degree.kind], next(iter(self._parts.unused("number")), None)
         self._parts.use(number)
         if number is not None and not (number.name.isdecimal() and 1 < int(number.name) <= _MOST_RANKED):
-            raise UnclearError(number)
+            raise UnclearError(number)  # rather a year, or with a unit
         limit = int(number.name) if number is not None else 1  # how many of the first are asked for
         if (longest := self._longest_list(degree)) is not None:
             shown = self._identifiers or self._parts.naming_columns()
@@ -137,10 +137,10 @@ class QuestionQuery(QuestionTarget):
     def _ranked_group(self, degree: Mention) -> Expression | None:
         """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
         numbers = [mention for mention in self._columns() if self._parts.may_be(mention, "number")]
-        # "the top three regions by number of sales"
+        # "the top three regions by number of sales"; a degree with a name ("heaviest") ranks by that measure.
         is_by_count = not degree.name and bool(self._parts.unused("count"))
-        is_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
-        if degree.kind in {"latest", "earliest"} or not (is_count or self._parts.unused(*AGGREGATES)):
+        ranks_by_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
+        if degree.kind in {"latest", "earliest"} or not (ranks_by_count or self._parts.unused(*AGGREGATES)):
             return None
         groups = [mention for mention in self._columns() if mention not in numbers]
         verbs = self._maker_verbs(*groups)
@@ -153,15 +153,15 @@ class QuestionQuery(QuestionTarget):
             if self._parts.unused("who") and not self._parts.may_be(groups[0], "person"):
                 raise UnclearError(degree)  # "Who edited the most?" is not asked of the day of the last edit
             return self._grouping(groups[0])
-        if groups or periods or (is_count and not self._parts.unused("who")):
+        if groups or periods or (ranks_by_count and not self._parts.unused("who")):
             raise UnclearError(degree)  # several groups, or none that is counted
-        if not is_count:
+        if not ranks_by_count:
             return None
         column = only(self._parts.columns_of("author"), degree)  # "who wrote the most"
         return Expression(members_of(column), column.title)
 
     def _extreme(self, degree: Mention, limit: int) -> Plan:
-        """Return a query for the highest or latest value, or for the rows that have it."""
+        """Return a query for the rows with the highest or latest value, or for this alone if no row is asked for."""
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
         self._parts.check_comparable(column)
         word = EXTREMES[order].of_dates if column.kind == "date" else EXTREMES[order].of_numbers

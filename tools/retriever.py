@@ -65,7 +65,7 @@ class Retriever:
         self._weigh_chunks = lru_cache(most_weighed)(partial(_weigh_chunks, self.index, self.steps))
         self._vectors: LRUCache[str, Vectors] = LRUCache(_CACHED_TEXTS)
         self._lock = threading.RLock()
-        self._labelled: LabelledTerms | None = None
+        self._last_terms: LabelledTerms | None = None
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
                       documents: Collection[str] | None = None, reranks: bool = True) -> list[tuple[str, float]]:
@@ -79,8 +79,8 @@ class Retriever:
             scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
         reranker = self.models.reranker() if reranks else None
         if reranker is None:
-            return self.ranking(scores, limit)
-        ranking = self.ranking(scores, max(limit, self.models.reordered))
+            return self._best_chunks(scores, limit)
+        ranking = self._best_chunks(scores, max(limit, self.models.reordered))
         passages = [self.passage(*ranked) for ranked in ranking[:self.models.reordered]]
         texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
         with charge_calls(account=self.account):
@@ -99,9 +99,9 @@ class Retriever:
     def labelled_terms(self, schema: GraphSchema) -> LabelledTerms:
         """Return the graph's relations and attributes by what a schema calls them; the last schema's are cached."""
         with self._lock:
-            if self._labelled is None or self._labelled.schema is not schema:
-                self._labelled = LabelledTerms(self.index, schema)
-            return self._labelled
+            if self._last_terms is None or self._last_terms.schema is not schema:
+                self._last_terms = LabelledTerms(self.index, schema)
+            return self._last_terms
 
     def term_cosines(self, question: Vectors) -> dict[str, float]:
         """Return the cosine of a question's unit vector, shape (d,), to the name of each relation and attribute."""
@@ -117,7 +117,7 @@ class Retriever:
         stored |= zip(missing, self.embed([name.replace("_", " ") for name in missing]), strict=True)
         return names, np.array([stored[name] for name in names], np.float32)
 
-    def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
+    def _best_chunks(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
         """Return the best chunks as (id, weight), best first; chunks without weight are left out."""
         order = best_rows(scores, min(limit, int(np.count_nonzero(scores > 0))))
         return [(self.index.chunk_row.at(row), float(scores[row])) for row in order.tolist()]
@@ -128,7 +128,7 @@ class Retriever:
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
                        heading=chunk.heading, start=chunk.start, score=score, said_on=chunk.said_on)
 
-    def described(self, passage: Passage) -> Passage:
+    def with_metadata(self, passage: Passage) -> Passage:
         """Return a passage with its document's metadata, cut if that is long."""
         about = self._metadata_line(passage.document)
         return passage.model_copy(update={"about": about}) if about else passage

@@ -78,13 +78,13 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     telling = {*words} if alone else _telling_tables(tables, words, asked, votes)
     described = dict[str, Passage]()
     for table in _to_describe([table for table in ranked if table.name in telling], scores, asked):
-        most = tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE)
-        line = _fitting_line(table, asked, most)
+        most_tokens = tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE)
+        line = _fitting_line(table, asked, most_tokens)
         described[table.name] = _item(retriever.index, table, line)
         tokens -= estimate_tokens(line)
     others = [table for table in ranked if table.name not in described]
-    note = _others_line(others, most_named=_MOST_OTHERS if described else 1,
-                        with_columns=_MOST_DESCRIBED if alone else 0)
+    most_named, with_columns = _MOST_OTHERS if described else 1, _MOST_DESCRIBED if alone else 0
+    note = _others_line(others, most_named=most_named, with_columns=with_columns)
     return [Block(title=TABLES, items=tuple(described.values()), note=note)]
 
 

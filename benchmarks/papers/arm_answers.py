@@ -320,7 +320,7 @@ class ArmAsker:
             return _NO_ANSWER, ranking[:_RANKED]
         chunk_ids = ranking[:self._passages]
         retriever = self._snapshot.retriever
-        items = [retriever.described(retriever.passage(key, 1 / rank)) for rank, key in enumerate(chunk_ids, 1)]
+        items = [retriever.with_metadata(retriever.passage(key, 1 / rank)) for rank, key in enumerate(chunk_ids, 1)]
         # An answer from the model's own knowledge cites nothing, so mode reject would always decline it.
         mode: Mode = "open" if arm.method == "zero-shot" else self._mode
         rounds = (Round(blocks=(Block(title="passages", items=tuple(items)),)),) if items else ()
