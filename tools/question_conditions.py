@@ -187,7 +187,7 @@ class ConditionReader(MeasureReader):
         return f"({' OR '.join(filter(None, senses))})"
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
-        """Return the values of some mentions; neighbours that may be words of one value mean values with all of them."""
+        """Return the values of some mentions; neighbours that may be words of one value mean values that have all."""
         joined = [set(mentions[0].values[name])]
         for last, mention in pairwise(mentions):
             fitting = set(mention.values[name])

@@ -89,7 +89,7 @@ class QuestionTarget:
         return where(self.conditions)
 
     def _computed(self, value: Expression, group: Expression | None = None, rest: str = " ORDER BY 1") -> Plan:
-        """Return a query for a value of all rows, or of each group of them; `rest` stands behind GROUP BY."""
+        """Return a query for a value of all rows, or of each group of them, with `rest` behind its GROUP BY."""
         if group is None:
             return Plan(self._select(f"{value.sql} AS {quoted(value.words)}"), f"{value.words}{self._where()}")
         members, name = unnested(group.sql)
@@ -136,7 +136,7 @@ class QuestionTarget:
         """Return the column of numbers that the question names or measures, and use its mentions; None without one."""
         measure = next(iter(self._parts.unused("measure")), None)
         unit = next(iter(self._parts.unused("unit")), None)
-        # The number by which a document is called is no measure of it.
+        # What rows are called is a number of theirs only in records, and if a column has exactly this name.
         may_be_head = not (measure or unit or self._columns() or self._parts.are_documents)
         mentions = [mention for mention in self._columns(heads=may_be_head) if self._parts.may_be(mention, "number")
                     and (not mention.is_head or mention.words.replace(" ", "_") in mention.columns)]
@@ -163,11 +163,11 @@ class QuestionTarget:
             raise UnclearError(column.name)
 
     def _dates(self) -> list[ColumnInfo]:
-        """Return the columns of dates that the question names, or else all."""
+        """Return the columns of dates that the question names, and use these names; else those that it may mean."""
         named = [mention for mention in self._columns() if self._parts.may_be(mention, "date")]
         # "the year in which most were rejected" is of no date that documents have.
-        says_when = self._parts.has("when", "day") or (self._parts.has(*PERIODS) and any(
-            one.values and self._parts.columns[one.column].kind != "date" for one in self.conditions))
+        limits_values = any(one.values and self._parts.columns[one.column].kind != "date" for one in self.conditions)
+        says_when = self._parts.has("when", "day") or (self._parts.has(*PERIODS) and limits_values)
         if not named and self._parts.are_documents and says_when and not self._parts.has("made"):
             raise UnclearError(self._table.name)
         self._parts.use(*named)
@@ -207,9 +207,9 @@ class QuestionTarget:
         limited = {one.column: self._parts.columns[one.column] for one in self.conditions
                    if self._parts.columns[one.column].kind == "date"}
         column = only([*limited.values()] or self._dates(), period)
-        first, last = (PERIODS[period].format(quoted(name)) for name in (column.name, column.last or column.name))
-        # A date that may be in two periods says too little.
-        sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"
+        period_of = PERIODS[period].format
+        first, last = period_of(quoted(column.name)), period_of(quoted(column.last or column.name))
+        sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"  # of two, none is certain
         return Expression(sql, f"{period} of {column.title}")
 
     def _row_count(self) -> Expression:

@@ -57,14 +57,14 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
                   values: Iterable[FoundValue]) -> Reading | None:
     """Read a question in a table, which is called by some titles and has some values that its words may mean.
 
-    None if a word cannot be read, as no query comes of it: few tables have to do with a question.
+    None if a word means nothing there, as no query comes of it: few tables have to do with a question.
     """
     words = words_of(question)
     heads, others = _title_index((*titles, *_naming_labels(table, tuple(titles))))
     columns = {column.name: column for column in _askable(table)}
-    known = [value for value in values if value.column in columns]
+    askable_values = [value for value in values if value.column in columns]
     candidates = [*_read_in_any_table(question), *_labels(words, table), *_titles(words, heads, others),
-                  *ValueReader(words, columns, known, heads, table.rows).read()]
+                  *ValueReader(words, columns, askable_values, heads, table.rows).read()]
     mentions = _join_labels(_choose(candidates), heads, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
     if not all(_is_glossed(question, words, at, mentions) for at in unread):
@@ -214,7 +214,7 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[Candidate]:
     for first, last, keys in runs_of(words):
         if keys in whole:
             also = tuple(name for name in parts.get(keys, ()) if name not in whole[keys])
-            if also and last == first + 1 and words[first].folded.endswith("ed"):  # of publisher or of publish_year
+            if also and last == first + 1 and words[first].folded.endswith("ed"):  # "published": of publisher or year
                 yield "column_word", Mention(first, last, "column", columns=(*whole[keys], *also))
                 continue
             # The field of few documents is only meant if the words have no other sense.
