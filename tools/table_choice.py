@@ -178,13 +178,13 @@ def _scores(retriever: Retriever, tables: Sequence[TableInfo], words: Mapping[st
     """Return how likely a question means each table, by its words, the vector of its names, and its votes."""
     all_words = {name: own.title | own.columns | own.values for name, own in words.items()}
     tables_with = Counter(word for own in all_words.values() for word in own)
-    # Of the question's words, rare ones and those of a table's name count more.
+    # Of the question's words, rare ones count more, and those of a table's title twice.
     weights = {word: 1 / tables_with[word] for word in _stems(question) if word in tables_with}
     total = sum(weights.values()) or 1.0
     scores = dict(votes)
     for name, own in all_words.items():
         shared = sorted(own & weights.keys())
-        scores[name] += sum(weights[word] * (1 + (word in words[name].title)) for word in shared) / total
+        scores[name] += sum(weights[word] * (2 if word in words[name].title else 1) for word in shared) / total
     query = retriever.compare(question[:LONGEST])
     largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
     names = [f"{table.title}: {', '.join(column.title for column in table.columns if column.name != 'document')}"
@@ -232,15 +232,16 @@ def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
 def _fitting_line(table: TableInfo, asked: Collection[str], tokens: int) -> str:
     """Return a table's description in the fullest form that fits, or with the columns asked for and more that fit."""
     is_named_so = table.title.casefold() in {table.name, table.name.replace("_", " ")}
-    named = f"{table.name}{'' if is_named_so else f' “{_short(table.title)}”'} ({table.rows} rows)"
+    title = "" if is_named_so else f" “{_short(table.title)}”"
+    beginning = f"{table.name}{title} ({table.rows} rows)"
     for most_values in _VALUES:
-        line = f"{named}: {'; '.join(_column_texts(table, table.columns, asked, *most_values))}"
+        line = f"{beginning}: {'; '.join(_column_texts(table, table.columns, asked, *most_values))}"
         if estimate_tokens(line) <= tokens:
             return line
     asked_first = sorted(table.columns, key=lambda column: not _is_asked(column, asked))
     columns = _column_texts(table, asked_first, asked, *_VALUES[-2])  # only the columns asked for have values
     for left in range(1, len(columns)):  # one column stays, whatever it takes
-        line = f"{named}: {'; '.join([*columns[:-left], f'… {left} more columns'])}"
+        line = f"{beginning}: {'; '.join([*columns[:-left], f'… {left} more columns'])}"
         if estimate_tokens(line) <= tokens:
             break
     return line

@@ -86,10 +86,10 @@ def block_of(engine: SqlEngine, result: SqlResult, tokens: int, notes: Sequence[
 
 def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[Citation, ...]:
     """Return records of a row of a result, or the first that its query looked at: a count of none rests on them."""
-    own = query_of_row(result.sql, result.rows[number]) if result.citations and number < _MOST_TRACED else None
-    if own:
+    is_traced = bool(result.citations) and number < _MOST_TRACED
+    if is_traced and (sql_of_row := query_of_row(result.sql, result.rows[number])):
         with suppress(SqlError):  # then the row cites the first records of the result
-            return engine.run(own, most_rows=1).citations
+            return engine.run(sql_of_row, most_rows=1).citations
     if result.citations:
         return ()
     tree = parse_query(result.sql)
@@ -104,9 +104,10 @@ def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[Ta
     if (tree := parse_query(result.sql)) is None:
         return result, []
     compared = list(_compared_texts(tree, tables))
+    distinct_texts = list(dict.fromkeys((table, column, node.this) for table, column, node in compared))
     notes = list[str]()
     is_changed = False
-    for table, column, text in list(dict.fromkeys((*owner, node.this) for *owner, node in compared))[:_MOST_CHECKED]:
+    for table, column, text in distinct_texts[:_MOST_CHECKED]:
         name, wanted = quoted(column.name), literal(text)
         found = engine.run(f"SELECT {name}, count(*) AS number FROM {quoted(table.name)} "  # noqa: S608
                            f"WHERE contains(lower({name}), lower({wanted})) OR {name} = {wanted} "

@@ -18,6 +18,16 @@ from ...schemas.retrieval import EVERYTHING, Switches
 
 Cosines = NDArray[np.float32]
 Rows = NDArray[np.intp]
+Scores = NDArray[np.float32]
+
+_LEXICAL_SHARE = 0.6  # how much words count where vectors, which count 1, can be trusted wholly
+_DOCUMENT_SHARE = 0.25
+"""How much the words of a chunk's whole document count beside its own: a passage rarely repeats what its document is
+about, and a long document has words of every question somewhere."""
+_COMMUNITY_SHARE, _COMMUNITIES = 0.5, 20  # how much communities count, and how many of them, the nearest, do
+SHARPNESS = 3
+"""Facts and communities count by this power of their cosine: where none is near to the question, the graph does not
+hold what is asked, and without the power the nearest one would raise hundreds of chunks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,18 +61,6 @@ def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
         # All scores that reach the limit-th highest are sorted, so that of equal scores the first ones are chosen.
         rows = np.flatnonzero(scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit])
     return rows[np.argsort(-scores[rows], kind="stable")[:limit]]
-
-
-Scores = NDArray[np.float32]
-
-_LEXICAL_SHARE = 0.6  # how much words count where vectors, which count 1, can be trusted wholly
-_DOCUMENT_SHARE = 0.25
-"""How much the words of a chunk's whole document count beside its own: a passage rarely repeats what its document is
-about, and a long document has words of every question somewhere."""
-_COMMUNITY_SHARE, _COMMUNITIES = 0.5, 20  # how much communities count, and how many of them, the nearest, do
-SHARPNESS = 3
-"""Facts and communities count by this power of their cosine: where none is near to the question, the graph does not
-hold what is asked, and without the power the nearest one would raise hundreds of chunks."""
 
 
 def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switches = EVERYTHING) -> Scores:
