@@ -101,8 +101,7 @@ class Versions:
     def _describe(self, document: str) -> str:
         """Return a document's title, with its id if others have the same title, else with its year if it lacks one."""
         title, since = self._summaries[document].title, self._since(document)
-        has_same_title = sum(other.title == title for other in self._summaries.values()) > 1
-        if has_same_title:
+        if sum(other.title == title for other in self._summaries.values()) > 1:  # others have this title, too
             return f"{title or document} ({document})"
         title = title or document
         return f"{title} of {since[:4]}" if since and not YEAR.search(title) else title
@@ -167,7 +166,7 @@ class Versions:
         best *= share
         newer_of = dict[str, set[str]]()  # the documents that each one has to be behind
         for family in self._families:
-            newer_of |= dict.fromkeys(family & outdated, family - outdated)
+            newer_of |= dict.fromkeys(family & outdated, family - outdated)  # each outdated one behind all current ones
         newer_of |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
         for older, newer in sorted(newer_of.items()):
             limit = max((best[row[one]] for one in newer if one in row), default=0) * np.float32(_BEHIND)
@@ -186,6 +185,7 @@ class Versions:
         for rank in sorted({*ranks.tolist()}, reverse=True):
             of_rank = ranks == rank
             highest = np.max(best, where=of_rank & is_current, initial=0)
+            # The rank would come first, and not by so much that the more trusted ones are about something else.
             if COMPETES * highest <= ahead < highest:
                 share[of_rank] = ahead * np.float32(_BEHIND) / highest
             else:

@@ -254,8 +254,8 @@ class GraphIndex(KnowledgeGraph):
         """Return the ids of the documents that have one of these ids or titles, or else contain it in theirs."""
         by_name, matching = self.documents_by_name, set[str]()
         for part in map(normalise, filter(str.strip, parts)):
-            containing = [part] if part in by_name else [name for name in by_name if part in name]
-            matching.update(*map(by_name.__getitem__, containing))
+            matching_names = [part] if part in by_name else [name for name in by_name if part in name]
+            matching.update(*map(by_name.__getitem__, matching_names))
         return frozenset(matching)
 
     def documents_called(self, name: str) -> frozenset[str]:

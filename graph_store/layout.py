@@ -113,10 +113,10 @@ class Layout:
             yield
 
     def is_taken(self) -> bool:
-        """Return True if the name is in use: by a ledger, or if it is not in PostgreSQL by a folder with any file."""
+        """Return True if the name is in use: by a ledger, or, without PostgreSQL, by a folder with more than locks."""
         if self.database is None:
             return self.root.exists() and any(entry.suffix != ".lock" for entry in self.root.iterdir())
-        return self.exists() or self.ledger_file.exists()
+        return self.exists() or self.ledger_file.exists()  # a ledger that was made without PostgreSQL
 
     def exists(self) -> bool:
         """Return True if the knowledge base exists."""

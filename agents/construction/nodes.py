@@ -249,7 +249,7 @@ class ConstructionNodes(BuildNodes):
             is_last = not kb.documents.next_batch(1, after=state["batch"], reread=self._outdated(kb, state))
             support = support_in(kb, self._resources.settings)
             if is_last or policy == "review" or self._is_decided_now(kb, state):
-                kb.schema_control.note(kb.documents.in_service(state["batch"]))
+                kb.schema_control.record_asks(kb.documents.in_service(state["batch"]))
                 writer = self._resources.schema_writer(state["knowledge_base"])
                 # A build from recorded triples asks no model.
                 if writer and policy != "off" and not state.get("recorded") and not stopped:

@@ -186,7 +186,6 @@ class _Bounding:
         relation = self._bounds.find("relation", item.relation)
         if relation and relation.backward:  # the label states the relation from tail to head
             head, tail = tail, head
-        # What a rejection would ask the schema for.
         ask = Ask(kind="relation", label=label_key(relation.name if relation else item.relation), text=text,
                   subject_type=self._type_or_label(head), object_type=self._type_or_label(tail),
                   confidence=item.confidence,

@@ -47,7 +47,6 @@ class NamedEntities:
         spellings: dict[str, set[str]] = {}
         for name in names:
             spellings.setdefault(canonical_name(name), set()).add(name)
-        # The dictionary keeps the last type of a name, which is the most confident one.
         most_confident_last = sorted(extraction.entities, key=lambda entity: (entity.confidence, entity.type))
         types = {canonical_name(entity.name): entity.type for entity in most_confident_last}
         for key in filter(None, sorted(spellings)):
@@ -114,8 +113,7 @@ def is_declared(label: str, text: str, lines: Sequence[Line], start: int) -> boo
     author_labels = [field["name"]] if field else []
     line = next((line for line in lines if line.start >= start), None)
     if line is not None:
-        # Of the headings above the line, only the nearest can be the label of what it says.
-        author_labels += [*line.above[-1:], line.caption]
+        author_labels += [*line.above[-1:], line.caption]  # the nearest heading can be the label of what a line says
     return label in map(label_key, filter(None, author_labels))
 
 

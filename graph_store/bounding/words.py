@@ -45,8 +45,7 @@ _CJK_CHARACTER = re.compile(f"[{CJK}]")
 
 def words(text: str) -> list[str]:
     """Return the words of a text, folded: runs of letters and digits, and single CJK characters."""
-    folded = text.lower() if text.isascii() else fold_text(text)[0]  # the same for ASCII, and faster
-    return WORD.findall(folded)
+    return WORD.findall(text.lower() if text.isascii() else fold_text(text)[0])  # for ASCII the same, and faster
 
 
 def word_places(text: str) -> list[tuple[str, int, int]]:
@@ -100,7 +99,7 @@ class JoinedWords:
 
 
 def _prepare_joining(tokens: Iterable[str]) -> list[str]:
-    """Return words prepared for joining: "|" separates two adjacent numbers, and "3,000" loses its comma."""
+    """Return words prepared for joining: "|" separates two adjacent numbers, and "3,000" becomes "3000"."""
     parts: list[str] = []
     for word in tokens:
         part = word.replace(",", "") if _THOUSANDS.fullmatch(word) else word

@@ -54,7 +54,7 @@ class SchemaControl:
         """Store the policy."""
         self._db.note("settings", schema_policy=policy)
 
-    def note(self, chunk_ids: Sequence[str]) -> None:
+    def record_asks(self, chunk_ids: Sequence[str]) -> None:
         """Record the elements that the extractions of chunks ask the base schema to add (see `Ask`)."""
         self.asks.replace([(chunk, base) for chunk, _, base in self.bound_again(chunk_ids)])
 
@@ -172,6 +172,7 @@ class SchemaControl:
         decisions = chain.from_iterable(version.decisions for version in self._history.versions()) if grown else ()
         strength = {(evidence.kind, evidence.name): (evidence.documents, evidence.occurrences)
                     for decided in decisions if (evidence := decided.evidence)}
+        # An element without a decision is the weakest.
         weakest_first = sorted((strength.get((kind, label_key(name)), (0, 0)), kind, name) for kind, name in grown)
         for _, kind, name in weakest_first:
             if estimate_tokens(schema_block(schema, "en")) <= LETTERED_TOKENS:

@@ -73,8 +73,7 @@ def element_of(candidate: Candidate, schema: GraphSchema) -> SchemaElement:
 
     Types that the schema lacks are dropped; without any, those of the widened element, or any type.
     """
-    # Schemas write "BoardMember", but "member_of".
-    is_type = candidate.kind == "entity_type"
+    is_type = candidate.kind == "entity_type"  # schemas write "BoardMember", but "member_of"
     name_in_style = candidate.name.title().replace(" ", "") if is_type else candidate.name.replace(" ", "_")
     name = candidate.widens or name_in_style
     # A candidate that is only stated from tail to head is named by such a label, which is then no forward alias.

@@ -134,8 +134,7 @@ def carry_out_decisions(base: GraphSchema, schema: GraphSchema, grounds: Grounds
     rejections = [d for d in decisions if d.verdict == "reject"]
     on_types = [d for d in decisions if d.verdict != "reject" and d.kind == "entity_type"]
     on_others = [d for d in decisions if d.verdict != "reject" and d.kind != "entity_type"]
-    for step in filter(None, (on_types, on_others, rejections)):
-        # Each step changes the schema, and with it the candidates.
+    for step in filter(None, (on_types, on_others, rejections)):  # each changes which candidates are left
         labels = {(d.kind, label_key(d.name)) for d in step}
         named = [c for c in find_waiting(outcome.schema, grounds, support)
                  if any((c.kind, label_key(name)) in labels for name in c.names())]

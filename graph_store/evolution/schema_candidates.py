@@ -56,6 +56,7 @@ def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, support: 
     for (kind, _), asks in groups.items():
         elements = (find_element(known, kind, count.label) for count in asks)
         widens = next((element.name for element in elements if element), "")
+        # A table whose rows show the pair counts as one document for each row.
         supported = [pair for pair, rows in _rows_by_pair(asks).items() if sum(rows.values()) >= support]
         group = [count for count in asks if _types_of(count) in supported] if only_supported else asks
         is_slip = only_supported and widens and sum(count.occurrences for count in group) < _FEWEST_TO_WIDEN
@@ -157,6 +158,7 @@ def _shared_labels(counts: Sequence[AskCount], same: Mapping[Label, SameAs], kno
             for other in sorted(linked[node].keys() - is_opposite.keys()):
                 is_opposite[other] = is_opposite[node] != linked[node][other]
                 queue.append(other)
+        # The label of a known element, else the most frequent one, else that with the fewest words.
         best = min(is_opposite, key=lambda node: (node not in element_key, -support[node], len(stems(node[1])), node))
         shared |= {node: (element_key.get(best, best[1]), opposite != is_opposite[best])
                    for node, opposite in is_opposite.items()}

@@ -133,6 +133,7 @@ class Groups:
         reached = {canonical}
         strongest_first = sorted(pairs, key=lambda pair: (-self._ties[pair].score, pair))
         while len(reached) < len(members):
+            # Groups grow by their ties, so one always leads to a member that is not reached yet.
             pair = next(pair for pair in strongest_first if len(reached.intersection(pair)) == 1)
             alias, partner = (pair[1], pair[0]) if pair[0] in reached else pair
             tie = self._ties[pair]
@@ -207,8 +208,7 @@ def _find_tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -> 
     if stating:
         # "..., 6 September 1966, also known as ...": a date has no other name.
         is_date = any(around.folded_name(entity).date for entity in pair)
-        are_contradicted = is_date or around.have_different_dates(*pair)
-        return None if are_contradicted else _stated_tie(around, pair, stating)
+        return None if is_date or around.have_different_dates(*pair) else _stated_tie(around, pair, stating)
     if (match := around.name_match(*pair)) is None:
         return None
     loose = match.loose or have_same_type is None
@@ -236,9 +236,9 @@ def _stated_tie(around: Surroundings, pair: Pair, stating: Sequence[NameLink]) -
 def _weigh_short_name(around: Surroundings, pair: Pair, match: NameMatch) -> Iterator[float]:
     """Yield the weight of each piece of evidence that the shorter of two names is the longer one in short."""
     short, long = _shorter_first(around, pair)
-    is_form = match.rule == "title" or (match.rule == "person" and match.prior < ASK_FROM)  # "Sir Henry Lee", "H. Lee"
+    is_short_form = match.rule == "title" or (match.rule == "person" and match.prior < ASK_FROM)  # "Sir Lee", "H. Lee"
     occurs_only_beside_long = around.support(short) <= around.support(long)
-    if occurs_only_beside_long or (is_form and around.share_documents(short, long)):
+    if occurs_only_beside_long or (is_short_form and around.share_documents(short, long)):
         yield _SUGGESTED
     added_place = fold(around.names[long].rpartition(",")[2]).key
     if match.rule == "place" and added_place in around.neighbours(short):  # a fact ties Austin to Texas

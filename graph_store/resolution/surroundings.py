@@ -187,12 +187,11 @@ class Surroundings:
                 places_by_address[value.casefold()][entity] = places
         for places_of in places_by_address.values():
             documents = [self.documents(place.chunk for place in places) for places in places_of.values()]
-            is_shared_in_document = sum(map(len, documents)) != len(frozenset().union(*documents))
-            if is_shared_in_document:
-                continue
+            if sum(map(len, documents)) != len(frozenset().union(*documents)):
+                continue  # some document gives the address for two
             for first, second in combinations(sorted(places_of), 2):
                 if self.have_compatible_types(first, second) and not self.have_different_dates(first, second):
-                    yield (first, second), min(places_of[first], places_of[second], key=len)
+                    yield (first, second), min(places_of[first], places_of[second], key=len)  # the shorter evidence
 
     @cached_property
     def _key_holders(self) -> dict[str, list[_StatedName]]:

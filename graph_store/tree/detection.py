@@ -243,7 +243,7 @@ def detect_hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[
         labels = detect_communities(data, settings_above)  # the next level's communities, of the last level's
         if int(labels.max()) + 1 == count:
             break  # nothing was grouped
-        levels.append(renumber(labels[levels[-1]]))
+        levels.append(renumber(labels[levels[-1]]))  # each entity is where its community of the last level is
     return levels
 
 
