@@ -286,21 +286,21 @@ class _Bounding:
             self._repairs.add(("dropped_time", text))
         return source_time
 
-    def _type(self, end: NamedEntity) -> str:
-        return self._types[end.key].name
+    def _type(self, entity: NamedEntity) -> str:
+        return self._types[entity.key].name
 
-    def _type_or_label(self, end: NamedEntity) -> str:
+    def _type_or_label(self, entity: NamedEntity) -> str:
         """Return an entity's type; else the label of its unknown type, the type of last resort, or ""."""
-        if end.key in self._types:
-            return self._type(end)
-        return self._unknown_types.get(end.key, self._bounds.last_resort or "")
+        if entity.key in self._types:
+            return self._type(entity)
+        return self._unknown_types.get(entity.key, self._bounds.last_resort or "")
 
     def _fits(self, head: NamedEntity, relation: str, tail: NamedEntity) -> bool:
         return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
-    def _have_types_or_reject(self, text: str, *ends: NamedEntity) -> bool:
+    def _have_types_or_reject(self, text: str, *entities: NamedEntity) -> bool:
         """Return True if all entities of an item have a type of the schema; otherwise reject it."""
-        untyped = [end.key for end in ends if end.key not in self._types]
+        untyped = [entity.key for entity in entities if entity.key not in self._types]
         unknown_labels = [self._unknown_types[key] for key in untyped if key in self._unknown_types]
         if unknown_labels:
             self._reject("unknown_entity_type", text, label=unknown_labels[0])
@@ -308,11 +308,11 @@ class _Bounding:
             self._reject("undeclared_entity", text)
         return not untyped
 
-    def _admit_entities(self, *ends: NamedEntity) -> None:
+    def _admit_entities(self, *entities: NamedEntity) -> None:
         """Admit the entities of a fact that was admitted."""
-        for end in ends:
-            self._admitted_keys.add(end.key)
-            self._count_type_repair(end.key)
+        for entity in entities:
+            self._admitted_keys.add(entity.key)
+            self._count_type_repair(entity.key)
 
     def _count_type_repair(self, key: str) -> None:
         """Count the repair that gave an entity its type, if there was one."""
@@ -320,16 +320,14 @@ class _Bounding:
         if repair:
             self._repairs.add((repair, key))
 
-    # What is not admitted.
-
     def _reject(self, reason: Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
                 confidence: float = 1.0) -> None:
         self._rejections.add(Rejection(reason=reason, label=label, text=text, subject_type=subject,
                                        object_type=target, confidence=confidence))
 
-    def _reject_unknown_label(self, ask: Ask, *ends: NamedEntity) -> None:
+    def _reject_unknown_label(self, ask: Ask, *entities: NamedEntity) -> None:
         """Reject an item because the schema lacks its label; ask for the label, unless an entity has no type at all."""
-        are_declared = all(end.key in self._types or end.key in self._unknown_types for end in ends)
+        are_declared = all(entity.key in self._types or entity.key in self._unknown_types for entity in entities)
         # With a type of last resort, the entities could have that type.
         if not are_declared and self._bounds.last_resort is None:
             self._reject("undeclared_entity", ask.text)

@@ -358,6 +358,7 @@ class SourceText:
                 and (not has_digits or self._has_words(part)))
 
     def _has_words(self, value: str) -> bool:
+        """Return True if the text has a value's words one after the other, or a title has them, in any form."""
         return self.find(value) is not None or self._ground_in_any_form(value) is not None
 
     def _ground_when(self, when: str) -> str:

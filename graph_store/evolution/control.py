@@ -260,5 +260,6 @@ class SchemaControl:
 
 
 def _list_removals(before: GraphSchema, after: GraphSchema, why: str) -> list[Decided]:
+    """Return rejections of the elements that only the earlier schema has, to record why they went."""
     return [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why=why))
             for kind, element in only_in(before, after)]

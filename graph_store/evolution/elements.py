@@ -174,6 +174,7 @@ def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None
 
 
 def _require_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
+    """Return the element with a name or alias, or raise DecisionError."""
     element = find_element(schema, kind, name)
     if element is None:
         raise DecisionError(f"there is no {KIND_NAMES[kind]} {name!r}; there are: "

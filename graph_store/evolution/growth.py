@@ -92,7 +92,7 @@ def find_waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Ca
 
 def find_unmet(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
     """Return the asks that a schema does not meet, with the schema's names for their types; "" for an unknown type."""
-    def is_met(count: AskCount) -> bool:
+    def is_met(count: AskCount) -> bool:  # for a label that the schema has
         element = find_element(schema, count.kind, count.label)
         if isinstance(element, RelationType):
             types = (count.subject_type, count.object_type)

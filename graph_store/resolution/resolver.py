@@ -60,6 +60,7 @@ class Resolver:
         self._replace_aliases(aliases, state)
 
     def _replace_aliases(self, aliases: dict[str, AliasRow], state: str) -> None:
+        """Store the aliases with the state they show, and apply them to the graph in memory."""
         self._table.replace(aliases, state)
         self._graph.refresh()
 

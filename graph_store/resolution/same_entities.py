@@ -67,6 +67,7 @@ class Groups:
                 self._try_join(pair)
 
     def _members(self, entity: str) -> list[str]:
+        """Return the members of an entity's group, or the entity alone."""
         return self._group.get(entity, [entity])
 
     def _try_join(self, pair: Pair) -> None:

@@ -104,8 +104,6 @@ class Surroundings:
             entities.setdefault(name, []).append(entity)
         return entities
 
-    # Types.
-
     def type(self, entity: str) -> str:
         """Return an entity's type."""
         return self._graph.type(entity)
@@ -139,8 +137,6 @@ class Surroundings:
 
         return all(any(map(has_label, self._schema.ancestors(self.type(entity)))) for entity in entities)
 
-    # Facts.
-
     def neighbours(self, entity: str) -> frozenset[str]:
         """Return the folded names of an entity's neighbours, and its attributes with their values."""
         attributes = {f"{name} {value}" for name, values in self._graph.values(entity).items() for value in values}
@@ -171,6 +167,7 @@ class Surroundings:
                 yield head, tail, place
 
     def _find_stated_names(self) -> Iterator[_StatedName]:
+        """Yield the values of all attributes that give another name of their owner."""
         alias_attributes = [name for name in self._graph.attribute_names() if is_alias_relation(name)]
         for entity, values in self._graph.values_of(alias_attributes):
             for value, span_in in values:
