@@ -15,8 +15,7 @@ from .table_lines import has_header, is_value, names_values, table_lines
 
 _PAIR = 2  # places of a property and its value
 _MOST_CELLS = 1_000_000  # places of a table: a small file may declare cells that span millions
-# The first cell of a paragraph that is set as a row: "(a)", "iv.", "12)".
-_ENUMERATED = re.compile(r"\(?(?:[a-z]|[ivx]{1,6}|\d{1,3})[.)]", re.IGNORECASE)
+_ENUMERATED = re.compile(r"\(?(?:[a-z]|[ivx]{1,6}|\d{1,3})[.)]", re.IGNORECASE)  # as paragraphs are: "(a)", "iv."
 _HEAD = 50  # the rows of a block that decide on its titles and its header
 _FAR = 2
 """The blank rows after which another table begins, whatever is in it; with fewer, only its cells tell."""

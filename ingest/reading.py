@@ -31,9 +31,8 @@ LEFT_OUT = "left out: "
 _ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE)
 _LEAST_EMBEDDED = 1500  # the fewest characters of a picture that is embedded in the text; shorter ones are icons
 RAISED, NOTE, END = "\ufdd0", "\ufdd1", "\ufdd2"
-"""The beginning of a raised text, of one that is certainly the mark of a note, and the end of both.
-
-No text has them, as Unicode has no characters there."""
+"""The beginning of a raised text, of one that is certainly the mark of a note, and the end of both: no text has them,
+as Unicode has no characters there."""
 _RAISED_TEXT = re.compile(f"(?P<kind>[{RAISED}{NOTE}])(?P<raised>[^{RAISED}{NOTE}{END}\n]{{0,20}}){END}")
 _RAISED_MARKS = re.compile(f"[{RAISED}{NOTE}{END}]")
 _LOOK_BACK = 20  # characters in front of a raised text that tell what it is

@@ -19,9 +19,8 @@ _MEANS = WORDS["means"]
 TOTALS = WORDS["sums"] | _MEANS  # names of rows that sum up the rows above them
 _LONGEST_LABEL = max(map(len, TOTALS))
 _BEGIN, _BEGUN, _END = "\ufdd3", "\ufdd4", "\ufdd5"
-"""Around the numbers of a table and a row in front of the row's lines, and behind these lines.
-
-No text has them, as Unicode has no characters there."""
+"""Around the numbers of a table and a row in front of the row's lines, and behind these lines: no text has them, as
+Unicode has no characters there."""
 _MARK = re.compile(f"{_BEGIN}(?P<table>\\d{{1,9}})\\.(?P<row>\\d{{1,9}}){_BEGUN}|[{_BEGIN}{_BEGUN}{_END}]")
 
 

@@ -27,8 +27,7 @@ _PAGE = {"_disable_config": True, "embed_stylesheet": False, "stylesheet_path": 
          "math_output": "LaTeX", "toc_backlinks": False, "footnote_references": "brackets"}
 _DIRECTIVE = re.compile(r"^[ \t]*+\.\.[ \t]++(?:\|[^|\n]{1,100}\|[ \t]++)?([\w.+:-]{1,60})::", re.MULTILINE)
 _ROLE = re.compile(r":([A-Za-z][\w.+:-]{0,60}):(?=`)|`:([A-Za-z][\w.+:-]{0,60}):")
-# What a role leads to, as <https://...> behind its words.
-_TARGET = re.compile(r"(?<!\s)\s*+<[^<>]*+>\Z")
+_TARGET = re.compile(r"(?<!\s)\s*+<[^<>]*+>\Z")  # what a role leads to: <https://...> behind its words
 _PREFIXES = {"pep": "PEP ", "pep-reference": "PEP ", "rfc": "RFC ", "rfc-reference": "RFC "}
 _VERSIONS = {"versionadded": "Added in version", "versionchanged": "Changed in version",
              "deprecated": "Deprecated since version", "versionremoved": "Removed in version"}
