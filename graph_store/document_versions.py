@@ -86,27 +86,27 @@ class Versions:
         if document in self.superseded:
             return f"superseded by {self._describe(self._find_newest(document))}"
         if is_later:
-            return f"in force only since {self._since(document) or 'later'}"
-        amending = sorted(self.amended.get(document, ()), key=self._since)
+            return f"in force only since {self._in_force_since(document) or 'later'}"
+        amending = sorted(self.amended.get(document, ()), key=self._in_force_since)
         return f"amended by {', '.join(map(self._describe, amending))}" if amending else ""
 
     def _find_newest(self, document: str) -> str:
         """Return the end of the chain of documents that supersede a document; of several, follow the latest."""
         newest, seen = document, {document}  # documents may supersede one another in a circle
         while newer := set(self.superseded.get(newest, ())) - seen:
-            newest = max(newer, key=lambda one: (self._since(one), one))
+            newest = max(newer, key=lambda one: (self._in_force_since(one), one))
             seen.add(newest)
         return newest
 
     def _describe(self, document: str) -> str:
         """Return a document's title, with its id if others have the same title, else with its year if it lacks one."""
-        title, since = self._summaries[document].title, self._since(document)
+        title, since = self._summaries[document].title, self._in_force_since(document)
         if sum(other.title == title for other in self._summaries.values()) > 1:  # others have this title, too
             return f"{title or document} ({document})"
         title = title or document
         return f"{title} of {since[:4]}" if since and not YEAR.search(title) else title
 
-    def _since(self, document: str) -> str:
+    def _in_force_since(self, document: str) -> str:
         """Return the date from which a document is in force; "" if it is not known."""
         if document not in self._dates:
             _, title, _, metadata = self._summaries[document]
@@ -139,7 +139,7 @@ class Versions:
         date, version = min(dates, default=""), version_of(question)
         # Amendments do not end what they amend, so only those that came after the date are left out.
         amending = chain.from_iterable(self.amended.values()) if date else ()
-        later = {document for document in amending if self._since(document)[:len(date)] > date}
+        later = {document for document in amending if self._in_force_since(document)[:len(date)] > date}
         return frozenset(later).union(*(family - self._in_force(family, date, version) for family in self._families))
 
     def _in_force(self, family: set[str], date: str, version: tuple[int, ...]) -> set[str]:
@@ -148,9 +148,9 @@ class Versions:
         if named:
             return named
         # Dates are compared as far as the question's goes: "2021" has all of that year. An unknown one is the earliest.
-        begun = [one for one in family if date and self._since(one)[:len(date)] <= date]
+        begun = [one for one in family if date and self._in_force_since(one)[:len(date)] <= date]
         if begun:
-            return {max(begun, key=lambda one: (self._since(one), one not in self.superseded, one))}
+            return {max(begun, key=lambda one: (self._in_force_since(one), one not in self.superseded, one))}
         return family - self.superseded.keys() or family  # all, if they supersede one another in a circle
 
     def rank(self, scores: NDArray[np.float32], question: str) -> NDArray[np.float32]:

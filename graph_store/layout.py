@@ -148,7 +148,7 @@ class Layout:
         """Check that the knowledge base exists, and return its layout."""
         self.check_ledger()
         if not self.exists():
-            raise UnknownKnowledgeBaseError(self.name, self.root.parent, _names(self.root.parent, self.database))
+            raise UnknownKnowledgeBaseError(self.name, self.root.parent, _names_in(self.root.parent, self.database))
         return self
 
 
@@ -173,10 +173,10 @@ def sweep(settings: Settings) -> None:
 
 def knowledge_bases(settings: Settings) -> list[str]:
     """Return the sorted names of the knowledge bases in the home folder or database of the settings."""
-    return _names(settings.home, settings.database)
+    return _names_in(settings.home, settings.database)
 
 
-def _names(home: Path, database: SecretStr | None) -> list[str]:
+def _names_in(home: Path, database: SecretStr | None) -> list[str]:
     if database is not None:
         return sorted(ledgers(database))
     return sorted(file.parent.name for file in home.glob(f"*/{_LEDGER}") if file.is_file())

@@ -289,7 +289,7 @@ def _remove_labels(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
     def stays(kind: ElementKind, name: str | None) -> bool:
         return name is not None and (kind, label_key(name)) not in removed
 
-    def redact(kind: ElementKind, element: SchemaElement) -> SchemaElement | None:
+    def without_removed(kind: ElementKind, element: SchemaElement) -> SchemaElement | None:
         if not stays(kind, element.name):
             return None
         update: dict[str, Any] = {
@@ -305,4 +305,4 @@ def _remove_labels(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
             update["inverse_aliases"] = tuple(name for name in element.inverse_aliases if stays(kind, name))
         return element.model_copy(update=update)
 
-    return elements.change_elements(schema, redact) if removed else schema
+    return elements.change_elements(schema, without_removed) if removed else schema

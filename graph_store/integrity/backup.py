@@ -98,7 +98,7 @@ def _copy_ledger(layout: Layout, apart: Layout, embedder: Embedder) -> Manifest:
     apart.root.mkdir()
     copy = apart.ledger_file
     with closing(Database(layout.ledger, create=False)) as source:
-        if isinstance(layout.ledger, Path):
+        if isinstance(layout.ledger, Path):  # in SQLite
             make_private(copy)
             source.execute("VACUUM INTO :copy", copy=str(copy))  # one state, whatever a build commits meanwhile
         else:

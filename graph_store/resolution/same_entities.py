@@ -270,7 +270,7 @@ def _weaken_ambiguous(around: Surroundings, ties: dict[Pair, Tie]) -> None:
     for pair, (short, long) in ends.items():
         rivals = longer_names[short] - {long}
         if pair in merging and any(pair_of(long, rival) not in merging for rival in rivals):
-            ties[pair] = ties[pair]._replace(score=MERGE_FROM - 10**-_DIGITS)
+            ties[pair] = ties[pair]._replace(score=MERGE_FROM - 10**-_DIGITS)  # just too low
 
 
 def _apply_verdicts(around: Surroundings, ties: dict[Pair, Tie], verdicts: Mapping[Pair, PairVerdict]) -> None:
