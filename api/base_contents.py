@@ -30,7 +30,7 @@ class BaseContents:
     resources: Resources
 
     def _snapshot(self, documents: Sequence[str] | str = (), where: Where = None) -> AbstractContextManager[Snapshot]:
-        """Return a `with` block's view of what is stored now: of all documents, or of the given ones alone."""
+        """Return a context manager that opens what is stored now: of all documents, or of the given ones alone."""
         return self.resources.snapshot(self.name, Scope.of(documents, where))
 
     def documents(self) -> list[DocumentEntry]:
@@ -39,12 +39,12 @@ class BaseContents:
             return snapshot.kb.documents.entries()
 
     def entities(self, name: str = "", *, type: str = "") -> list[Entity]:  # noqa: A002  (as entities have it)
-        """Return the entities, best connected first: those with words in a name, or of a type, if these are given."""
+        """Return the entities, best connected first: of a type, and with the words of `name` in a name, if given."""
         words = normalise(name)
         with self._snapshot() as snapshot:
             kb, graph = snapshot.kb, snapshot.kb.graph
-            nodes = [node for node in graph.entity_ids() if type in {"", graph.type(node)}
-                     and any(words in normalise(known) for known in graph.names(node))]
+            nodes = [node for node in graph.entity_ids() if type in {"", graph.type(node)}]
+            nodes = [node for node in nodes if any(words in normalise(known) for known in graph.names(node))]
             nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
             document_of_chunk = kb.documents.of_chunks()
             return [entity_of(kb, node, document_of_chunk) for node in nodes]
@@ -61,15 +61,24 @@ class BaseContents:
         """
         with self._snapshot(documents, where) as snapshot:
             kb, graph = snapshot.kb, snapshot.kb.graph
-            name, day = normalise(entity), read_day(at) if at else None
+            name = normalise(entity)
+            day = read_day(at) if at else None
             nodes = {node for node in graph.entity_ids()
                      if not entity or node == entity or name in map(normalise, graph.names(node))}
-            keys = [key for key in graph.edges() if relation in {"", key[1]} and not nodes.isdisjoint((key[0], key[2]))]
-            return list(facts_of(kb, graph, [key for key in keys if day is None or graph.validity(key).holds(*day)]))
+            keys = []
+            for key in graph.edges():
+                head, relation_type, tail = key
+                is_fitting = relation in {"", relation_type} and (head in nodes or tail in nodes)
+                if is_fitting and (day is None or graph.validity(key).holds(*day)):
+                    keys.append(key)
+            return list(facts_of(kb, graph, keys))
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:
-        """Return the communities of the tree, largest first: of a level (0: the finest) or all; limits as in `ask`."""
+        """Return the communities of the tree, largest first: of one level (0: the finest) or, for None, of all levels.
+
+        `documents` and `where` are as in `ask`.
+        """
         with self._snapshot(documents, where) as snapshot:
             communities = snapshot.kb.communities.all(level=level)
             largest_first = sorted(communities, key=lambda community: (-len(community.members), community.id))
@@ -92,7 +101,10 @@ class BaseContents:
         return introduce(self.resources, self.name)
 
     def summaries(self, *documents: str) -> dict[str, str]:
-        """Return by id the sentence that says best what each document, or each named one, is about, or ""."""
+        """Return for each document, or each named one, by id the sentence that best says what it is about.
+
+        The sentence is "" if no sentence says that.
+        """
         with self._snapshot() as snapshot:
             return {summary.document: summary.said for summary in summarise_documents(snapshot.kb.documents, documents)}
 
@@ -133,6 +145,7 @@ class ManualEdits:
         self._resources.decide_entities(self._name, "split", (first, second), who or getpass.getuser(), why)
 
     def _edit(self, who: str, change: Callable[[GraphEditor, str], int]) -> int:
+        """Make a change, which gets the editor and the person's name, and return the decision's number."""
         return self._resources.edit(self._name, lambda edits: change(edits, who or getpass.getuser()))
 
     def rename(self, entity: str, name: str, *, why: str = "", who: str = "") -> int:
@@ -166,7 +179,7 @@ class ManualEdits:
         return self._edit(who, lambda edits, user: edits.trust(pattern, rank, user, why))
 
     def undo(self, number: int, *, who: str = "") -> None:
-        """Undo a decision, as if it had never been made."""
+        """Undo a decision by its number: the graph is then as if it had never been made."""
         self._resources.edit(self._name, lambda edits: edits.undo(number, who or getpass.getuser()))
 
     def decisions(self) -> list[EditDecision]:

@@ -132,7 +132,7 @@ class JoinedBases:
     def _graph_arguments(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                          instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
                          context: AskContext | None = None) -> dict[str, Any]:
-        """Return the arguments of a run of the retrieval graph, which has a trace."""
+        """Return the arguments of a run of the retrieval graph, with the trace that `Answer` has switched on."""
         context = _with_scope(context or AskContext(mode=mode, instructions=instructions), documents, where)
         messages: list[AnyMessage] = []
         for asked, answered in history:
@@ -143,8 +143,8 @@ class JoinedBases:
     def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:
         """Return the graph's output as an answer, with facts from the documents that the question was limited to."""
         context = cast("AskContext", arguments["context"])
-        lease = self.resources.snapshots_of(self.name, Scope.of(context.documents, context.where))
-        return answer_of(lease, cast("AskOutput", output))
+        snapshots = self.resources.snapshots_of(self.name, Scope.of(context.documents, context.where))
+        return answer_of(snapshots, cast("AskOutput", output))
 
     def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
                context: AskContext | None = None) -> list[RetrievedPassage]:
@@ -205,5 +205,6 @@ class JoinedBases:
 
 
 def _with_scope(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:
+    """Return a context limited to these documents; without any, it keeps its own limits."""
     scope = Scope.of(documents, where)
     return context if scope.is_everything else replace(context, documents=scope.documents, where=dict(scope.where))

@@ -33,6 +33,7 @@ def build_progress(console: Console) -> Iterator[Progress]:
     tasks: dict[str, TaskID] = {}
     with _make_bars(console) as progress:
         def show(event: dict[str, Any]) -> None:
+            """Draw a step's progress; its bar is added when it begins."""
             step = event["step"]
             if step not in tasks:
                 tasks[step] = progress.add_task(_LABELS[step], total=None, file="")
@@ -52,7 +53,10 @@ def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield the function to call at each step: `progress`; or bars for True, and for None on a terminal; or nothing."""
+    """Yield the function to call at each step of a build.
+
+    It is `progress` itself, or shows bars for True, and for None if standard error is a terminal, or does nothing.
+    """
     if callable(progress):
         yield progress
     elif progress or (progress is None and sys.stderr.isatty()):
@@ -63,7 +67,10 @@ def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
 
 
 def log_failures(report: dict[str, Any]) -> BuildReport:
-    """Log what a build could not read or finish as warnings, files read in part as information; return the report."""
+    """Log what a build did not read or finish, and return its report.
+
+    What the user should act on is a warning; files read in part, and deleted records, are information.
+    """
     for level, message, lines in (
             (logging.WARNING, "not read: %s", report["files_failed"]),
             (logging.INFO, "partly read: %s", report["files_partly_read"]),

@@ -117,7 +117,8 @@ class KnowledgeBase(JoinedBases, BaseContents):
         Raises:
             BanyanError: the folder cannot be read, or all of its files are gone, as if its disk were not mounted.
         """
-        local_folder, is_new = Path(folder).expanduser(), self.name not in knowledge_bases(self.resources.settings)
+        local_folder = Path(folder).expanduser()
+        is_new = self.name not in knowledge_bases(self.resources.settings)  # there is nothing to open yet
         with nullcontext() if is_new else self._snapshot() as snapshot:
             changes = compare_folder(snapshot.kb.documents if snapshot else None, local_folder, self.resources.limits)
         if dry_run:
@@ -125,12 +126,16 @@ class KnowledgeBase(JoinedBases, BaseContents):
         report = None
         if changes.new or changes.known:
             report = self.add(local_folder, context=context, progress=progress)
-        if changes.gone:  # some may be: reading the files again has deleted what they do not give any more
+        # The build may have deleted some of these already, as what their files do not give any more.
+        if changes.gone:
             self.resources.delete_documents(self.name, changes.gone, missing_ok=True)
         return changes, report
 
     def delete(self, *documents: str) -> None:
-        """Delete documents, and everything that no other document supports; UnknownDocumentError: none is deleted."""
+        """Delete documents, and everything that no other document supports.
+
+        If one of them is unknown, it raises UnknownDocumentError and deletes none.
+        """
         self.resources.delete_documents(self.name, list(dict.fromkeys(documents)))
 
     adelete = in_thread_version(delete)
@@ -177,7 +182,8 @@ def open_base(name: str | Sequence[str], *, resources: Resources | None = None, 
     """
     if resources is not None and settings:
         raise SettingsError("give `resources` or settings, not both: resources have theirs")
-    resources, owned = resources or _resources(settings), bool(settings)
+    resources = resources or _resources(settings)
+    owned = bool(settings)  # these resources were opened here, for this knowledge base alone
     if isinstance(name, str):
         return KnowledgeBase(check_name(name), resources, owned=owned)
     return JoinedBases(",".join(map(check_name, name)), resources, owned=owned)
@@ -203,6 +209,7 @@ def rename_base(old: str, new: str, **settings: Any) -> None:
 
 
 def _resources(settings: dict[str, Any]) -> Resources:
+    """Return resources with these settings, or the process's shared ones without any; SettingsError: one is unknown."""
     if unknown := settings.keys() - Settings.model_fields.keys():
         raise SettingsError(f"there is no setting {min(unknown)!r}; docs/settings.md lists all")
     return resources_for(Settings(**settings)) if settings else default_resources()
@@ -224,7 +231,8 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
             if name or title:
                 raise IngestError(f"{os.fspath(source)} is a path or an address: its documents have their own ids and "
                                   "titles; leave `id` and `title` out")
-            is_url = isinstance(source, str) and is_address(source)  # an address stays as it is
+            # As a `Path`, an address would lose one of the slashes behind its scheme.
+            is_url = isinstance(source, str) and is_address(source)
             paths.append(str(source) if is_url else str(Path(source).expanduser()))
         else:
             documents.extend(_to_documents(source, name, title))
@@ -237,20 +245,21 @@ def _is_path(text: str) -> bool:
     is_too_long = longest_name > _LONGEST_NAME or len(text.encode(errors="replace")) > _LONGEST_PATH
     if not text or "\n" in text or "\0" in text or is_too_long:
         return False  # no file can have this name
+    # A path that does not exist counts, too: its error helps more than a document with the path as its text.
     has_suffix = Path(text).suffix.lower() in FORMATS
     has_folder = os.sep in text and not any(map(str.isspace, text))
     return has_suffix or has_folder or os.path.exists(os.path.expanduser(text))  # noqa: PTH110, PTH111  (never raise)
 
 
 def _to_documents(source: Source, name: str, title: str) -> list[GivenDocument]:
-    """Return a source that is no path as documents; `name` and `title` go before its own, unless empty."""
+    """Return a source that is no path as documents; `name` and `title`, if given, replace its own id and title."""
     if isinstance(source, str):
         return [_make_document(name, title, source)]
     if isinstance(source, Document):
         return [_make_document(name or source.id, title or source.title, source.text, source.metadata, source.tables)]
     if isinstance(source, Mapping):  # its keys are not checked here, because the build checks them
-        own = {key: value for key, value in (("id", name), ("title", title)) if value}
-        return [cast("GivenDocument", {**source, **own})]
+        given = {key: value for key, value in (("id", name), ("title", title)) if value}
+        return [cast("GivenDocument", {**source, **given})]
     if hasattr(source, "page_content"):  # LangChain's Document
         loaded, metadata = cast("Any", source), dict(cast("Any", source).metadata)
         own_id = loaded.id or metadata.pop("source", "")
@@ -261,7 +270,8 @@ def _to_documents(source: Source, name: str, title: str) -> list[GivenDocument]:
         raise IngestError(f"{type(source).__name__} cannot be added: give a path, a text, a Document, "
                           "{\"id\", \"text\"}, or a data frame")
     # A data frame of pandas or polars: its rows are documents if it has a column `text`, else it is one table.
-    name, columns = name or "table", [str(column) for column in frame.columns]
+    name = name or "table"
+    columns = [str(column) for column in frame.columns]
     values = frame.itertuples(index=False, name=None) if hasattr(frame, "itertuples") else frame.iter_rows()
     rows = [[_cell_text(value) for value in row] for row in values]
     if "text" not in columns:
@@ -271,6 +281,7 @@ def _to_documents(source: Source, name: str, title: str) -> list[GivenDocument]:
         return [_make_document(name, title or name, text, tables=placed)]
     documents = []
     for number, row in enumerate(rows):
+        # What is left of them after id, title and text is the document's metadata.
         fields = {column: value for column, value in zip(columns, row, strict=True) if value}
         own_id, own_title = fields.pop("id", f"{name}#{number}"), fields.pop("title", title)
         documents.append(_make_document(own_id, own_title, fields.pop("text", ""), fields))

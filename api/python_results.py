@@ -111,20 +111,25 @@ class Step(Frozen):
 
 def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput) -> Answer:
     """Return the output of the retrieval graph as an answer, with the facts of the graph that its citations state."""
-    citations, facts = tuple(Citation(**cited) for cited in output["citations"]), list[Fact]()
-    if not output["abstained"]:  # else no graph has to be opened
+    citations = tuple(Citation(**cited) for cited in output["citations"])
+    facts = list[Fact]()
+    # An abstention cites what comes closest, which supports no answer, so it has no facts and opens no graph.
+    if not output["abstained"]:
         with lease as snapshots:
             for name, retriever in snapshots.retrievers.items():
                 facts += _facts_of_base(name, retriever.index, citations)
-    own = {name: output[name] for name in Answer.model_fields if name in output}  # type: ignore[literal-required]
-    return Answer.model_validate({**own, "text": output["answer"], "citations": citations, "facts": facts})
+    same_fields = {name: output[name] for name in Answer.model_fields if name in output}  # type: ignore[literal-required]
+    return Answer.model_validate({**same_fields, "text": output["answer"], "citations": citations, "facts": facts})
 
 
 def _facts_of_base(name: str, index: GraphIndex, citations: Sequence[Citation]) -> Iterator[Fact]:
-    """Yield the facts of a knowledge base that citations state; of several, with documents called BASE/DOCUMENT."""
+    """Yield the facts of a knowledge base that citations state.
+
+    `name` is the base's among several, whose documents are called BASE/DOCUMENT; "" if it is the only one.
+    """
     cited = list[Citation]()
     for citation in citations:
-        base, document = split_id(citation.document) if name else ("", citation.document)  # "": there is one alone
+        base, document = split_id(citation.document) if name else ("", citation.document)
         if base == name:
             cited.append(citation.model_copy(update={"document": document}))
     stated, _ = find_stated(index, cited)
@@ -145,15 +150,17 @@ Cited = CitedPlace | Citation
 
 
 def find_stated(index: GraphIndex, cited: Sequence[Cited]) -> tuple[list[EdgeKey], set[str]]:
-    """Return the keys of the facts, sorted, and the ids of the entities, whose place overlaps the cited text."""
+    """Return the sorted keys of the facts, and the ids of the entities, whose place overlaps a cited place."""
     facts, entities = set[EdgeKey](), set[str]()
     cited_in: dict[str, list[Cited]] = {}  # by document
     for citation in cited:
         cited_in.setdefault(citation.document, []).append(citation)
     for chunk in index.store.documents.chunks_of(cited_in):
+        # Cited places count from the document's beginning, those of facts and mentions from the chunk's.
         places = [(cited.start - chunk.start, cited.end - chunk.start) for cited in cited_in[chunk.document_id]]
 
         def is_cited(start: int, end: int, places: Sequence[tuple[int, int]] = places) -> bool:
+            """Return True if this part of the chunk overlaps a cited place."""
             return any(first < end and last > start for first, last in places)
 
         facts.update(fact for fact, start, end in index.stated_in(chunk.id) if is_cited(start, end))
@@ -180,7 +187,10 @@ def facts_of(kb: KnowledgeBase, graph: KnowledgeGraph, keys: Iterable[EdgeKey]) 
 
 
 def entity_of(kb: KnowledgeBase, node: str, document_of_chunk: dict[str, str]) -> Entity:
-    """Return the entity with this id; `document_of_chunk` maps the ids of chunks to those of documents."""
+    """Return the entity with this id; `document_of_chunk` maps the ids of chunks to those of documents.
+
+    Documents that it leaves out, such as those outside a scope, are not the entity's.
+    """
     graph = kb.graph
     entity = graph.entity(node)
     attributes = {name: tuple(values) for name, values in graph.descriptive_values(node).items()}
@@ -226,7 +236,8 @@ class SqlRows(SqlResult):
 
 
 def _csv_cell(value: object) -> object:
-    """Return a value as a cell of CSV: a list as one text, and a text that looks like a formula as a text."""
+    """Return a value as a cell of CSV: a list as one text; a text that looks like a formula gets an apostrophe."""
     if isinstance(value, list | tuple):
         value = "; ".join("" if element is None else str(element) for element in value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+    is_formula = isinstance(value, str) and value.startswith(_FORMULA_STARTS)
+    return f"'{value}" if is_formula else value

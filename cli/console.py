@@ -28,8 +28,8 @@ from ..graph_store.store_errors import DatabaseError, UnknownKnowledgeBaseError
 from ..schemas.errors import BanyanError
 from ..text.cleaning import ACTING, code_point, visible
 
-_UNLIMITED_WIDTH = 10_000
-_INTERRUPTED_CODE = 130
+_UNLIMITED_WIDTH = 10_000  # more than any line that is printed has
+_INTERRUPTED_CODE = 130  # the exit code of a command that Ctrl-C ends, by the shells' convention
 
 
 class CommandError(BanyanError):
@@ -87,10 +87,14 @@ def print_left_out(number: int) -> None:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str = "",
                 numbers: Sequence[bool] = ()) -> None:
-    """Print a table; cells are shown as they are, and columns of numbers (or those in `numbers`) to the right."""
+    """Print a table, in which columns of numbers are aligned to the right, and markup in cells has no effect.
+
+    `numbers` says of each column whether it has numbers; by default, those in which every cell is one.
+    """
     table = Table(box=box.SIMPLE, title=on_a_line(title) or None)
-    numbers = numbers or [bool(rows) and all(isinstance(row[place], int | float) for row in rows)
-                          for place in range(len(columns))]
+    if not numbers:
+        numbers = [bool(rows) and all(isinstance(row[place], int | float) for row in rows)
+                   for place in range(len(columns))]
     for column, is_number in zip(columns, numbers, strict=True):
         table.add_column(on_a_line(column), justify="right" if is_number else "left")
     for row in rows:
@@ -127,8 +131,8 @@ def explain_errors() -> Iterator[None]:
         # These two have a message for users of this machine alone, which names folders and servers.
         message = error.local_message if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error)
     except ValidationError as error:
-        first = error.errors()[0]
-        message = f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+        first_error = error.errors()[0]
+        message = f"setting {'.'.join(str(part) for part in first_error['loc'])}: {first_error['msg']}"
     except (OSError, sqlite3.OperationalError) as error:
         message = (f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command "
                    "again to resume")
@@ -146,7 +150,7 @@ def explain_errors() -> Iterator[None]:
 class _OnStandardError(logging.StreamHandler[Any]):
     """A handler that writes to the current standard error, so log lines appear above progress bars."""
 
-    stream = property(lambda _: sys.stderr, lambda *_: None)
+    stream = property(lambda _: sys.stderr, lambda *_: None)  # what the base class sets has no effect
 
 
 class _LogLine(logging.Formatter):
@@ -161,7 +165,9 @@ class _LogLine(logging.Formatter):
         exception = self.formatException(record.exc_info) if record.exc_info else ""
         if self._form == "json":
             line = {"time": time, "level": record.levelname, "logger": record.name, "message": record.getMessage(),
-                    **getattr(record, "fields", {}), **({"exception": exception} if exception else {})}
+                    **getattr(record, "fields", {})}
+            if exception:
+                line["exception"] = exception
             return json.dumps(line)  # ASCII only, so it cannot affect a terminal
         message = visible(record.getMessage()).replace("\n", " ")
         return f"{time} {record.levelname} {record.name}: {message}\n{exception}".rstrip()
@@ -171,6 +177,7 @@ def set_up_logs(settings: Settings) -> None:
     """Set up Banyan's own logger; those of other libraries stay off, because they would log prompts."""
     logger = logging.getLogger("banyan")
     logger.setLevel(settings.log_level)
+    # Several commands may run in one process, as in tests; each line is to be logged once.
     for earlier in [handler for handler in logger.handlers if isinstance(handler, _OnStandardError)]:
         logger.removeHandler(earlier)
     handler = _OnStandardError()
@@ -179,19 +186,21 @@ def set_up_logs(settings: Settings) -> None:
 
 
 def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
-    """Write pieces of text or bytes to a file, which is complete or unchanged after an error; return its bytes."""
+    """Write pieces of text or bytes to a file, and return its size in bytes; after an error it is as it was before."""
     target = path.resolve()
     if path.is_dir() or not target.parent.is_dir():
         raise CommandError(f"{path} cannot be written: name a file in a folder that exists")
     is_device = path.exists() and not path.is_file()  # a device or pipe is written to directly
-    written = path if is_device else target.with_name(f".{uuid.uuid4().hex}.part")
+    partial_file = path if is_device else target.with_name(f".{uuid.uuid4().hex}.part")
+    size = 0
     try:
-        with written.open("wb") as file:
-            size = sum(file.write(piece.encode() if isinstance(piece, str) else piece) for piece in pieces)
+        with partial_file.open("wb") as stream:
+            for piece in pieces:
+                size += stream.write(piece.encode() if isinstance(piece, str) else piece)
         if not is_device:
-            written.replace(target)
+            partial_file.replace(target)
     except BaseException:
         if not is_device:
-            written.unlink(missing_ok=True)
+            partial_file.unlink(missing_ok=True)
         raise
     return size

@@ -26,17 +26,17 @@ def _epilogue(command: str) -> str:
     return "\n\n".join(["Examples:", *escaped])  # as paragraphs, because Typer joins the lines of one
 
 
-def _describe(chosen: Any, name: str) -> None:
-    """Add examples, details and the help of options to a command; its flags have no `--no-` form."""
+def _add_help(chosen: Any, name: str) -> None:
+    """Add examples, details and the help of options to a command and its subcommands; remove flags' `--no-` forms."""
     chosen.epilog = _epilogue(name)
     if details := _LISTED[name].get("details"):
         chosen.help = f"{chosen.help}\n\n{details}"
-    own = _LISTED[name].get("options", {})
+    own_options = _LISTED[name].get("options", {})
     for parameter in chosen.params:
-        parameter.help = own.get(parameter.name) or _SHARED_OPTIONS.get(parameter.name) or parameter.help
-        parameter.secondary_opts = []
+        parameter.help = own_options.get(parameter.name) or _SHARED_OPTIONS.get(parameter.name) or parameter.help
+        parameter.secondary_opts = []  # click's name for the `--no-` form
     for subcommand_name, subcommand in getattr(chosen, "commands", {}).items():
-        _describe(subcommand, f"{name} {subcommand_name}")
+        _add_help(subcommand, f"{name} {subcommand_name}")
 
 
 def command(name: str) -> Any:
@@ -50,7 +50,7 @@ def command(name: str) -> Any:
                            "`pip install 'banyan-graphrag[server]'`") from error
     # A module with only one command is that command rather than a group.
     chosen = commands.commands[name] if isinstance(commands, TyperGroup) else commands
-    _describe(chosen, name)
+    _add_help(chosen, name)
     return chosen
 
 
@@ -67,10 +67,12 @@ class _Commands(TyperGroup):
 app = typer.Typer(cls=_Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="Knowledge graphs from documents, and answers with checked citations.")
 for _name, _entry in COMMANDS.items():
+    # An empty function for the list of commands; `_Commands` puts the command in its place when it is chosen.
     app.command(_name, help=_entry["help"], rich_help_panel=_entry["panel"])(lambda: None)
 
 
 def _show_version(*, is_wanted: bool) -> None:
+    """Print the version and end the command if `--version` was given; Typer calls this in any case."""
     if is_wanted:
         typer.echo(f"banyan {version('banyan-graphrag')}")
         raise typer.Exit

@@ -26,8 +26,12 @@ def default_kb() -> str:
 
 
 def configured_kb() -> str:
-    """Return the knowledge base in BANYAN_KB; not the only one: documents could end up in the wrong one."""
-    if not (name := Settings().kb):
+    """Return the knowledge base in BANYAN_KB, for a command that adds documents or creates a knowledge base.
+
+    The only existing one is not taken instead, as documents could end up in the wrong one.
+    """
+    name = Settings().kb
+    if not name:
         raise CommandError("which knowledge base? Name it with --kb; it is created if it does not exist")
     return name
 
@@ -64,11 +68,14 @@ def day_of(at: str) -> tuple[str, str] | None:
 
 
 @contextmanager
-def open_resources(*, reasons: bool = True) -> Iterator[Resources]:
-    """Set up logging, and open a command's resources for the block; print a note if it `reasons` without a model."""
+def open_resources(*, uses_model: bool = True) -> Iterator[Resources]:
+    """Set up logging, and open a command's resources for the block.
+
+    A command that `uses_model` prints a note if none is configured.
+    """
     settings = Settings()
     set_up_logs(settings)
     with Resources(settings) as resources:
-        if reasons:
+        if uses_model:
             note_missing_model(settings)
         yield resources

@@ -2,7 +2,7 @@
 
 import sys
 
-_INTERRUPTED = 130
+_INTERRUPTED = 130  # the exit code of a command that Ctrl-C ends, by the shells' convention
 
 
 def main() -> None:

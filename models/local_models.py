@@ -12,7 +12,7 @@ class ModelError(BanyanError):
 
 
 def package_folder(package: str, requirement: str) -> Path:
-    """Return the folder of an installed package, which is not imported."""
+    """Return the folder of a package without importing it; raise ModelError if it is not installed."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise ModelError(f"The model {package} cannot be loaded: its package is not installed. Install it with "
@@ -21,7 +21,7 @@ def package_folder(package: str, requirement: str) -> Path:
 
 
 def verify_file(file: Path, sha256: str, requirement: str) -> None:
-    """Make sure that a file of a bundled model is the published one, byte for byte."""
+    """Raise ModelError unless a file of a bundled model is the published one, byte for byte."""
     try:
         with file.open("rb") as stream:
             actual = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -76,22 +76,24 @@ def complete_claims(reply: str) -> list[Claim]:
     """
     answer = reply[reply.rfind("</think") + 1:]  # what follows the last block, or all, as `rfind` then returns -1
     start = answer.find("{")
-    if start < 0 or answer.lstrip().startswith("<think"):
+    is_in_thought = answer.lstrip().startswith("<think")
+    if start < 0 or is_in_thought:
         return []
     try:
         fields: Any = jiter.from_json(answer[start:].encode(errors="replace"), partial_mode="trailing-strings")
     except ValueError:
         return []
-    written = fields.get("claims")
-    names = list(fields)
-    if fields.get("answerable") is not True or not isinstance(written, list):
+    written_claims = fields.get("claims")
+    names = list(fields)  # in the order in which they are written
+    if fields.get("answerable") is not True or not isinstance(written_claims, list):
         return []
+    # Claims that come before the verdict may be drafts, so they are shown with the finished answer only.
     if names.index("claims") < names.index("answerable"):
         return []
     if names[-1] == "claims":  # the last claim may be incomplete as long as no other field follows
-        written = written[:-1]
+        written_claims = written_claims[:-1]
     claims: list[Claim] = []
-    for value in written:
+    for value in written_claims:
         try:
             claims.append(Claim.model_validate(clean_json(value)))
         except ValidationError:

@@ -19,7 +19,7 @@ from ..session import AsJson, Documents, Kbs, Where, open_resources, where_of
 
 app = typer.Typer()
 
-_LONGEST_LINE = 100
+_LONGEST_LINE = 100  # columns of a printed answer, on a wide terminal
 _GRADES = {"inferred": "[yellow]Inferred: the documents do not state every link of this answer.[/yellow]",
            "found": "[dim]Found: passages that may hold the answer.[/dim]"}
 _OUTPUT_KEYS = ["answer", "abstained", "short", "confidence", "grade", "citations", "sub_queries", "iterations"]
@@ -75,7 +75,7 @@ def search(query: str, kb: Kbs, k: Annotated[int, typer.Option("-k", min=1, max=
            documents: Documents = None, where: Where = None, as_json: AsJson = False) -> None:
     """List the passages that are most relevant to a query, best first, without calling a model."""
     context = AskContext(documents=tuple(documents or ()), where=where_of(where))
-    with open_resources(reasons=False) as resources:
+    with open_resources(uses_model=False) as resources:
         passages = find_passages(resources, ",".join(kb), query, k, context)
     if as_json:
         print_json({"passages": [passage.model_dump() for passage in passages]})
@@ -90,7 +90,10 @@ def search(query: str, kb: Kbs, k: Annotated[int, typer.Option("-k", min=1, max=
 
 def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tuple[str, str]], *,
          shows_claims: bool) -> tuple[dict[str, Any], list[str]]:
-    """Ask a question, with the current step shown on the terminal; return the answer, and its lines already printed."""
+    """Ask a question, with the current step shown on the terminal; return the answer, and its lines already printed.
+
+    With `shows_claims`, each line of the answer is printed as soon as its quotes are checked.
+    """
     answer: dict[str, Any] = {}
     printed: list[str] = []
     output_keys = [*_OUTPUT_KEYS, "trace"] if context.trace else _OUTPUT_KEYS
@@ -102,7 +105,8 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
             if kind == "values":
                 answer = progress  # a state of the graph; the last one has the answer
             elif progress["step"] not in {"claim", "withdrawn"}:
-                status.update(on_a_line(f"{progress['step']}: {'; '.join(progress['found'])}"[:err.width - 4]))
+                line = f"{progress['step']}: {'; '.join(progress['found'])}"
+                status.update(on_a_line(line[:err.width - 4]))  # beside the spinner
             elif shows_claims:
                 status.stop()  # otherwise the status line would be drawn into the printed text
                 if progress["step"] == "withdrawn":
@@ -129,22 +133,22 @@ def _print_answer(answer: dict[str, Any], printed: Sequence[str]) -> None:
         out.print(text, width=_answer_width())
     if answer["grade"] in _GRADES:
         out.print(_GRADES[answer["grade"]])
-    # A line of the answer may be the quote: “...” — document [1].
-    quoted = set(re.findall(r"^“[^\n]*”(?: — [^“”\n]*)? \[(\d+)\]$", answer["answer"], re.MULTILINE))
+    # A line of the answer may be the quote itself, which is not repeated then: “...” — document [1].
+    quoted_ids = set(re.findall(r"^“[^\n]*”(?: — [^“”\n]*)? \[(\d+)\]$", answer["answer"], re.MULTILINE))
     for cited in answer["citations"]:
         page = f", page {cited['page']}" if cited["page"] else ""
         place = f"{on_a_line(cited['document'])}{page} {cited['start']}-{cited['end']}"
-        quote = "" if str(cited["id"]) in quoted else f": {on_a_line(' '.join(cited['quote'].split()))}"
+        quote = "" if str(cited["id"]) in quoted_ids else f": {on_a_line(' '.join(cited['quote'].split()))}"
         out.print(f"  [dim]\\[{cited['id']}] {place}[/dim]{quote}", width=_answer_width())
 
 
 def _answer_width() -> int:
-    """Return the width of printed answers: on a terminal, long lines would be hard to read."""
+    """Return the width of printed answers: at most 100 columns on a terminal, where longer lines are hard to read."""
     return min(out.width, _LONGEST_LINE) if out.is_terminal else out.width
 
 
 def _step_lines(step: TraceStep) -> Iterator[str]:
-    """Yield the lines of a step as markup, indented below the title of its round."""
+    """Yield the lines of a trace's step as markup, indented below the title of its round."""
     match step.step:
         case "question":
             yield f"[bold]question[/bold] {on_a_line(step.text)}"
@@ -154,8 +158,10 @@ def _step_lines(step: TraceStep) -> Iterator[str]:
             title = f"[cyan]{on_a_line(step.text)}[/cyan] " if step.text else ""
             yield f"  {title}[dim]{step.total} found[/dim]"
             for item in step.found:
+                # Its documents, without those that its text names already.
                 unnamed = ", ".join(document for document in item.documents if document not in item.text)
-                yield f"    {on_a_line(item.text)}" + (f" [dim]\\[{on_a_line(unnamed)}][/dim]" if unnamed else "")
+                suffix = f" [dim]\\[{on_a_line(unnamed)}][/dim]" if unnamed else ""
+                yield f"    {on_a_line(item.text)}{suffix}"
             if step.total > len(step.found) > 0:  # the trace has only the first findings
                 yield "    [dim]…[/dim]"
         case "decompose" | "reflect":

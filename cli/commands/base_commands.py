@@ -35,7 +35,7 @@ def documents(
     trust: Annotated[tuple[str, int] | None, typer.Option(metavar="PATTERN RANK")] = None, as_json: AsJson = False,
 ) -> None:
     """List the documents of a knowledge base, or state which one supersedes another or is trusted more."""
-    with open_resources(reasons=False) as resources:
+    with open_resources(uses_model=False) as resources:
         if supersedes:
             newer, older = supersedes
             number = resources.edit(kb, lambda edits: edits.supersede(newer, older, getpass.getuser()))
@@ -60,11 +60,12 @@ def documents(
 def verify(kb: Kb, *, repair: bool = False, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
     problems, repaired = _find_problems(kb), list[Problem]()
+    # Rebuilding what is derived mends all but damaged files, which only a backup can restore.
     if repair and any(problem.fix != RESTORE for problem in problems):
-        with open_resources(reasons=False) as resources:
+        with open_resources(uses_model=False) as resources:
             resources.reindex(kb)
-        before, problems = problems, _find_problems(kb)
-        repaired = [problem for problem in before if problem not in problems]
+        problems_before, problems = problems, _find_problems(kb)
+        repaired = [problem for problem in problems_before if problem not in problems]
     if as_json:
         print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems],
                     "repaired": [problem.what for problem in repaired]})
@@ -81,9 +82,9 @@ def verify(kb: Kb, *, repair: bool = False, as_json: AsJson = False) -> None:
 def _find_problems(kb: str) -> list[Problem]:
     """Check the files and rows of a knowledge base, and what is derived from the rows, while nobody writes to it.
 
-    The resources are its own: vectors that are open for reading would stay those from before a repair.
+    It opens its own resources: those opened before a repair would still read the vectors from before it.
     """
-    with open_resources(reasons=False) as resources:
+    with open_resources(uses_model=False) as resources:
         layout = Layout.by(resources.settings, kb).require()
         damages = damages_on_disk(layout)
         with resources.snapshot(kb) as snapshot, layout.alone():
@@ -93,7 +94,7 @@ def _find_problems(kb: str) -> list[Problem]:
 @app.command()
 def delete(documents: list[str], kb: Kb) -> None:
     """Delete documents, and everything that no other document supports."""
-    with open_resources(reasons=False) as resources:
+    with open_resources(uses_model=False) as resources:
         resources.delete_documents(kb, list(dict.fromkeys(documents)))
     for document in documents:
         out.say("deleted {}", document)
@@ -111,18 +112,19 @@ def reindex(kb: Kb, *, fresh_verdicts: bool = False) -> None:
 def instructions(kb: Kb, text: Annotated[str | None, typer.Argument()] = None, *,
                  purpose: Annotated[Purpose, typer.Option("--for")] = "answers", clear: bool = False) -> None:
     """Show or set what a model is to heed when it words answers, or when it extracts from documents."""
-    with open_resources(reasons=False) as resources:
+    with open_resources(uses_model=False) as resources:
         changes = text is not None or clear
         if changes:
             resources.instruct(kb, text or "", purpose)
         with resources.snapshot(kb) as snapshot:
             stored = snapshot.kb
             current = (stored.instructions if purpose == "answers" else stored.extraction_instructions).get()
-            documents, is_read = stored.documents.count_documents(), stored.documents.count_status("done") > 0
+            document_count = stored.documents.count_documents()
+            has_read_chunks = stored.documents.count_status("done") > 0
     out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)
-    if changes and not documents:
+    if changes and not document_count:
         err.say("{} has no documents yet: add some with `banyan build`", kb)
-    elif changes and purpose == "extraction" and is_read:
+    elif changes and purpose == "extraction" and has_read_chunks:
         err.say("Documents already read stay as they are. To have a model read them again: {} (add --dry-run to see "
                 "the cost first)", f"banyan build PATH --kb {shlex.quote(kb)} --reread")
 
@@ -130,9 +132,9 @@ def instructions(kb: Kb, text: Annotated[str | None, typer.Argument()] = None, *
 @app.command()
 def export(kb: Kb, form: Annotated[ExportFormat, typer.Option("--format")], output: Output) -> None:
     """Write a knowledge base as GraphML, JSON, Cypher statements, an HTML page or a wiki of Markdown pages."""
-    with open_resources(reasons=False) as resources, err.status("writing"), resources.snapshot(kb) as snapshot:
+    with open_resources(uses_model=False) as resources, err.status("writing"), resources.snapshot(kb) as snapshot:
         graph = snapshot.kb.tree_graph()
-        if not graph.graph["current"]:
+        if not graph.graph["current"]:  # documents were added or deleted since the tree was built
             err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
         if form == "wiki" and output != _STANDARD_OUTPUT and output.suffix != ".zip":
             _write_wiki(output, wiki(graph, snapshot.index.sql))
@@ -163,7 +165,7 @@ def _write_wiki(folder: Path, pages: Iterable[Page]) -> None:
 @app.command()
 def backup(kb: Kb, output: Output, *, force: bool = False, as_json: AsJson = False) -> None:
     """Write a knowledge base to one file, even while a build runs."""
-    with open_resources(reasons=False) as resources, err.status("copying"):
+    with open_resources(uses_model=False) as resources, err.status("copying"):
         layout = Layout.by(resources.settings, kb).require()
         manifest = back_up(layout, output, resources.embedder, force=force)
     size = output.stat().st_size
@@ -177,13 +179,13 @@ def backup(kb: Kb, output: Output, *, force: bool = False, as_json: AsJson = Fal
 @app.command()
 def restore(file: Path, kb: NewKb, *, force: bool = False, as_json: AsJson = False) -> None:
     """Create a knowledge base from a backup, under any name, without calling an LLM."""
-    with open_resources(reasons=False) as resources:
+    with open_resources(uses_model=False) as resources:
         layout = Layout.by(resources.settings, kb)
         with err.status("restoring"):
             manifest = restore_ledger(file, layout, resources.embedder, force=force)
         try:
             with err.status("embedding"), resources.snapshot(kb) as snapshot:  # opening it builds what is missing
-                fix = snapshot.kb.unwritten
+                fix = snapshot.kb.unwritten  # what to do if the vectors could not be written, else ""
         except (StoreError, OSError) as error:
             fix = str(error)
     if as_json:

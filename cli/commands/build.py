@@ -101,7 +101,7 @@ def run_build(resources: Resources, build_input: BuildInput, context: BuildConte
     step: Any = build_input
     while (state := run(build, step)).interrupts:
         step = Command(resume={"decisions": [], "who": "auto"})
-    if state.values["total"] == 0 and not _is_any_unreadable(state.values["files_failed"]):
+    if state.values["total"] == 0 and not _has_unreadable_file(state.values["files_failed"]):
         err.print("Nothing new: no document has changed since it was last read.")
     if context.review:
         err.say("Schema candidates wait for you: banyan schema review --kb {}", build_input["knowledge_base"])
@@ -124,7 +124,11 @@ def show_report(report: BuildReport, *, as_json: bool) -> None:
 
 
 def report_failures(report: BuildReport, *, reread: bool = False, strict: bool = False) -> None:
-    """Print what was not read or failed, and exit with 1 if the build failed; `strict`: already by one unread file."""
+    """Print what was not read or failed, and exit with 1 if the build failed.
+
+    It failed if chunks failed, if it was stopped, or if files could not be read and nothing was; if it is `strict`, one
+    unreadable file is enough.
+    """
     kb, partly_read = report["kb"], report["files_partly_read"]
     for label, lines in (("not read", report["files_failed"]), ("moved", report["files_moved"]),
                          ("no longer in their files, so deleted", report["records_gone"][:_SHOWN]),
@@ -143,14 +147,14 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
                 report["chunks_failed"], kb, options)
     if report["stopped"]:
         err.say("[red]stopped:[/red] {}", report["stopped"])
-    nothing_was_read = strict or not report["documents_read"]
-    if report["chunks_failed"] or report["stopped"] or (
-            nothing_was_read and _is_any_unreadable(report["files_failed"])):
+    do_files_count = strict or not report["documents_read"]
+    has_unread_files = do_files_count and _has_unreadable_file(report["files_failed"])
+    if report["chunks_failed"] or report["stopped"] or has_unread_files:
         raise typer.Exit(1)
 
 
-def _is_any_unreadable(lines: Sequence[str]) -> bool:
-    """Return True if a line is about a file that could not be read, and not one about a file that is no document."""
+def _has_unreadable_file(lines: Sequence[str]) -> bool:
+    """Return True if a line is about a file that could not be read; files that are no documents do not count."""
     return any(f": {LEFT_OUT}" not in line for line in lines)
 
 
@@ -198,12 +202,15 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: name one that is there")
     is_no_temporary_file = DefaultFilter()
+
+    def is_source(change: Any, path: str) -> bool:
+        """Return True if a changed file may be a document."""
+        is_stored = Path(path).is_relative_to(home.absolute())  # the knowledge bases may be in the folder
+        return is_no_temporary_file(change, path) and not is_stored
+
     # The first set of changes, empty or not, means that watching has begun; later empty ones come after each timeout.
-    changes = watch_files(
-        folder, yield_on_timeout=True, rust_timeout=_REST_MILLISECONDS // 2, step=_REST_MILLISECONDS // 2,
-        debounce=_REST_MILLISECONDS, watch_filter=lambda change, path: (
-            is_no_temporary_file(change, path)
-            and not Path(path).is_relative_to(home.absolute())))  # the knowledge bases may be in the folder
+    changes = watch_files(folder, yield_on_timeout=True, rust_timeout=_REST_MILLISECONDS // 2,
+                          step=_REST_MILLISECONDS // 2, debounce=_REST_MILLISECONDS, watch_filter=is_source)
     yield next(changes)
     yield from filter(None, changes)
 
@@ -217,9 +224,8 @@ def _sync(resources: Resources, folder: Path, build_input: BuildInput, context: 
         err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
         err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
         err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
-    if changes.gone and not (yes or dry_run) and not typer.confirm(
-            f"Delete {format_count(len(changes.gone), 'document')} from {kb}?"):
-        raise typer.Abort
+    if changes.gone and not (yes or dry_run):
+        typer.confirm(f"Delete {format_count(len(changes.gone), 'document')} from {kb}?", abort=True)
     report = None
     if not dry_run and (changes.new or changes.known):
         report = run_build(resources, build_input, context)
@@ -230,10 +236,12 @@ def _sync(resources: Resources, folder: Path, build_input: BuildInput, context: 
     elif report:
         show_report(report, as_json=False)
     if report:
-        report_failures({**report, "files_moved": []})  # the moved files' old documents are deleted just now
+        report_failures({**report, "files_moved": []})  # no advice on moved files: their old documents are deleted
 
 
 def _list_names(names: Sequence[str]) -> str:
     """Return a colon with the first of some names, and how many more there are; "" without names."""
+    if not names:
+        return ""
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return f": {', '.join(map(on_a_line, names[:_SHOWN]))}{more}" if names else ""
+    return f": {', '.join(map(on_a_line, names[:_SHOWN]))}{more}"

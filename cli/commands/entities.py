@@ -19,7 +19,7 @@ entities_app = typer.Typer(
     help="List entities, or the names that were merged and why; change entities and their facts.")
 app.add_typer(entities_app, name="entities")
 
-_SHOWN = 50
+_SHOWN = 50  # entities that are printed without a `--limit`
 
 
 class ListedEntity(NamedTuple):
@@ -41,8 +41,8 @@ def entities(
     """List the entities, those that most documents mention first."""
     if context.invoked_subcommand is not None:
         return
-    most = limit if as_json else limit or _SHOWN
-    with open_resources(reasons=False) as resources, resources.snapshot(kb or default_kb()) as snapshot:
+    most = limit if as_json else limit or _SHOWN  # None: all
+    with open_resources(uses_model=False) as resources, resources.snapshot(kb or default_kb()) as snapshot:
         if merged:
             _show_merged(snapshot.kb, search, most, as_json=as_json)
             return
@@ -59,15 +59,15 @@ def entities(
 
 
 def _find_rows(index: GraphIndex, type_name: str, words: str) -> list[int]:
-    """Return the rows of the entities of a type with some words in a name, if these are given; most mentioned first."""
+    """Return the rows of the entities, most mentioned first, that have the type and the words in a name, if given."""
     known_type = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
     if type_name and not known_type:
         raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(index.types)}")
-    rows: list[int] = index.ranked.tolist()
-    if known_type or words:
-        fitting = set(index.find_containing(words, known_type).tolist())
-        rows = [row for row in rows if row in fitting]
-    return rows
+    ranked_rows: list[int] = index.ranked.tolist()
+    if not known_type and not words:
+        return ranked_rows
+    fitting_rows = set(index.find_containing(words, known_type).tolist())
+    return [row for row in ranked_rows if row in fitting_rows]
 
 
 def _describe(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> ListedEntity:
@@ -79,26 +79,28 @@ def _describe(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> Li
 
 
 def _show_merged(knowledge_base: KnowledgeBase, search: str, most: int | None, *, as_json: bool) -> None:
-    """Print merged entities: each name with the rule that merged it."""
-    words = canonical_name(search)
-    groups = [group for group in knowledge_base.graph.groups()
-              if any(words in canonical_name(name) for name in (group.name, *(alias.name for alias in group.aliases)))]
+    """Print the merged entities that have the words of `search` in a name: each name with the rule that merged it."""
+    words, groups = canonical_name(search), []
+    for group in knowledge_base.graph.groups():
+        names = [group.name, *(alias.name for alias in group.aliases)]
+        if any(words in canonical_name(name) for name in names):
+            groups.append(group)
     if as_json:
         print_json([group.model_dump() for group in groups[:most]])
         return
     out.say("{}: {} entities with several names", knowledge_base.layout.name, len(groups))
-    if knowledge_base.entities.resolved_state() is None:
+    if knowledge_base.entities.resolved_state() is None:  # the stored groups were made from earlier facts
         out.print("[yellow]facts have changed since: build again[/yellow]")
     for group in groups[:most]:
         out.say("[bold]{}[/bold] [dim]{}[/dim]", group.name, group.type)
         for alias in group.aliases:
             out.say("    {} [dim]{}, {}[/dim]", alias.name, alias.rule.replace("_", " "), f"{alias.score:.2f}")
-    print_left_out(len(groups) - (most or len(groups)))
+    print_left_out(len(groups) - len(groups[:most]))
 
 
 def _change(kb: str, change: Callable[[ManualEdits], int | None], done: str = "") -> None:
-    """Make a change of the graph, and print what was done, or the number by which it can be undone."""
-    with open_resources(reasons=False) as resources, err.status("updating the graph"):
+    """Make a change of the graph, and print what was done; without `done`, the number by which it can be undone."""
+    with open_resources(uses_model=False) as resources, err.status("updating the graph"):
         number = change(ManualEdits(kb, resources))
     out.say("{}", done or f"recorded; undo it with `banyan entities undo {number}`")
 
@@ -153,15 +155,16 @@ def undo(number: int, kb: Kb) -> None:
 @entities_app.command()
 def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
     """List people's decisions, oldest first; merges and splits have no number, because they undo each other."""
-    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+    with open_resources(uses_model=False) as resources, resources.snapshot(kb) as snapshot:
         pairs, edits = snapshot.kb.entities.decisions(), snapshot.kb.edits.all()
         if as_json:
             print_json([*(pair.model_dump() for pair in pairs),
                         *({"verdict": decision.edit.kind, **decision.model_dump()} for decision in edits)])
             return
         mentions = snapshot.kb.graph.mentions
-        names = {entity: mentions.entity(entity).name if entity in mentions else entity
-                 for pair in pairs for entity in (pair.first, pair.second)}
+        decided = {entity for pair in pairs for entity in (pair.first, pair.second)}
+        # A decision outlives its entities: one that no document names any more is shown by its id.
+        names = {entity: mentions.entity(entity).name if entity in mentions else entity for entity in decided}
     rows = [(pair.decided_at, "", pair.who, f"{pair.verdict} {names[pair.first]}, {names[pair.second]}", pair.why, "")
             for pair in pairs]
     rows += [(decision.decided_at, str(decision.number), decision.who, in_words(decision.edit), decision.why,

@@ -76,7 +76,7 @@ def eval_qa(  # noqa: PLR0913  (its options)
 
 
 def _check_writable(records: Path | None) -> None:
-    """Refuse a file that cannot be written before anything is measured, which may take hours."""
+    """Raise CommandError for a file that cannot be written, before anything is measured, which may take hours."""
     if records is not None and (records.is_dir() or not records.resolve().parent.is_dir()):
         raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
 

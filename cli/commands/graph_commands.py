@@ -46,14 +46,17 @@ def facts(
 ) -> None:
     """List the facts of an entity, a relation or an attribute; `banyan sql` filters, counts and groups them."""
     day = day_of(at)
-    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        names = [term.name for term in terms_of(snapshot.index)] if relation else []
-        name = next((name for name in names if label_key(name) == label_key(relation)), "")
-        if relation and not name:
+    with open_resources(uses_model=False) as resources, resources.snapshot(kb) as snapshot:
+        known_names = [term.name for term in terms_of(snapshot.index)] if relation else []
+        known_relation = next((name for name in known_names if label_key(name) == label_key(relation)), "")
+        if relation and not known_relation:
             raise CommandError(f"no relation or attribute is called {relation!r}; there are: "
-                               f"{', '.join(names) or 'none'}")
-        fitting = [(fact, validity) for fact, validity in _facts_of(snapshot.kb.graph, of)
-                   if (not name or fact.relation == name) and (day is None or validity.holds(*day))]
+                               f"{', '.join(known_names) or 'none'}")
+        fitting = []
+        for fact, validity in _facts_of(snapshot.kb.graph, of):
+            is_of_relation = not known_relation or fact.relation == known_relation
+            if is_of_relation and (day is None or validity.holds(*day)):
+                fitting.append((fact, validity))
     shown = fitting[:limit if as_json else limit or _SHOWN]
     if as_json:
         print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in shown])
@@ -65,22 +68,25 @@ def facts(
 
 
 def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[StatedFact, Validity]]:
-    """Yield the values of an entity, or of all, then the facts, each with the time in which it holds."""
-    names, owners, edges = graph.name, graph.entity_ids(), graph.edges()
+    """Yield the values of an entity's attributes, then its facts, each with the time in which it holds.
+
+    If `entity` is empty, those of all entities are sorted by name.
+    """
+    name_of, owners, edges = graph.name, graph.entity_ids(), graph.edges()
     if entity:
         owners = [match_node(graph, entity)]
         edges = graph.incident(owners[0])
     else:
-        owners = sorted(owners, key=lambda owner: (names(owner), owner))
-        edges = sorted(edges, key=lambda edge: (names(edge[0]), edge[1], names(edge[2]), edge))
+        owners = sorted(owners, key=lambda owner: (name_of(owner), owner))
+        edges = sorted(edges, key=lambda edge: (name_of(edge[0]), edge[1], name_of(edge[2]), edge))
     for owner in owners:
         validities = graph.validities(owner)  # by attribute and value; values without a time are not in it
         for name, values in graph.descriptive_values(owner).items():
             for value in values:
-                yield StatedFact(names(owner), name, value), validities.get(name, {}).get(value, Validity())
+                yield StatedFact(name_of(owner), name, value), validities.get(name, {}).get(value, Validity())
     for edge in edges:
         head, relation, tail = edge
-        yield StatedFact(names(head), relation, names(tail)), graph.validity(edge)
+        yield StatedFact(name_of(head), relation, name_of(tail)), graph.validity(edge)
 
 
 @app.command()
@@ -96,7 +102,7 @@ def tree(
         raise CommandError("--alpha is for groups: say by which field with --by")
     if along and not root:
         raise CommandError("--along begins at an entity: name it with --root")
-    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+    with open_resources(uses_model=False) as resources, resources.snapshot(kb) as snapshot:
         index, terms = snapshot.index, LabelledTerms(snapshot.index, snapshot.kb.schemas.current())
         if along:
             _show_survey(survey_along(index, terms, root, along, _SURVEY_TOKENS), as_json=as_json)
@@ -155,7 +161,7 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
 def tables(*, kb: Kbs, table: Annotated[str, typer.Argument()] = "", documents: Documents = None,
            as_json: AsJson = False) -> None:
     """List the tables that SQL can read, or the columns of one."""
-    with (open_resources(reasons=False) as resources,
+    with (open_resources(uses_model=False) as resources,
           resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
         listed = engine.tables()
     if table:
@@ -177,11 +183,11 @@ def tables(*, kb: Kbs, table: Annotated[str, typer.Argument()] = "", documents: 
 
 
 def _print_columns(table: TableInfo) -> None:
-    """Print a table's columns, with the range of numbers and dates and the most frequent values of others."""
+    """Print a table's columns: those of numbers and dates with their range, others with their most frequent values."""
     rows = []
     for column in table.columns:
         values = ", ".join(f"{value} ({number:,})" for value, number in column.frequent[:_FREQUENT_VALUES])
-        if column.smallest or column.largest:
+        if column.smallest or column.largest:  # numbers and dates have a range
             values = f"{column.smallest} to {column.largest}"
         rows.append((column.name, column.kind, column.unit or ", ".join(column.units), column.distinct, column.empty,
                      column.untyped, values))
@@ -198,9 +204,10 @@ def sql(*, kb: Kbs, query: Annotated[str, typer.Argument()], documents: Document
     """Run a SELECT over the records, documents and facts, with the records that the result rests on."""
     if as_json and as_csv:
         raise CommandError("--json and --csv exclude each other: use one of them")
-    with (open_resources(reasons=False) as resources,
+    with (open_resources(uses_model=False) as resources,
           resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
-        result = SqlRows(**vars(engine.run(query, most_rows=limit or (_MOST_DATA if as_json or as_csv else _SHOWN))))
+        most_rows = limit or (_MOST_DATA if as_json or as_csv else _SHOWN)
+        result = SqlRows(**vars(engine.run(query, most_rows=most_rows)))
     basis = basis_text(Basis(query=result.sql, records=result.records, left_out=result.left_out,
                              unread_files=result.unread_files), "en")
     notes = [*result.notes]
@@ -225,7 +232,7 @@ def sql(*, kb: Kbs, query: Annotated[str, typer.Argument()], documents: Document
     for citation in shown:
         quote = " ".join(citation.quote.split())
         out.say("[dim]{}:[/dim] {}", citation.document, quote[:_LONGEST_CITATION])
-    if result.records and result.records > _CITATIONS_SHOWN:
+    if result.records and result.records > _CITATIONS_SHOWN:  # None: it is not known how many there are
         out.print(f"[dim]and {format_count(result.records - len(shown), 'more record')}[/dim]")
 
 

@@ -112,7 +112,8 @@ def drop(name: str, *, yes: Annotated[bool, typer.Option("--yes", "-y")] = False
 def audit(kb: str = "", *, as_json: AsJson = False) -> None:
     """List who changed which knowledge base, and who created and revoked keys."""
     home = Settings().home
-    listed = [entry for entry in (entries(home) if home.is_dir() else ()) if kb in {"", entry.knowledge_base}]
+    all_entries = entries(home) if home.is_dir() else ()
+    listed = [entry for entry in all_entries if kb in {"", entry.knowledge_base}]
     if as_json:
         print_json([entry.model_dump() for entry in listed])
         return
@@ -131,7 +132,7 @@ def _move_conversations(settings: Settings, old: str, new: str) -> None:
 @app.command()
 def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show a knowledge base's contents, failures and spending."""
-    with open_resources(reasons=False) as resources:
+    with open_resources(uses_model=False) as resources:
         with resources.snapshot(kb) as snapshot:
             report = status_of(snapshot.kb, resources.spending.prices)
         if as_json:
@@ -157,10 +158,10 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
     """Yield the lines of a status, each as (name, text)."""
-    unread = [f"{number:,} {state}" for number, state in (
-        (report.chunks_waiting, "waiting"), (report.chunks_failed, "failed")) if number]
-    documents = (f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}, "
-                 + (f"of which {' and '.join(unread)}" if unread else "all read"))
+    chunk_counts = (report.chunks_waiting, "waiting"), (report.chunks_failed, "failed")
+    unread = [f"{number:,} {state}" for number, state in chunk_counts if number]
+    chunks_read = f"of which {' and '.join(unread)}" if unread else "all read"
+    documents = f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}, {chunks_read}"
     if report.partly_read:
         documents += f"; {format_count(len(report.partly_read), 'document')} only in part"
     yield "documents", documents
@@ -187,7 +188,7 @@ def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
 
 
 def _counts_text(counts: Mapping[str, int], texts: Mapping[str, str]) -> str:
-    """Return counts by a name as text, largest first; `texts` has the text for each name."""
+    """Return counts by name as a line of text, largest first; a name without a text in `texts` is shown itself."""
     largest_first = sorted(counts.items(), key=lambda count: (-count[1], count[0]))
     return ", ".join(f"{number:,} {texts.get(name, name)}" for name, number in largest_first)
 
@@ -197,9 +198,10 @@ def _print_spending(status: Status) -> None:
     parts: dict[str, Sequence[Spent]] = {"step": status.spent_by_step,
                                          "build": status.spent_by_build[-_SHOWN_BUILDS:],
                                          "document": status.dearest_documents}
-    # Spending without a name belongs to none of the kind, such as that of questions to no build.
-    named = [(f"{kind} {spent.name}" if spent.name else f"no {kind}", spent)
-             for kind, accounts in parts.items() for spent in accounts]
+    named = list[tuple[str, Spent]]()
+    for kind, accounts in parts.items():
+        # Spending without a name belongs to none of the kind, as a question belongs to no build.
+        named += [(f"{kind} {spent.name}" if spent.name else f"no {kind}", spent) for spent in accounts]
     print_table(("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost"), [
         (name, spent.calls, spent.prompt, spent.cached, spent.completion, spent.wasted, money(spent.cost))
         for name, spent in [*named, ("all", status.spent)]], title="Spent")
@@ -217,7 +219,7 @@ class Check(NamedTuple):
 @app.command()
 def doctor(*, as_json: AsJson = False) -> None:
     """Check the installation and everything that the settings name; exits 1 if something needed is broken."""
-    with open_resources(reasons=False) as resources, err.status("checking"):
+    with open_resources(uses_model=False) as resources, err.status("checking"):
         checks = [_run_check(part, check) for part, check in _list_checks(resources)]
     is_sound = all(check.state != "failed" for check in checks)
     if as_json:
@@ -249,8 +251,10 @@ def _list_checks(resources: Resources) -> Iterator[tuple[str, Callable[[], tuple
         # Steps that share endpoint, key and model are checked by one call.
         steps_of = defaultdict[tuple[str | None, str, str], list[LlmStep]](list)
         for step in LLM_STEPS:
-            own = settings.for_step(step)
-            steps_of[own.llm_base_url, own.llm_api_key.get_secret_value(), own.llm_model].append(step)
+            step_settings = settings.for_step(step)
+            endpoint = (step_settings.llm_base_url, step_settings.llm_api_key.get_secret_value(),
+                        step_settings.llm_model)
+            steps_of[endpoint].append(step)
         for steps in steps_of.values():
             part = "language model" if len(steps_of) == 1 else f"language model for {', '.join(steps)}"
             yield part, partial(_check_model, settings.for_step(steps[0]))
@@ -260,7 +264,10 @@ def _list_checks(resources: Resources) -> Iterator[tuple[str, Callable[[], tuple
 
 
 def _run_check(part: str, check: Callable[[], tuple[str, str]]) -> Check:
-    """Run a check; the message of an error ends with the fix."""
+    """Run a check, and return its result: a warning if it returns a fix, failed if it raises an error.
+
+    An error's message ends with the fix, behind the last semicolon or, without one, the last colon.
+    """
     try:
         found, fix = check()
         return Check(part, "warning" if fix else "ok", found, fix)
@@ -294,32 +301,35 @@ def _check_installation() -> tuple[str, str]:
 def _check_home(settings: Settings) -> tuple[str, str]:
     """Check that files can be written to the home folder, or to the folder in which the first build makes it."""
     home = settings.home.expanduser().absolute()
-    existing = next(folder for folder in (home, *home.parents) if folder.exists())
+    existing_folder = next(folder for folder in (home, *home.parents) if folder.exists())
     try:
-        with tempfile.TemporaryFile(dir=existing):
+        with tempfile.TemporaryFile(dir=existing_folder):
             pass
     except OSError as error:
         raise BanyanError(f"{home} cannot be written ({error.strerror}): make it writable, or set BANYAN_HOME to "
                           "another folder") from error
-    free = shutil.disk_usage(existing).free / _GIGABYTE
+    free = shutil.disk_usage(existing_folder).free / _GIGABYTE
     fix = "free some space, or set BANYAN_HOME to a folder on another disk" if free < _LEAST_FREE else ""
-    return f"{home}{'' if existing == home else ' (made by the first build)'}, {free:,.1f} GB free", fix
+    note = "" if existing_folder == home else " (made by the first build)"
+    return f"{home}{note}, {free:,.1f} GB free", fix
 
 
 def _check_model(settings: Settings) -> tuple[str, str]:
-    """Ask a language model a short question, and report its speed and price."""
+    """Ask a language model a short question, and return its speed and whether its price is known."""
     try:
         trial = try_out(settings)
     except BanyanError as error:
-        named = [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]
-        if (settings.llm_base_url, settings.llm_model) not in named:
+        endpoints = [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]
+        if (settings.llm_base_url, settings.llm_model) not in endpoints:
             raise
-        raise BanyanError(re.sub(r"BANYAN_LLM_(API_KEY|BASE_URL|MODEL)\b", lambda match: (
-            f"its `{match[1].lower()}` in BANYAN_LLM_ENDPOINTS"), str(error))) from error
+        # The message names the general variables, but this model is set in another one.
+        message = re.sub(r"BANYAN_LLM_(API_KEY|BASE_URL|MODEL)\b",
+                         lambda match: f"its `{match[1].lower()}` in BANYAN_LLM_ENDPOINTS", str(error))
+        raise BanyanError(message) from error
     if not trial.is_json:
         raise BanyanError(f"{name_of(settings)} does not reply in the JSON that was asked for: choose a model that "
                           "follows instructions, or a server with structured output (response_format json_schema)")
-    speed = trial.completion_tokens / max(trial.seconds, 0.001)
+    speed = trial.completion_tokens / max(trial.seconds, 0.001)  # not a division by zero
     price = "known" if settings.llm_model in load_prices(settings.prices) else "unknown"
     speed_text = f"{speed:,.0f} tokens a second ({trial.seconds:.1f} s)"
     return f"{name_of(settings)} replies in JSON, {speed_text}, price {price}", ""
@@ -333,6 +343,6 @@ def _check_embedder(resources: Resources) -> tuple[str, str]:
 
 def _check_reranker(resources: Resources) -> tuple[str, str]:
     """Let the reranker score a text, and return where it is."""
-    if resources.reranker is not None:
+    if resources.reranker is not None:  # loading it may also raise the error to report
         resources.reranker.scores("ready", ["ready"])
     return f"{resources.settings.reranker} on {resources.settings.reranker_base_url or 'this machine'}", ""

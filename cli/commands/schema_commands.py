@@ -39,7 +39,7 @@ def show(schema: Annotated[str, typer.Argument()] = "", kb: str = "",
     if schema:
         shown = load_schema(schema)
     else:
-        with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        with open_resources(uses_model=False) as resources, resources.snapshot(kb) as snapshot:
             history = snapshot.kb.schemas
             shown = history.get(version or history.version())
     if output is not None or as_json:
@@ -63,6 +63,7 @@ def show(schema: Annotated[str, typer.Argument()] = "", kb: str = "",
 
 
 def _count(schema: GraphSchema) -> str:
+    """Return how many elements of each kind a schema has, as text."""
     return (f"{len(schema.entity_types)} entity types, {len(schema.relation_types)} relations, "
             f"{len(schema.attribute_types)} attributes")
 
@@ -79,7 +80,7 @@ def _write_schema(schema: GraphSchema, path: Path | None) -> None:
 @schema_app.command()
 def history(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show who changed the schema, when, why, and on which evidence."""
-    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+    with open_resources(uses_model=False) as resources, resources.snapshot(kb) as snapshot:
         versions = snapshot.kb.schemas.versions()
     if as_json:
         print_json([version.model_dump(mode="json", exclude={"graph_schema"}) for version in versions])
@@ -101,7 +102,7 @@ def history(kb: Kb, *, as_json: AsJson = False) -> None:
 def set_schema(schema: str, kb: Kb, by: str = "", *, dry_run: bool = False) -> None:
     """Replace the schema in force, and bound the facts by it again without calling an LLM."""
     wanted = load_schema(schema)
-    with open_resources(reasons=not dry_run) as resources:
+    with open_resources(uses_model=not dry_run) as resources:
         with resources.snapshot(kb) as snapshot:
             current = snapshot.kb.schemas.current()
         for change in compare_schemas(current, wanted):
@@ -143,14 +144,17 @@ def review(
             review = load_review(decisions) if decisions is not None else Review()
             named = [*_decide_named(candidates, accept or (), "accept"),
                      *_decide_named(candidates, reject or (), "reject")]
-            _decide(resources, kb, candidates, by, review.model_copy(update={
-                "decisions": (*review.decisions, *named), "all": everything or review.all}))
+            # Options on the command line add to the file's decisions.
+            review = review.model_copy(update={
+                "decisions": (*review.decisions, *named), "all": everything or review.all})
+            _decide(resources, kb, candidates, by, review)
 
 
 def _decide(resources: Resources, kb: str, candidates: Sequence[Candidate], by: str, review: Review) -> None:
     """Apply a person's decisions; `by` is the person, unless the review's file names somebody."""
-    is_named = review.who != "reviewer"  # the default of a file that names nobody
-    decider, decided = review.who if is_named else by or getpass.getuser(), review.on(candidates)
+    names_decider = review.who != "reviewer"  # the default of a file that names nobody
+    decider = review.who if names_decider else by or getpass.getuser()
+    decided = review.on(candidates)
     try:
         changed = resources.decide(kb, decided, decider)
     finally:  # also if a decision is refused: an earlier command may have been killed before it updated the tree
@@ -161,7 +165,7 @@ def _decide(resources: Resources, kb: str, candidates: Sequence[Candidate], by: 
 
 
 def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict: Any) -> list[Decision]:
-    """Return a decision for each candidate that has one of some names; a name may be that of several kinds."""
+    """Return a decision for each candidate that has one of these names, of any kind; raise CommandError without one."""
     decisions = []
     for name in names:
         called = [candidate for candidate in candidates if label_key(name) in map(label_key, candidate.names())]

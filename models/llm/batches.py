@@ -61,74 +61,82 @@ class BatchedReasoner(LlmReasoner):
         self._calls: dict[str, _UnpaidCall] = {}  # by their key in the ledger, which is the request's id in a batch
         self._replies: dict[str, Reply] = {}  # by the same key
 
-    async def fetch(self, calls: Sequence[Call], noted: Sequence[OpenBatch], save: Save,
+    async def fetch(self, calls: Sequence[Call], open_batches: Sequence[OpenBatch], save: Save,
                     permit: Callable[[Sequence[Call], int], None] | None) -> None:
-        """Wait until the endpoint has answered the extractions to come in batches, and fetch its replies.
+        """Have the endpoint answer the calls in batches, wait for that, and fetch the replies for `extract` to use.
 
-        `noted` are the batches that this build, or one that ended early, last passed to `save`. `permit` is called with
-        the calls and the tokens of their prompts before they are submitted. Without it nothing is submitted, and the
-        batches under way are cancelled.
+        `open_batches` are those that this build, or one that ended early, last passed to `save`. `permit` is called
+        with the calls and the tokens of their prompts before they are submitted, and raises to stop that. If it is
+        None, nothing is submitted, and the batches under way are cancelled.
 
         Raises:
             ReasonerError: the endpoint refused a batch, failed it, does not know it, or cannot be reached.
         """
-        await asyncio.to_thread(self._prepare, calls)
+        await asyncio.to_thread(self._note_unpaid, calls)
         try:
-            for file, known in noted:
-                if batch := known or await self._find(file):
+            for file, noted_batch in open_batches:
+                batch = noted_batch or await self._find_batch(file)
+                if batch:
+                    # No keys: what this batch did not answer is submitted again below, so it is no failure.
                     await self._take_replies(batch, [], cancels=permit is None)
             keys = [key for key in self._calls if key not in self._replies]
             if permit and keys:
                 unpaid = [self._calls[key] for key in keys]
                 permit([call.arguments for call in unpaid], sum(call.prompt.tokens for call in unpaid))
-                for batch, part in (await self._submit(keys, noted, save)).items():
-                    await self._take_replies(batch, part)
+                keys_by_batch = await self._submit(keys, open_batches, save)
+                for batch, batch_keys in keys_by_batch.items():
+                    await self._take_replies(batch, batch_keys)
         except (AttributeError, openai.OpenAIError) as error:  # an attribute that the endpoint's answer lacks
             if status_of(error) in _NOT_FOUND_STATUSES:
                 raise ReasonerError(f"{name_of(self._own)}: this endpoint has no batches: run without --batch, or "
                                     "check BANYAN_LLM_BASE_URL") from None
             raise failure(error, name_of(self._own), self._own.llm_api_key) from None
 
-    def _prepare(self, calls: Sequence[Call]) -> None:
-        """Note the calls that the ledger has no answer for."""
+    def _note_unpaid(self, calls: Sequence[Call]) -> None:
+        """Note in `_calls` the calls that have requests and no answer in the ledger yet."""
         for requests, schema in calls:
             prompt, shape = self._extraction_call(requests, schema)
             key = self._targets["extract"].key(prompt.messages, shape)
             if requests and self._ledger.lookup(key) is None:
                 self._calls[key] = _UnpaidCall((requests, schema), prompt, shape)
 
-    async def _find(self, file: str) -> str:
-        """Return the id of the batch of an uploaded file, or "" if none was started lately."""
+    async def _find_batch(self, file: str) -> str:
+        """Return the id of the batch of an uploaded file, or "" if it is not among the newest hundred batches."""
         page = await self._client.batches.list(limit=100)
         return next((batch.id for batch in page.data if batch.input_file_id == file), "")
 
-    async def _submit(self, keys: Sequence[str], noted: Sequence[OpenBatch], save: Save) -> dict[str, Sequence[str]]:
-        """Start batches for some calls, and return the calls of each."""
-        batches, capability = dict[str, Sequence[str]](), process_endpoints().limits(self._own).capability
+    async def _submit(self, keys: Sequence[str], open_batches: Sequence[OpenBatch], save: Save,
+                      ) -> dict[str, Sequence[str]]:
+        """Start batches for the calls with these keys, and return the keys of each batch's calls by its id."""
+        keys_by_batch, capability = dict[str, Sequence[str]](), process_endpoints().limits(self._own).capability
         for start in range(0, len(keys), _MOST_REQUESTS):
-            part, lines = keys[start:start + _MOST_REQUESTS], list[str]()
-            for key in part:
+            batch_keys, lines = keys[start:start + _MOST_REQUESTS], list[str]()
+            for key in batch_keys:
                 _, prompt, shape = self._calls[key]
                 body = self._chat.request_body(prompt.messages, shape.json_schema, capability)
                 lines.append(json.dumps({"custom_id": key, "method": "POST", "url": _PATH, "body": body}))
             file = await self._client.files.create(file=("requests.jsonl", "\n".join(lines).encode()), purpose="batch")
-            await save([*noted, (file.id, "")])  # a build that follows a killed one finds the batch by its file
+            await save([*open_batches, (file.id, "")])  # a build that follows a killed one finds the batch by its file
             # Not retried, as that could start and pay a second one.
             batch = await self._client.with_options(max_retries=0).batches.create(
                 input_file_id=file.id, endpoint=_PATH, completion_window="24h")
-            batches[batch.id], noted = part, [*noted, (file.id, batch.id)]
-            await save(noted)
-        return batches
+            keys_by_batch[batch.id] = batch_keys
+            open_batches = [*open_batches, (file.id, batch.id)]
+            await save(open_batches)
+        return keys_by_batch
 
     async def _take_replies(self, batch: str, keys: Sequence[str], *, cancels: bool = False) -> None:
-        """Take the replies of a batch once it is over or cancelled; raise ReasonerError if it failed its calls."""
+        """Wait until a batch is over, cancelling it first if wanted, and keep its replies for `_send_once`.
+
+        Raise ReasonerError if it has ended early, or without a reply to any of the calls with these keys.
+        """
         try:
             if cancels:
                 with suppress(openai.APIStatusError):  # it is over already, or unknown
                     await self._client.batches.cancel(batch)
             while (state := await self._client.batches.retrieve(batch)).status not in _FINAL_STATES:
                 await asyncio.sleep(POLL_SECONDS)
-            files = filter(None, (state.output_file_id, state.error_file_id))
+            files = [file for file in (state.output_file_id, state.error_file_id) if file]
             contents = [(await self._client.files.content(file)).content for file in files]
         except openai.NotFoundError:
             if not cancels:
@@ -136,9 +144,12 @@ class BatchedReasoner(LlmReasoner):
                                     "submitted with, or run without --batch, which gives it up") from None
             _LOG.warning("batch %s is not at this endpoint, and its calls are made as usual", batch)
             return
-        reasons = {str(error.message) for error in (state.errors and state.errors.data) or []}
-        reasons.update(*map(self._take_reply, b"\n".join(contents).splitlines()))
-        if not (missing := [key for key in keys if key not in self._replies]):
+        batch_errors = (state.errors and state.errors.data) or []
+        reasons = {str(error.message) for error in batch_errors}
+        for line in b"\n".join(contents).splitlines():
+            reasons |= self._take_reply(line)
+        missing = [key for key in keys if key not in self._replies]
+        if not missing:
             return
         problem = (f"batch {batch} ended as {state.status!r}, and {len(missing)} of its {len(keys)} calls have no "
                    f"answer ({'; '.join(sorted(reasons)[:3])})")
@@ -149,17 +160,19 @@ class BatchedReasoner(LlmReasoner):
         _LOG.warning("%s: they are made as usual", problem)
 
     def _take_reply(self, line: bytes) -> set[str]:
-        """Take the reply in a line of a file of results, and return the reason if there is none."""
+        """Keep the reply in a line of a file of results in `_replies`; return the reasons why it has none, if so."""
         try:
             result = json.loads(line)
-            if (key := result["custom_id"]) in self._calls:
+            key = result["custom_id"]
+            if key in self._calls:  # the batch of an earlier build may have other calls
                 self._replies[key] = self._chat.read_result(self._calls[key].prompt.messages, result)
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             return {str(error)}
         return set()
 
     async def _send_once(self, step: str, target: Target, messages: Messages, shape: Shape[_T]) -> Reply:
-        """Return the reply that a batch has for a call, once, or make the call."""
+        """Return the reply that a batch has for a call, and charge it at the price of batches; else make the call."""
+        # Taken out: should the reply be unusable, a later attempt has to make the call.
         reply = self._replies.pop(target.key(messages, shape), None)
         if reply is None:
             return await super()._send_once(step, target, messages, shape)

@@ -46,7 +46,7 @@ class ChatClient:
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._name, self._key = settings, name_of(settings), settings.llm_api_key
-        # Each other provider's package raises its own errors; all become one that names the cause.
+        # Each other provider's package has errors of its own, so any of its exceptions counts as a failed call.
         self._errors: tuple[type[Exception], ...] = _CALL_ERRORS if settings.speaks_openai else (Exception,)
         self._chosen = endpoint.chosen_parameters(settings)
         limit = {"max_completion_tokens": settings.llm_reply_tokens} if settings.llm_reply_tokens else {}
@@ -55,7 +55,7 @@ class ChatClient:
             self._chat = _connect_endpoint(settings) if settings.speaks_openai else _connect_provider(settings)
         except self._errors as error:  # a missing package or key
             raise failure(error, self._name, self._key, fix=endpoint.NOT_SET_UP) from None
-        if self._chosen and not isinstance(self._chat, BaseChatOpenAI):
+        if self._chosen and not isinstance(self._chat, BaseChatOpenAI):  # there is no way to send them
             raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=endpoint.NO_OPTIONS)
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> Reply:
@@ -65,7 +65,8 @@ class ChatClient:
         the parameter. The prompts describe the shape too, so plain text can be as good an answer. The reply's text is
         passed to the listener for claims as it arrives, if there is one and the endpoint streams.
         """
-        refused, forms = set(capability.refused), capability.forms
+        refused = set(capability.refused)  # `_send_as` adds to it
+        forms = capability.forms
         for form in forms:
             try:
                 message = await self._send_as(form, messages, json_schema, refused)
@@ -84,7 +85,10 @@ class ChatClient:
 
     async def _send_as(self, form: Form, messages: Messages, json_schema: dict[str, Any],
                        refused: set[str]) -> AIMessage:
-        """Send a request in a form, and repeat it without each parameter that the endpoint refuses."""
+        """Send a request in a form, and repeat it without each parameter that the endpoint refuses.
+
+        Those are added to the caller's set `refused`.
+        """
         on_text = text_listener() if isinstance(self._chat, ChatOpenAI) else None
         while True:
             stream_to = None if "stream" in refused else on_text
@@ -100,13 +104,17 @@ class ChatClient:
                     return message
                 on_text = None  # the request is sent again, as a whole
             except self._errors as error:
-                if (name := endpoint.refused_parameter(error, sent, texts)) is None:
+                refused_name = endpoint.refused_parameter(error, sent, texts)
+                if refused_name is None:
                     raise
-                refused.add(name)
+                refused.add(refused_name)
 
     async def _stream_reply(self, model: Runnable[Any, AIMessage], messages: list[tuple[str, str]], on_text: OnText,
                             refused: set[str]) -> AIMessage | None:
-        """Return a streamed reply, or None if it broke off or the endpoint sent no stream, which is then refused."""
+        """Return a streamed reply; None: it broke off, or was no stream, and the request is to be sent without one.
+
+        If it was no stream, "stream" is added to `refused`.
+        """
         parts, text = list[Any](), ""
         try:
             async with asyncio.timeout(self._settings.llm_timeout):  # a small model may repeat itself without end
@@ -116,22 +124,25 @@ class ChatClient:
                     await on_text(text)
         except (httpx2.HTTPError, openai.APIError) as error:
             # Without any part, the request failed like any other, and the client has repeated it already.
-            is_of_request = not parts and isinstance(error, openai.APIStatusError | openai.APIConnectionError)
-            if is_of_request or not self._settings.llm_retries:
+            has_request_failed = not parts and isinstance(error, openai.APIStatusError | openai.APIConnectionError)
+            if has_request_failed or not self._settings.llm_retries:  # sending it again would be a retry
                 raise
             return None
         except (ValueError, RecursionError):  # what was sent is no stream
-            if parts:
+            if parts:  # it began as a stream, so the endpoint does stream
                 raise
             refused.add("stream")
             return None
+        # Adding the parts up would also add their usages, but each one that is sent is the total so far.
         usages = [part.usage_metadata for part in parts if part.usage_metadata]
         return (parts[0] + parts[1:]).model_copy(  # type: ignore[no-any-return]
             update={"usage_metadata": usages[-1] if usages else None})
 
     def request_body(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> dict[str, Any]:
         """Return the body of a request of a batch; without the temperature, which many models refuse, unless chosen."""
-        refused = {*capability.refused, *({"temperature"} - self._chosen.keys())}
+        refused = set(capability.refused)
+        if "temperature" not in self._chosen:
+            refused.add("temperature")
         texts = endpoint.merge_system(messages) if SYSTEM_ROLE in refused else messages
         parameters = _with_format(endpoint.leave_out(self._parameters, refused), capability.forms[0], json_schema)
         return {"model": self._settings.llm_model.removeprefix(OPENAI),
@@ -153,7 +164,8 @@ class ChatClient:
             # usage of an answer that does not fit, is cut or filtered.
             return chat.bind(extra_body=_with_format(parameters, form, json_schema))
         # Other providers' models have the parameters as fields; a refused one is set to None, in a copy.
-        left_out = (self._parameters.keys() - parameters.keys()) & type(chat).model_fields.keys()
+        refused = self._parameters.keys() - parameters.keys()
+        left_out = refused & type(chat).model_fields.keys()
         chat = chat.model_copy(update=dict.fromkeys(left_out))
         if form != "json_schema":
             return chat

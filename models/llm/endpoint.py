@@ -33,7 +33,7 @@ _OPENAI = "https://api.openai.com"
 _MOST_TOKENS = 1_000_000_000  # of one call; more is no count
 # Endpoints know one name or the other for the most tokens of a reply.
 _OTHER_NAMES = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
-_MAY_BE_REFUSALS = frozenset({400, 404, 422, 500, 501})
+_MAY_BE_REFUSALS = frozenset({400, 404, 422, 500, 501})  # of a parameter: 400 or 422 by the book, others by servers
 _WORDS = re.compile(r"\w+")
 _NAMES_THE_ROLE = re.compile(r"\broles?\b|\b(?:system|developer)[ _](?:role|message|prompt|instruction)", re.IGNORECASE)
 # Statuses that may concern the form, and words that always do: some servers answer 404 or 500.
@@ -103,7 +103,8 @@ class Capability:
 
     def record_answer(self, form: Form, refused: Collection[str], chosen: Collection[str]) -> None:
         """Record in which form and without which parameters a request was answered; warn of those the user chose."""
-        if form in self.forms:  # else another call has learnt more meanwhile
+        # A parallel call may have dropped this form meanwhile, as refused; then what it has learnt stays.
+        if form in self.forms:
             self.forms = self.forms[self.forms.index(form):]
         for name in sorted(set(refused) - self.refused):
             _LOG.log(logging.WARNING if name in chosen else logging.INFO,
@@ -112,20 +113,20 @@ class Capability:
 
 
 def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
-    """Return the parameters without the refused ones; one that has another name is sent under that (`_OTHER_NAMES`)."""
+    """Return the parameters without the refused ones; a refused name is replaced by its other name (`_OTHER_NAMES`)."""
     accepted: dict[str, Any] = {}
     for name, value in parameters.items():
         sent_as = name if name not in refused else _OTHER_NAMES.get(name)
         if sent_as is not None and sent_as not in refused:
-            accepted.setdefault(sent_as, value)
+            accepted.setdefault(sent_as, value)  # the first wins: the user may have set both names
     return accepted
 
 
 def merge_system(messages: Messages) -> list[tuple[str, str]]:
-    """Return the messages with the text of the system's ones at the beginning of the first other message."""
-    system = [text for role, text in messages if role == SYSTEM_ROLE]
-    (role, first), *rest = [message for message in messages if message[0] != SYSTEM_ROLE]
-    return [(role, "\n\n".join([*system, first])), *rest]
+    """Return the messages with the system messages' text moved to the beginning of the first other message."""
+    system_texts = [text for role, text in messages if role == SYSTEM_ROLE]
+    (role, first_text), *rest = [message for message in messages if message[0] != SYSTEM_ROLE]
+    return [(role, "\n\n".join([*system_texts, first_text])), *rest]
 
 
 def refused_parameter(error: BaseException, parameters: Collection[str], messages: Messages) -> str | None:
@@ -137,16 +138,18 @@ def refused_parameter(error: BaseException, parameters: Collection[str], message
     for name in (getattr(error, "param", None), *_WORDS.findall(words)):
         if name in parameters:
             return str(name)
-    was_sent = any(role == SYSTEM_ROLE for role, _ in messages)
-    return SYSTEM_ROLE if was_sent and _NAMES_THE_ROLE.search(words) else None
+    has_system_message = any(role == SYSTEM_ROLE for role, _ in messages)
+    return SYSTEM_ROLE if has_system_message and _NAMES_THE_ROLE.search(words) else None
 
 
 def may_mean_the_form(error: BaseException) -> bool:
-    """Return True if an error may be a refusal of the form of request, not of one that is too long, for example."""
-    if find_fix_in_words(error) is not None:
+    """Return True if an error may mean that the endpoint does not know the form of request."""
+    if find_fix_in_words(error) is not None:  # the words give another cause, such as a request that is too long
         return False
     status = status_of(error)
-    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error))))
+    if status in _MAY_MEAN_THE_FORM:
+        return True
+    return status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error)))
 
 
 class TooLong(ReasonerError):
@@ -204,7 +207,7 @@ _FIX_BY_WORDS = [(re.compile(pattern, re.IGNORECASE), fix) for pattern, fix in (
     ((r"context[_ ]?(?:length|window|size)|maximum context|too many (?:input )?tokens|"
       r"(?:prompt|input|request|message|content|text)s?\b[^.]{0,40}\btoo (?:long|large)|"
       r"input tokens? (?:count )?\(?\d*\)? ?exceed|must be <= ?\d"), _TOO_LONG))]
-_STATUSES_WITH_WORDS = frozenset({400, 402, 403, 413, 422, 429, 500})
+_STATUSES_WITH_WORDS = frozenset({400, 402, 403, 413, 422, 429, 500})  # whose errors' words may give another cause
 _FIX_BY_STATUS = {
     400: _REFUSED, 422: _REFUSED, 413: _TOO_LONG, 402: _NO_CREDIT,
     **dict.fromkeys((301, 302, 303, 307, 308), _REDIRECTED),
@@ -228,13 +231,15 @@ def failure(error: Exception, model_and_host: str, key: SecretStr, *, fix: Fix |
     `model_and_host` are as from `name_of`. The client's message may repeat the `key`. Without a `fix`, it is found by
     the error's words, status or name. `variables` is the prefix of the endpoint's own settings.
     """
-    fix, shown = (fix, error) if fix else _find_fix(error)
-    detail, secret = words_of(shown), key.get_secret_value()
+    shown_error: BaseException = error
+    if fix is None:
+        fix, shown_error = _find_fix(error)
+    detail, secret = words_of(shown_error), key.get_secret_value()
     if secret and secret != NO_KEY:
         detail = detail.replace(secret, "***")
     advice = re.sub(r"BANYAN_LLM(?=_(?:BASE_URL|API_KEY|MODEL)\b)", variables, fix.fix)
     message = f"{model_and_host}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
-    if fix.error is not EndpointFailed:
+    if fix.error is not EndpointFailed:  # only that class says whether other calls can succeed
         return fix.error(message)
     nobody_listens = any(isinstance(cause, ConnectionRefusedError | gaierror) for cause in _causes(error))
     return EndpointFailed(message, certain=fix.certain or nobody_listens)
@@ -254,8 +259,10 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
 
 def find_fix_in_words(error: BaseException) -> Fix | None:
     """Return the fix for what a client's error says, or None if its status or words give no cause."""
-    words = " ".join(map(str, (words_of(error), getattr(error, "code", None), getattr(error, "type", None))))
-    return fix_for(words) if status_of(error) in _STATUSES_WITH_WORDS else None
+    if status_of(error) not in _STATUSES_WITH_WORDS:
+        return None
+    # OpenAI's protocol has names of causes in `code` and `type`, such as "insufficient_quota".
+    return fix_for(f"{words_of(error)} {getattr(error, 'code', None)} {getattr(error, 'type', None)}")
 
 
 def fix_for(words: str) -> Fix | None:
@@ -266,6 +273,7 @@ def fix_for(words: str) -> Fix | None:
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status of a client's error or of one that it was raised from, or None."""
     for cause in _causes(error):
+        # Some providers' clients call the status `code`; OpenAI's `code` is a text, which does not count.
         for status in (getattr(cause, "status_code", None), getattr(cause, "code", None)):
             if isinstance(status, int):
                 return status
@@ -273,7 +281,7 @@ def status_of(error: BaseException) -> int | None:
 
 
 def words_of(error: BaseException) -> str:
-    """Return the message of a client's error, with the body of the response; of a page of HTML only its title."""
+    """Return the message of a client's error with the body of the response; of an HTML page only the title is shown."""
     message, body = " ".join(str(error).split()), getattr(error, "body", None)
     if not body or " - " in message:  # the openai package's own messages have the body behind " - "
         return message

@@ -57,10 +57,12 @@ class NumberedLines:
         self.lines: list[NumberedLine] = []
         previous_pieces: list[str] = []
         for index, request in enumerate(requests):
-            pieces = list(_pieces(request.text))
+            pieces = list(_split_lines(request.text))
             is_same_document = index > 0 and _document_name(request) == _document_name(requests[index - 1])
-            most = min(len(previous_pieces), len(pieces)) if is_same_document else 0  # how many lines may be repeated
-            repeated = next((count for count in range(most, 0, -1) if previous_pieces[-count:] == pieces[:count]), 0)
+            # How many of its first lines are the last ones of the chunk before it: the most for which that is true.
+            most_repeated = min(len(previous_pieces), len(pieces)) if is_same_document else 0
+            repeated = next((count for count in range(most_repeated, 0, -1)
+                             if previous_pieces[-count:] == pieces[:count]), 0)
             dates, end = relative_dates(request.text, request.said_on), 0
             for place, piece in enumerate(pieces):
                 start = request.text.index(piece, end)
@@ -93,11 +95,12 @@ class NumberedLines:
         number, rest = int(match["number"]), match["rest"].strip(" \t\n,;:.|-–")
         if 0 < number <= len(self.lines):
             return self.lines[number - 1], rest
-        is_name = rest and read_time(rest) is None  # as in "2019 election": what follows a line's number is a time
+        # What may follow a line's number is a time, so other words are part of a name, as in "2019 election".
+        is_name = rest and read_time(rest) is None
         return None if is_name else (None, rest)
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _split_lines(text: str) -> Iterator[str]:
     """Yield the lines of a text that have words, long ones in parts of whole sentences or items."""
     for line in text.split("\n"):
         if not any(map(str.isalnum, line)):
@@ -105,12 +108,12 @@ def _pieces(text: str) -> Iterator[str]:
         if len(line) <= _LONGEST_LINE:
             yield line.rstrip()
             continue
-        begin, ends = 0, list[int]()
+        begin, ends = 0, list[int]()  # of the part to yield next, and the places where a part may end
         for start, end in split_sentences(line):
             if end - start > _LONGEST_SENTENCE:
                 ends += [match.end() for match in _ITEM_END.finditer(line, start, end)]
             ends.append(end)
-        ends = list(dict.fromkeys(ends))
+        ends = list(dict.fromkeys(ends))  # an item may end where its sentence ends
         for end, next_end in zip(ends, [*ends[1:], None], strict=True):
             if next_end is None or next_end - begin > _LONGEST_LINE:  # the next sentence or item does not fit
                 yield line[begin:end].strip()
@@ -118,9 +121,13 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _context_line(request: ExtractionRequest, document: str, *, is_new: bool) -> str:
-    """Return the line above those of a request: `[DOCUMENT > HEADING (ABOUT): OPENING]`, DOCUMENT and ABOUT if new."""
+    """Return the line above a request's lines: `[DOCUMENT > HEADING (ABOUT): OPENING]`.
+
+    DOCUMENT and ABOUT are left out unless the document is new, as the line of an earlier request then shows them.
+    """
     parts = [document, request.heading] if is_new else [request.heading]
-    line = " > ".join(" ".join(part.split()) for part in parts if part) or "-"
+    parts = [" ".join(part.split()) for part in parts if part]
+    line = " > ".join(parts) or "-"
     if not is_new:
         line = f"> {line}"
     elif request.about:
@@ -131,14 +138,14 @@ def _context_line(request: ExtractionRequest, document: str, *, is_new: bool) ->
 
 
 def _document_name(request: ExtractionRequest) -> str:
-    """Return the document's name, with its title, which "it" and "she" mostly stand for."""
+    """Return the document's title with its name: "it" and "she" in a text mostly stand for its title."""
     if not request.document or request.title in request.document:
         return request.document or request.title
     return f"{request.title} ({request.document})"
 
 
 def _check_confidence(cells: list[str]) -> list[str]:
-    """Refuse a new label's row whose last cell is not a number from 0 to 1."""
+    """Return a new label's row; raise ValueError unless its last cell, the confidence, is a number from 0 to 1."""
     if not 0 <= float(cells[-1]) <= 1:
         raise ValueError(f"the confidence in {cells[0]!r} must be from 0 to 1")
     return cells
@@ -164,7 +171,6 @@ class ExtractionReply(BaseModel):
 def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
     """Return the JSON schemas of the lists of a reply, with lengths in proportion to the text."""
     tokens = sum(estimate_tokens(request.text) for request in lines.requests)
-    # A row has the number of its line, a head, a label and a tail, or further tails.
     # A row has the number of its line, a head, a label and a tail, or further tails.
     row = {"type": "array", "items": {"type": "string"}, "minItems": 1,
            "maxItems": _LEAST_CELLS + 1 + max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_NAME)}
@@ -209,6 +215,7 @@ class ReplyConversion:
             names_in_facts[fact.request].add(fact.head)
         for fact in triples:
             names_in_facts[fact.request].add(fact.tail)
+        # An entity goes to each request that has its name in a fact or in its text.
         entities = [list[ExtractedEntity]() for _ in self._requests]
         for entity in self._entities(set[str]().union(*names_in_facts)):
             words = _normalise_words(entity.name)
@@ -227,18 +234,24 @@ class ReplyConversion:
             elsewhere=self._names_elsewhere(index, names)) for index, names in enumerate(names_in_facts)]
 
     def _names_elsewhere(self, index: int, names: Set[str]) -> tuple[str, ...]:
-        """Return the names of facts that are not in their request, but in others of its document or instructions."""
-        others = [self._texts[other] for other in self._requests_of_same_document(index)]
-        others.append(_normalise_words(self._requests[index].instructions))
+        """Return those names that the request's text lacks, but its instructions or its document's other requests have.
+
+        `names` are those in the request's facts.
+        """
+        other_texts = [self._texts[other] for other in self._requests_of_same_document(index)]
+        other_texts.append(_normalise_words(self._requests[index].instructions))
         found = list[str]()
         for name in sorted(names):
             words = _normalise_words(name)
-            if words not in self._texts[index] and any(words in text for text in others):
+            if words not in self._texts[index] and any(words in text for text in other_texts):
                 found.append(name)
         return tuple(found)
 
     def _facts(self, rows: Iterable[Sequence[str]], terms: Mapping[str, str]) -> Iterator[_Fact]:
-        """Yield a fact for each tail of the rows that have a head and a label, their own or those of the row above."""
+        """Yield a fact for each tail of each row; an empty line, head or label is that of the row above.
+
+        `terms` maps the labels of the schema to its names. Rows without a head or label, even above, yield nothing.
+        """
         line, time, head, label = None, "", "", ""
         for row in rows:
             if len(row) <= _LEAST_CELLS:  # head, label and tail alone
@@ -248,52 +261,65 @@ class ReplyConversion:
             else:  # an empty cell repeats the one above
                 citation = line, time
             line, time = citation or (None, "")
+            # Without a line's number, the head comes first, and what follows the tail may be anything.
             own_head, own_label, *tails = row[1:] if citation else row[:_LEAST_CELLS]
             head, label = own_head.strip() or head, own_label.strip() or label
             if head and label:
-                named, confidence = _schema_name(label, terms), self._confidence(label, terms)
-                for tail, request, evidence in self._locate(line, head, [*filter(str.strip, tails)]):
-                    yield _Fact(request, head, named, tail, evidence, time, confidence)
+                schema_label, confidence = _schema_name(label, terms), self._confidence(label, terms)
+                named_tails = [tail for tail in tails if tail.strip()]
+                for tail, request, evidence in self._locate(line, head, named_tails):
+                    yield _Fact(request, head, schema_label, tail, evidence, time, confidence)
 
     def _locate(self, line: NumberedLine | None, head: str, tails: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-        """Yield the tails of a row, each with the request and the words of the line that state it."""
+        """Yield each tail of a row with the index of the request that states it, and the text of the line that does.
+
+        The text is "" if the row cites no line.
+        """
         names = [_normalise_words(name) for name in (head, *tails)]
-        # Without a line, the request whose text has the most of the row's names, the first of several.
-        row_index = line.request if line else max(
-            range(len(self._texts)), key=lambda index: sum(name in self._texts[index] for name in names))
+        if line:
+            row_index = line.request
+        else:  # the request whose text has the most of the row's names, the first of several
+            names_in_text = [sum(name in text for name in names) for text in self._texts]
+            row_index = names_in_text.index(max(names_in_text))
         candidates = (row_index, *self._requests_of_same_document(row_index))
         for tail, words in zip(tails, names[1:], strict=True):
             index = next((other for other in candidates if words in self._texts[other]), row_index)
             evidence = ""
             if line:  # the items of a list stand in the line that a row cites or below it, each in its own line
-                lines = [other for other, text in self._line_words if other.request == index and words in text]
-                below = [other for other in lines if other.number >= line.number]
-                evidence = (below or lines or [line])[0].text
+                lines_with_tail = [other for other, text in self._line_words
+                                   if other.request == index and words in text]
+                below = [other for other in lines_with_tail if other.number >= line.number]
+                evidence = (below or lines_with_tail or [line])[0].text
             yield tail, index, evidence
 
     def _requests_of_same_document(self, index: int) -> list[int]:
+        """Return the indices of the other requests of a request's document."""
         own = self._requests[index]
         return [other for other, request in enumerate(self._requests)
                 if other != index and (request.document, request.title) == (own.document, own.title)]
 
     def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
         """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""
-        for type_label, *cells in self._reply.entities:
-            names = [name for name in cells if name.strip()]
-            if type_label.strip() and (not names or self._is_name_first(type_label, names, names_in_facts)):
-                type_label, names = "".join(names), [type_label]  # noqa: PLW2901
+        for first, *cells in self._reply.entities:
+            type_label, names = first, [name for name in cells if name.strip()]
+            if first.strip() and (not names or self._is_name_first(first, names, names_in_facts)):
+                type_label, names = "".join(names), [first]  # `names` was the type or nothing
             confidence = self._confidence(type_label, self._types)
             for name in names:
                 yield ExtractedEntity(name=name, type=_schema_name(type_label, self._types), confidence=confidence)
 
     def _is_name_first(self, first: str, others: Sequence[str], names_in_facts: Set[str]) -> bool:
         """Return True if a row is `[name, type]`: its second cell is a known type, or its first is in a fact."""
+        # What a fact names is no type, and a known type in the first cell stands where it should.
         if len(others) != 1 or others[0] in names_in_facts or normalise(first) in self._types:
             return False
         return normalise(others[0]) in self._types or first in names_in_facts
 
     def _confidence(self, label: str, known: Mapping[str, str]) -> float:
-        """Return the confidence in a label; one used but not listed counts as the least certain one that is listed."""
+        """Return the confidence in a label: 1 if the schema allows it, else the model's own confidence in it.
+
+        A new label that the model did not list gets the lowest confidence of those that it listed.
+        """
         key = normalise(label)
         if self._allows_all or key in known or not key:
             return 1.0
@@ -301,7 +327,7 @@ class ReplyConversion:
 
 
 def _names_of(elements: Sequence[SchemaElement]) -> dict[str, str]:
-    """Map all names and labels of elements to their names: prompts show labels, the graph has names."""
+    """Map all names and labels of elements, normalised, to their names: prompts show labels, the graph has names."""
     names = {normalise(name): element.name for element in elements for name in element.all_names()}
     return names | {normalise(element.name): element.name for element in elements}  # a name beats another's label
 
@@ -312,4 +338,5 @@ def _normalise_words(text: str) -> str:
 
 
 def _schema_name(label: str, terms: Mapping[str, str]) -> str:
+    """Return the schema's name for a label, or the label itself if the schema has none."""
     return terms.get(normalise(label), label.strip())

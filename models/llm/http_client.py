@@ -49,6 +49,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 async def _bound_response(response: httpx2.Response) -> None:
     """Make sure that at most `MAX_BODY` bytes of a response are read."""
+    # A small compressed body may unpack to a huge one.
     if response.headers.get("content-encoding", "identity").lower() not in {"", "identity"}:
         await response.aclose()
         raise ResponseRefused("its response is compressed, which was not asked for")
@@ -77,24 +78,24 @@ def open_openai(settings: Settings) -> openai.AsyncOpenAI:
             return await send(*arguments, **options)
 
     http_client.send = send_in_time  # type: ignore[method-assign]
-    response_hooks: list[Any] = [_bound_response, _reveal_error]
+    response_hooks: list[Any] = [_bound_response, _set_error_status]
 
     async def close_later(_: httpx2.Request) -> None:
-        """Have the client closed with the event loop of its first request, before which this is called."""
-        http_client.event_hooks = {"response": response_hooks}  # no further request calls this
+        """Register the client to be closed with the event loop of its first request; called before that request."""
+        http_client.event_hooks = {"response": response_hooks}  # later requests do not call this again
         await close_with_loop(http_client.aclose)
 
     http_client.event_hooks = {"request": [close_later], "response": response_hooks}
     return openai.AsyncOpenAI(
         base_url=settings.llm_base_url,
-        # OpenAI's own client knows the variable with the key.
+        # With None the client reads OPENAI_API_KEY, which must not go to another host.
         api_key=None if settings.llm_base_url is None and key == NO_KEY else key,
         timeout=settings.llm_timeout, max_retries=settings.llm_retries, http_client=http_client)
 
 
-async def _reveal_error(response: httpx2.Response) -> None:
-    """Give an error with the status of a success its own status: the openai package then repeats or raises it."""
-    is_whole = "event-stream" not in response.headers.get("content-type", "")
+async def _set_error_status(response: httpx2.Response) -> None:
+    """Give an error that came with the status 200 its own status, so that the openai package repeats or raises it."""
+    is_whole = "event-stream" not in response.headers.get("content-type", "")  # a stream is to be read as it arrives
     is_file = response.url.path.endswith("/content")  # the lines of a batch's file are answers to many requests
     if is_whole and not is_file and response.status_code == httpx2.codes.OK:
         response.status_code = _status_in(await response.aread())
@@ -137,7 +138,7 @@ class ServedModel:
 
         A request is its body, and the texts in it that the model reads: their tokens are limited and counted.
         """
-        charged, paid_tokens = charge(), list[int]()
+        charged, paid_tokens = charge(), list[int]()  # whom to charge, and the tokens of each answered request
 
         async def ask(request: tuple[dict[str, Any], Sequence[str]]) -> dict[str, Any]:
             """Send one request when the limits allow it, charge its tokens, and return its answer."""
@@ -153,8 +154,9 @@ class ServedModel:
                     raise self._failure(ValueError(type(body).__name__), fix=endpoint.NOT_OPENAI)
                 answer.update(body)
                 usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
-                tokens = reported_count(usage.get("prompt_tokens")) or reported_count(usage.get("total_tokens"))
-                return Reply("", tokens or sum(map(estimate_tokens, texts)), 0)
+                tokens = (reported_count(usage.get("prompt_tokens")) or reported_count(usage.get("total_tokens"))
+                          or sum(map(estimate_tokens, texts)))
+                return Reply("", tokens, 0)  # only for its counts: the answer is the body
 
             reply = await self._calls.ask(texts, call)
             paid_tokens.append(reply.prompt_tokens)

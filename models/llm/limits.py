@@ -61,7 +61,10 @@ class Breaker:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Record the outcome of the block's call, unless it is cancelled; EndpointDown: it was one failure too many."""
+        """Record whether the block's call fails; after enough failures, close the endpoint and raise EndpointDown.
+
+        A cancelled call is not recorded.
+        """
         self.check()
         try:
             yield
@@ -70,7 +73,7 @@ class Breaker:
             if failure.certain or self._failures >= FAILURES_IN_A_ROW:
                 self._reason, self._down_until = str(failure), self._clock() + SECONDS_OPEN
                 LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_OPEN)
-                self.check()
+                self.check()  # raises EndpointDown in place of this failure
             raise
         except ReasonerError:  # the endpoint answered, even if it refused this one request
             self._failures = 0
@@ -117,19 +120,22 @@ class EndpointLimits:
 
     @asynccontextmanager
     async def turn(self, texts: Iterable[str], call: _ObservedCall) -> AsyncIterator[None]:
-        """Wait for a slot and the rates, and hold the slot while the block makes its call; EndpointDown: it is down."""
+        """Wait for a slot and the rates, and hold the slot while the block makes its call.
+
+        Raise EndpointDown if the endpoint is down, also while the call waits.
+        """
         async with self._slots.of_this_loop():
-            expected = sum(map(estimate_tokens, texts)) if self._seconds_per_token else 0
+            expected_tokens = sum(map(estimate_tokens, texts)) if self._seconds_per_token else 0
             self.breaker.check()
-            while (wait := self._take_turn(expected)) > 0:
+            while (wait := self._take_turn(expected_tokens)) > 0:
                 await asyncio.sleep(min(wait, _CHECK_SECONDS))
                 self.breaker.check()
             call.sent_at = time.perf_counter()
             with self.breaker.watch():
                 yield
-            used = call.fields["prompt_tokens"] + call.fields["completion_tokens"]
+            used_tokens = call.fields["prompt_tokens"] + call.fields["completion_tokens"]
             with self._lock:  # the expected tokens were counted when the turn began
-                self._next_tokens += (used - expected) * self._seconds_per_token
+                self._next_tokens += (used_tokens - expected_tokens) * self._seconds_per_token
 
     def _take_turn(self, tokens: int) -> float:
         """Return the seconds until the rates allow another call; 0 means that it may begin now, and is counted."""
@@ -152,6 +158,7 @@ class ProcessEndpoints:
 
     def limits(self, settings: Settings) -> EndpointLimits:
         """Return the limits of the settings' endpoint and model. Each API key has its own."""
+        # The slots are per account, as its models share them; the rates are per model.
         account = host_of(settings), settings.llm_base_url, settings.llm_api_key, settings.llm_concurrency
         slots = self._slots.setdefault(account, _PerLoop(lambda: anyio.Semaphore(settings.llm_concurrency)))
         rates = settings.llm_requests_per_second, settings.llm_tokens_per_minute
@@ -175,7 +182,8 @@ class LimitedCalls(Generic[_Client]):
         self.limits.breaker.check()  # before a line is logged: a call that is not sent is no call
         with _observed_call(self.limits, self._operation) as observed:
             async with self._connecting.of_this_loop():
-                if not (clients := self._clients.of_this_loop()):
+                clients = self._clients.of_this_loop()
+                if not clients:
                     with self.limits.breaker.watch():
                         clients.append(await asyncio.to_thread(self._connect))
             async with self.limits.turn(texts, observed):
@@ -235,5 +243,5 @@ def _observed_call(limits: EndpointLimits, operation: str) -> Iterator[_Observed
                      extra={"fields": {"event": "call", **call.fields}})  # for a log of JSON lines
             for on_call in _WATCHERS:
                 on_call(call.fields)
-            current.set_attributes({f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()
-                                    if name in call.fields})
+            current.set_attributes({f"gen_ai.usage.{attribute}": call.fields[name]
+                                    for name, attribute in _USAGE.items() if name in call.fields})

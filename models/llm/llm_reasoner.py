@@ -85,19 +85,21 @@ class LlmReasoner(ModelCalls):
         Only pairs of the same documents share a call. So a document cannot influence the verdicts on entities that it
         does not mention: they are never in one prompt with it.
         """
-        together: dict[frozenset[str], list[int]] = {}
+        positions_by_documents: dict[frozenset[str], list[int]] = {}
         for position, pair in enumerate(pairs):
-            together.setdefault(pair.documents, []).append(position)
-        batches = [positions[start:start + PAIRS_PER_CALL] for positions in together.values()
-                   for start in range(0, len(positions), PAIRS_PER_CALL)]
+            positions_by_documents.setdefault(pair.documents, []).append(position)
+        batches = list[list[int]]()
+        for positions in positions_by_documents.values():
+            batches += [positions[start:start + PAIRS_PER_CALL] for start in range(0, len(positions), PAIRS_PER_CALL)]
 
-        def make(batch: Sequence[int]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
+        def make_call(batch: Sequence[int]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
+            """Return the prompt for the pairs at these positions, and the shape of the answer."""
             text = number_items(f"{_card_text(pairs[position].first)}\n{_card_text(pairs[position].second)}"
                                 for position in batch)
             language = prompt_language(self._settings, text)
             return render("resolve", language, pairs=text), wire.verdicts(len(batch))
 
-        verdicts = await self._ask_batches("resolve", make, batches, otherwise=lambda _: None)
+        verdicts = await self._ask_batches("resolve", make_call, batches, otherwise=lambda _: None)
         verdict_at = dict(zip(chain.from_iterable(batches), verdicts, strict=True))
         return [verdict_at[position] for position in range(len(pairs))]
 
@@ -106,19 +108,20 @@ class LlmReasoner(ModelCalls):
         batches, batch_tokens = list[list[CommunityDigest]](), 0
         for community in communities:
             tokens = estimate_tokens(_digest_text(community))
-            if (not batches or len(batches[-1]) == COMMUNITIES_PER_CALL
-                    or batch_tokens + tokens > SUMMARY_TOKENS):
+            has_room = batches and len(batches[-1]) < COMMUNITIES_PER_CALL
+            if not has_room or batch_tokens + tokens > SUMMARY_TOKENS:
                 batches.append([])
                 batch_tokens = 0
             batches[-1].append(community)
             batch_tokens += tokens
 
-        def make(batch: Sequence[CommunityDigest]) -> tuple[Prompt, wire.Shape[list[CommunitySummary]]]:
+        def make_call(batch: Sequence[CommunityDigest]) -> tuple[Prompt, wire.Shape[list[CommunitySummary]]]:
+            """Return the prompt for some communities, and the shape of the answer."""
             text = number_items(map(_digest_text, batch))
             return render("summarise", prompt_language(self._settings, text), communities=text), wire.summaries(batch)
 
         return await self._ask_batches(
-            "summarise", make, batches,
+            "summarise", make_call, batches,
             # A community that a filter stops is described by its keywords and first facts.
             otherwise=lambda community: CommunitySummary(
                 name=", ".join(community.keywords[:_NAME_KEYWORDS]),
@@ -126,6 +129,7 @@ class LlmReasoner(ModelCalls):
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence, or say what to look up next; one form of prompt serves all rounds."""
+        # The step decides which model is called, and under which name its tokens are counted.
         step: LlmStep = "reflect" if len(inquiry.rounds) > 1 else "decompose"
         if inquiry.is_last:
             step = "answer"
@@ -136,7 +140,7 @@ class LlmReasoner(ModelCalls):
             wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """Rewrite a follow-up question to make sense without the earlier messages; without any, leave it as it is."""
+        """Return a follow-up question rewritten to make sense without the earlier messages, or as it is without any."""
         if not messages:
             return question
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)
@@ -155,8 +159,10 @@ def _card_text(card: EntityCard) -> str:
 def _digest_text(community: CommunityDigest) -> str:
     """Return a community for the prompt: its keywords, its numbered facts, and below a line its other statements."""
     lines = [f"{number}. {fact}" for number, fact in enumerate(community.statements, 1)]
-    facts, others = lines[:len(community.facts)], lines[len(community.facts):]
-    return "\n".join([", ".join(community.keywords), *facts, *(["---", *others] if others else [])])
+    fact_lines, other_lines = lines[:len(community.facts)], lines[len(community.facts):]  # statements begin with facts
+    if other_lines:
+        other_lines.insert(0, "---")
+    return "\n".join([", ".join(community.keywords), *fact_lines, *other_lines])
 
 
 class SchemaWriter(ModelCalls):
@@ -172,7 +178,8 @@ class SchemaWriter(ModelCalls):
         """Return which labels mean the same as an element of the schema, or as another one."""
         def describe(label: Candidate) -> str:
             """Return a label with its kind, and the types that a relation or an attribute was found with."""
-            subjects, objects = ("|".join(types) or ANY for types in (label.subject_types, label.object_types))
+            subjects = "|".join(label.subject_types) or ANY
+            objects = "|".join(label.object_types) or ANY
             types = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects})", "entity_type": ""}
             return f"{label.kind.replace('_', ' ')}: {label.name}{types[label.kind]}"
 
@@ -183,14 +190,15 @@ class SchemaWriter(ModelCalls):
 
 
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:
-    """Return the known schema with the proposed elements that can be used; ValueError: there is none.
+    """Return the known schema with the proposed elements that can be used; raise ValueError if there are none.
 
     Unreadable names, names that the schema has already, and unknown types of domains and ranges are left out. The last
     cell of a relation's or attribute's row says of what there is one at a time: "head", "tail", or "one" for a value.
     """
     elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
-    taken = {label_key(name) for element in elements for name in element.all_names()}
+    taken_keys = {label_key(name) for element in elements for name in element.all_names()}
     types = {known_type.name: known_type for known_type in known.entity_types}
+    # The name of each type by the keys of all its names; the new types join it below, so that relations find them.
     type_names = {label_key(name): element.name for element in known.entity_types for name in element.all_names()}
 
     def types_in(cell: str) -> tuple[str, ...]:
@@ -200,18 +208,18 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
         needed = tuple(name for name in dict.fromkeys(names) if name and types[name].parent not in names)
         return needed or (ANY,)
 
-    for name, parent, description, label in _new_rows("entity_type", proposed.types, 4, taken):
+    for name, parent, description, label in _new_rows("entity_type", proposed.types, 4, taken_keys):
         types[name] = EntityType(name=name, description=description, parent=type_names.get(label_key(parent)),
                                  **_label_fields(name, label))
         type_names |= {label_key(other): name for other in types[name].all_names()}
     relations = [RelationType(
         name=label_key(words).replace(" ", "_"), domain=types_in(heads), range=types_in(tails),
         functional=single == "tail", inverse_functional=single == "head", **_label_fields(words, label))
-        for words, heads, tails, label, single in _new_rows("relation", proposed.relations, 5, taken)]
+        for words, heads, tails, label, single in _new_rows("relation", proposed.relations, 5, taken_keys)]
     attributes = [AttributeType(
         name=label_key(words).replace(" ", "_"), owners=types_in(owners), kind=_KINDS.get(kind.lower(), "text"),
         functional=single == "one", **_label_fields(words, label))
-        for words, owners, kind, label, single in _new_rows("attribute", proposed.attributes, 5, taken)]
+        for words, owners, kind, label, single in _new_rows("attribute", proposed.attributes, 5, taken_keys)]
     if not (relations or attributes or len(types) > len(known.entity_types)):
         raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
     return GraphSchema(name=known.name, description=proposed.thought.strip(),  # it says what the documents are about
@@ -219,15 +227,19 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
                        attribute_types=(*known.attribute_types, *attributes))
 
 
-def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], cells: int, taken: set[str]) -> Iterator[list[str]]:
-    """Yield the rows with a readable first cell that is not in `taken`, to which it is added, at most `MOST[kind]`."""
-    left = MOST[kind]
+def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], width: int, taken_keys: set[str],
+              ) -> Iterator[list[str]]:
+    """Yield at most `MOST[kind]` rows, each of `width` cells, whose first cell is a readable name that is new.
+
+    A name is new if `taken_keys` has not its key, which is then added.
+    """
+    rows_left = MOST[kind]
     for row in rows:
-        padded = (*row, *[""] * cells)  # missing cells are empty
-        name, *others = [" ".join(cell.split()) for cell in padded[:cells]]
-        if left and is_readable_label(name) and label_key(name) not in taken:
-            taken.add(label_key(name))
-            left -= 1
+        padded = (*row, *[""] * width)  # missing cells are empty
+        name, *others = [" ".join(cell.split()) for cell in padded[:width]]
+        if rows_left and is_readable_label(name) and label_key(name) not in taken_keys:
+            taken_keys.add(label_key(name))
+            rows_left -= 1
             yield [name, *others]
 
 

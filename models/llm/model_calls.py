@@ -22,13 +22,13 @@ from .wire import Shape, UnusableAnswer, read_reply, read_text
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")
-_ATTEMPTS = 2
+_ATTEMPTS = 2  # the call and one repair
 _LONGEST_UNUSABLE = 10_000  # characters that are stored of a reply that could not be used
 _TRIAL_ANSWER = {"numbers": [*range(1, 31)]}
 _TRIAL_SCHEMA: dict[str, Any] = {
     "title": "Trial", "type": "object", "properties": {"numbers": {"type": "array", "items": {"type": "integer"}}},
     "required": ["numbers"], "additionalProperties": False}
-_TRIAL_SECONDS = 20.0
+_TRIAL_SECONDS = 20.0  # a person waits for the trial
 
 
 class Target(NamedTuple):
@@ -56,31 +56,32 @@ class ModelCalls:
         self._in_progress: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
         targets = dict[Hashable, Target]()  # steps with the same model, endpoint and options share one
 
-        def target_of(own: Settings) -> Target:
+        def target_of(step_settings: Settings) -> Target:
             """Return where calls go by a step's own settings."""
-            chosen = chosen_parameters(own)
+            chosen = chosen_parameters(step_settings)
             options = (json.dumps(chosen, sort_keys=True),) if chosen else ()
-            key = own.llm_model, own.llm_base_url, own.llm_api_key, options
+            key = step_settings.llm_model, step_settings.llm_base_url, step_settings.llm_api_key, options
             if key not in targets:
-                endpoint = endpoint_of(own) if endpoint_of else LimitedEndpoint(lambda: open_client(own), own)
-                targets[key] = Target(own.llm_model, options, endpoint)
+                endpoint = (endpoint_of(step_settings) if endpoint_of
+                            else LimitedEndpoint(lambda: open_client(step_settings), step_settings))
+                targets[key] = Target(step_settings.llm_model, options, endpoint)
             return targets[key]
 
         self._targets: dict[str, Target] = {step: target_of(settings.for_step(step)) for step in LLM_STEPS}
         self._targets |= dict.fromkeys(("infer", "group"), self._targets["schema"])
         self._other_target = target_of(settings)
 
-    async def _ask(self, step: str, make: Callable[[], tuple[Prompt, Shape[_T]]]) -> _T:
+    async def _ask(self, step: str, make_call: Callable[[], tuple[Prompt, Shape[_T]]]) -> _T:
         """Return the model's answer to a prompt, from the ledger if it was paid before; no thread waits for it.
 
-        `make` returns the prompt and the answer's shape. It is called in a thread, as it may read a file. Only an
+        `make_call` returns the prompt and the answer's shape. It is called in a thread, as it may read a file. Only an
         answer that fits the shape is cached, so asking again after a failure pays again.
 
         Raises:
             ReasonerError: the endpoint failed, or the repaired answer does not fit either; `endpoint` has its classes.
             BudgetExceeded: the call would exceed the budget.
         """
-        prompt, shape = await asyncio.to_thread(make)
+        prompt, shape = await asyncio.to_thread(make_call)
         target = self._targets.get(step, self._other_target)
         key = target.key(prompt.messages, shape)
         # Of equal calls on an event loop, the later ones wait for the first and find its answer in the ledger.
@@ -108,7 +109,7 @@ class ModelCalls:
             unusable = clean_text(reply.text or reply.refusal)
             if len(unusable) > _LONGEST_UNUSABLE:
                 unusable = f"{unusable[:_LONGEST_UNUSABLE]}..."
-            # Under a key that is never looked up: its tokens are accounted, but it is not used as a cache.
+            # Under a key that is never looked up: its tokens are counted, but no later call takes it as its answer.
             unused_key = content_id("unusable", key, reply.text)
             await self._record(unused_key, step, reply, target.model, unusable, wasted=True)
             if reply.finish == "content_filter":  # asking again would repeat the text
@@ -123,7 +124,7 @@ class ModelCalls:
         raise ReasonerError(failed + "Try again, or set another model (BANYAN_LLM_MODEL)")
 
     async def _send_once(self, step: str, target: Target, messages: Messages, shape: Shape[_T]) -> Reply:
-        """Make one call and charge its tokens; errors name the step."""
+        """Make one call and charge its tokens to the budget; put the step's name before an error's message."""
         try:
             reply = await target.endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
         except EndpointDown:  # no call was sent, so no step has failed
@@ -143,17 +144,20 @@ class ModelCalls:
             response=text, prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens,
             cached_tokens=reply.cached_tokens)
 
-    async def _ask_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
+    async def _ask_batches(self, step: str, make_call: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
                            batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
-        """Return the answers to all items of all batches, in order; `otherwise` answers one that a filter stops."""
+        """Return the answers to all items of all batches, in order; `otherwise` answers an item that a filter stops.
+
+        An item that is too long on its own raises `TooLong`.
+        """
         async def ask(batch: Sequence[_I]) -> list[_T]:
             """Return the answers to a batch, in two calls if it cannot be asked as a whole."""
             try:
-                return await self._ask(step, lambda: make(batch))
-            except TooLong:
+                return await self._ask(step, lambda: make_call(batch))
+            except TooLong:  # its halves may fit
                 if len(batch) == 1:
                     raise
-            except Filtered as error:
+            except Filtered as error:  # halving finds the one item that the filter stops
                 if len(batch) == 1:
                     LOG.warning("%s", error)
                     return [otherwise(batch[0])]
@@ -185,7 +189,7 @@ class Trial(NamedTuple):
 
 
 def try_out(settings: Settings) -> Trial:
-    """Ask the settings' model once for a JSON object that shows how fast it writes, without retries."""
+    """Ask the settings' model once, without retries, for a JSON object, to see how fast and how well it writes."""
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
     question = [("user", f"Reply with this JSON object and nothing else: {json.dumps(_TRIAL_ANSWER)}")]
 

@@ -63,11 +63,15 @@ class Shape(Generic[T]):
     read: Callable[[dict[str, Any]], T]
 
 
-def _shape(name: str, model: type[_M], read: Callable[[_M], T], bounded: Mapping[str, Any] | None = None) -> Shape[T]:
-    """Return the shape of answers that a model validates; `bounded` has other JSON schemas for some of its fields."""
+def _shape(name: str, model: type[_M], read: Callable[[_M], T], field_schemas: Mapping[str, Any] | None = None,
+           ) -> Shape[T]:
+    """Return the shape of answers that a model validates and `read` converts.
+
+    `field_schemas` are JSON schemas for some fields to send in place of the model's own, such as narrower ones.
+    """
     schema = _strict_schema(model)
-    return Shape({"title": name, **schema, "properties": {**schema["properties"], **(bounded or {})}},
-                 lambda data: read(model.model_validate(data)))
+    properties = {**schema["properties"], **(field_schemas or {})}
+    return Shape({"title": name, **schema, "properties": properties}, lambda data: read(model.model_validate(data)))
 
 
 @cache
@@ -92,7 +96,7 @@ def _strict_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _schema_hint(**words: Any) -> Any:
-    """Return a field with keywords in its JSON schema that are sent to the endpoint but not checked in the answer."""
+    """Return a field with keywords in its JSON schema that the endpoint gets, but that no answer is checked by."""
     return Field(json_schema_extra=words)
 
 
@@ -118,7 +122,8 @@ class _Summary(_Numbered):
         """Return the summary with its findings and the facts that support them; a finding without any is left out."""
         facts, lines = community.statements, [self.summary]
         for finding in self.findings[:_MOST_FINDINGS]:
-            supporting = [facts[number - 1] for number in dict.fromkeys(finding.facts) if 0 < number <= len(facts)]
+            numbers = [number for number in dict.fromkeys(finding.facts) if 0 < number <= len(facts)]
+            supporting = [facts[number - 1] for number in numbers]
             if supporting and finding.text.strip():
                 lines.append(f"- {finding.text.strip()} ({'; '.join(supporting)})")
         return CommunitySummary(name=self.name, summary="\n".join(lines), shown=shown)
@@ -156,7 +161,7 @@ class _Same(_Wire):
 
     def convert(self) -> list[SameLabel]:
         """Read the rows [number, name, direction]; the direction may be missing, and malformed rows are left out."""
-        rows = [[*row, "", ""][:3] for row in self.same]
+        rows = [[*row, "", ""][:3] for row in self.same]  # missing cells are empty
         return [SameLabel(int(number), name.strip(), direction.strip().lower() == "backward")
                 for number, name, direction in rows if number.strip().isdecimal() and name.strip()]
 
@@ -172,13 +177,16 @@ class _Judgement(_Wire):
     @model_validator(mode="before")
     @classmethod
     def _refuse_parts(cls, reply: Any) -> Any:
-        """Refuse a claim or lookup that is read alone because the reply around it is broken."""
+        """Raise ValueError for a claim or lookup found within a broken reply: with our defaults it would be valid."""
         if isinstance(reply, dict) and not reply.keys() & {"answerable", "lookups"}:
             raise ValueError("answerable: missing")
         return reply
 
     def convert(self, *, looks_up: bool) -> Judgement:
-        """Return the answer if there is one, else the lookups if `looks_up` allows them, else unanswerable."""
+        """Return the answer if there is one, else the lookups if `looks_up` allows them, else that there is no answer.
+
+        Raise ValueError if the model says that it answers but makes neither claims nor lookups.
+        """
         is_answer = self.answerable and bool(self.claims)
         if not is_answer and looks_up and self.lookups:
             lookups, refused = _read_lookups(self.lookups)
@@ -194,7 +202,10 @@ _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
 
 
 def _read_lookups(wanted: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
-    """Return the valid lookups, each once, and for each of the others its tool and why it is not made."""
+    """Return the valid lookups, each once, and for each of the others its tool and why it is not made.
+
+    If none is valid, raise the ValidationError of the last one: the model is asked again.
+    """
     lookups, refused = list[Lookup](), list[tuple[str, str]]()
     for number, fields in enumerate(wanted, 1):
         tool = fields["tool"] if fields.get("tool") in TOOLS else "lookup"
@@ -202,14 +213,16 @@ def _read_lookups(wanted: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[
             refused.append((tool, f"not looked up: a reply may make {MOST_LOOKUPS} lookups"))
             continue
         try:
-            stated = {name: value for name, value in fields.items() if value is not None}
+            stated = {name: value for name, value in fields.items() if value is not None}  # null: left out
             lookups.append(_LOOKUP.validate_python(stated))
         except ValidationError as error:
-            if number == min(len(wanted), MOST_LOOKUPS) and not lookups:  # none is valid: the error goes back
+            is_last = number == min(len(wanted), MOST_LOOKUPS)
+            if is_last and not lookups:
                 raise
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
-            refused.append((tool, ": ".join(filter(None, ["not looked up", place, first["msg"][:_LONGEST_REASON]]))))
+            first_error = error.errors()[0]
+            place = ".".join(map(str, first_error["loc"][1:]))  # the first part is the tool
+            parts = ["not looked up", place, first_error["msg"][:_LONGEST_REASON]]
+            refused.append((tool, ": ".join(filter(None, parts))))
     return list(dict.fromkeys(lookups)), refused
 
 
@@ -217,7 +230,7 @@ _N = TypeVar("_N", bound=_Numbered)
 
 
 def _in_order(field: str, items: Iterable[_N], count: int) -> list[_N]:
-    """Return items in the order of their numbers, from 1."""
+    """Return the items with the numbers 1 to `count` in that order; raise ValueError if one is missing."""
     by_number = {item.id: item for item in items}
     missing = [str(number) for number in range(1, count + 1) if number not in by_number]
     if missing:
@@ -255,7 +268,7 @@ def judgement(tools: Sequence[str]) -> Shape[Judgement]:
     """Return the shape of an answer or of lookups by some tools; without tools it can only be an answer."""
     kinds = [_strict_schema(LOOKUPS[tool]) for tool in TOOLS if tool in tools]
     lookups = {"type": "array", "items": {"anyOf": kinds}, "maxItems": MOST_LOOKUPS}
-    if not kinds:  # the list must be empty
+    if not kinds:  # the list must be empty; an `anyOf` without any schema is not valid
         lookups = {"type": "array", "items": {"type": "string"}, "maxItems": 0}
     return _shape("judgement", _Judgement, lambda answer: answer.convert(looks_up=bool(tools)), {"lookups": lookups})
 
@@ -270,7 +283,7 @@ class UnusableAnswer(ValueError):
 
 
 def read_reply(reply: Reply, shape: Shape[T]) -> T:
-    """Read the typed answer in a reply."""
+    """Return the typed answer in a reply; raise UnusableAnswer, with what is wrong, if there is none."""
     if reply.refusal:
         raise UnusableAnswer(f"the model refused to answer: {' '.join(reply.refusal.split())[:_REFUSAL_SHOWN]}")
     try:
@@ -280,17 +293,22 @@ def read_reply(reply: Reply, shape: Shape[T]) -> T:
         if isinstance(error, ValidationError):
             details = error.errors(include_url=False, include_context=False, include_input=False)[:_ERRORS_SHOWN]
             problem = "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
-        cut = "the answer was cut off at the length limit; " if reply.finish == "length" else ""
-        raise UnusableAnswer(cut + problem) from error
+        if reply.finish == "length":
+            problem = f"the answer was cut off at the length limit; {problem}"
+        raise UnusableAnswer(problem) from error
 
 
 def read_text(text: str, shape: Shape[T]) -> T:
-    """Read the typed answer in a text: its last complete JSON object that fits, or one within it that wraps it."""
+    """Return the typed answer in a text: its last complete JSON object that fits the shape, or that has one in a field.
+
+    Only the fields that models wrap answers in count. Raise the first ValueError if no object fits.
+    """
     schema = shape.json_schema
     wrappers = (*_WRAPPERS, schema.get("title", ""))
     errors = list[ValueError]()
     for data in json_objects(text, (*schema.get("properties", ()), *wrappers)):
-        for answer in (data, *(data[name] for name in wrappers if isinstance(data.get(name), dict))):
+        wrapped = [data[name] for name in wrappers if isinstance(data.get(name), dict)]
+        for answer in (data, *wrapped):
             try:
                 return shape.read(_fill_nulls(answer, schema))
             except ValueError as error:
@@ -299,7 +317,7 @@ def read_text(text: str, shape: Shape[T]) -> T:
 
 
 def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return an answer with empty lists and texts instead of null, which stays where an enum allows no empty value."""
+    """Return an answer with an empty list or text in place of null, but for fields of other types, and of enums."""
     if value is None and "enum" not in schema:
         return {"array": (), "string": ""}.get(schema.get("type", ""))
     if isinstance(value, list) and "items" in schema:
@@ -320,9 +338,13 @@ def json_objects(text: str, names: Collection[str]) -> list[dict[str, Any]]:
     """
     if len(text) > MAX_ANSWER:
         raise UnusableAnswer(f"it has {len(text):,} characters, at most {MAX_ANSWER:,} are read")
-    answer = text[max((thought.end() for thought in _THOUGHT_END.finditer(text)), default=0):]
     whole, end, _ = _decode_object(text.strip(), 0)
-    objects, problem = ([whole], "") if whole is not None and end == len(text.strip()) else _scan(answer, names)
+    if whole is not None and end == len(text.strip()):
+        answer, objects, problem = text, [whole], ""
+    else:
+        end_of_thoughts = max((thought.end() for thought in _THOUGHT_END.finditer(text)), default=0)
+        answer = text[end_of_thoughts:]
+        objects, problem = _find_objects(answer, names)
     if not objects:
         shown = answer.strip()[:_CHARACTERS_SHOWN] or "nothing"
         raise UnusableAnswer(f"there is no complete JSON object in it{problem}; it begins: {shown}")
@@ -332,16 +354,19 @@ def json_objects(text: str, names: Collection[str]) -> list[dict[str, Any]]:
         raise UnusableAnswer("it is nested too deeply") from None
 
 
-def _scan(text: str, names: Collection[str]) -> tuple[list[dict[str, Any]], str]:
-    """Return the JSON objects with one of some fields in a text, the last first, and why its first brace opens none."""
+def _find_objects(text: str, names: Collection[str]) -> tuple[list[dict[str, Any]], str]:
+    """Return the JSON objects in a text that have a field of these names, the last first, and the first problem.
+
+    The problem says why a brace opens no such object; it is "" if each does.
+    """
     objects, problem = list[dict[str, Any]](), ""
-    broken, characters_left = 0, _MOST_READ_AGAIN
+    broken_count, characters_left = 0, _MOST_READ_AGAIN
     start = text.find("{")
-    while start >= 0 and broken < _MOST_BROKEN_OBJECTS and characters_left > 0:
+    while start >= 0 and broken_count < _MOST_BROKEN_OBJECTS and characters_left > 0:
         value, end, reason = _decode_object(text, start)
         if value is None:
             problem = problem or f" ({reason})"
-            broken += 1
+            broken_count += 1
             characters_left -= end - start
             end = start + 1  # there may be readable objects within it
         elif value.keys().isdisjoint(names):
@@ -349,21 +374,22 @@ def _scan(text: str, names: Collection[str]) -> tuple[list[dict[str, Any]], str]
         else:
             objects.append(value)
         start = text.find("{", end)
-    nearly_object = text[text.find("{"):text.rfind("}") + 1]
-    if broken and len(nearly_object) <= _MOST_READ_AGAIN:  # commas before closing brackets may be all that is wrong
-        repaired = _STRING_OR_LAST_COMMA.sub(r"\1", nearly_object)
+    outer_object = text[text.find("{"):text.rfind("}") + 1]
+    if broken_count and len(outer_object) <= _MOST_READ_AGAIN:
+        # Commas before closing brackets may be all that is wrong; strings are matched, too, to keep those in them.
+        repaired = _STRING_OR_LAST_COMMA.sub(r"\1", outer_object)
         value, end, _ = _decode_object(repaired, 0)
         if value and end == len(repaired):
-            objects.insert(0, value)  # the least likely one
+            objects.insert(0, value)  # tried last, below: objects that need no repair come before it
     return list(reversed(objects))[:_MOST_OBJECTS], problem
 
 
 def _decode_object(text: str, start: int) -> tuple[dict[str, Any] | None, int, str]:
-    """Return the object that starts at a position, or None, how far the text was read, and what is wrong."""
+    """Return the object that starts at a position, or None, then how far the text was read, and what is wrong."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
-        return None, max(error.pos, start + 1), str(error)
+        return None, max(error.pos, start + 1), str(error)  # beyond the start, so that a search goes on
     except RecursionError:  # at least a character was read for each level
         return None, min(len(text), start + sys.getrecursionlimit()), "it is nested too deeply"
     return (value if isinstance(value, dict) else None), end, "no object"
