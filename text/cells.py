@@ -116,13 +116,10 @@ def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: 
     if all(_FORMS["figures"].fullmatch(item) for item in parts):
         return not all(map(read_number, split))  # "1,234" is one number
     # The same items are first, later and alone: "Berlin, Germany" has cities before countries.
-    def plain(items: Iterable[str]) -> list[str]:
-        """Return items without what they have in brackets."""
-        return [_clean_item(_FORMS["bracketed"].sub("", item)) for item in items]
-
-    alone = plain(cell for cell in cells if cell not in split)
-    firsts = plain(items[0] for items in split.values())
-    laters = plain(item for items in split.values() for item in items[1:])
+    plain = {item: _clean_item(_FORMS["bracketed"].sub("", item)) for item in (*cells, *parts)}
+    alone = [plain[cell] for cell in cells if cell not in split]
+    firsts = [plain[items[0]] for items in split.values()]
+    laters = [plain[item] for items in split.values() for item in items[1:]]
     are_firsts_mixed = sum(item in {*laters, *alone} for item in firsts) >= _MIXING * len(firsts)
     are_laters_mixed = sum(item in {*firsts, *alone} for item in laters) >= _MIXING * len(laters)
     if are_firsts_mixed and are_laters_mixed:

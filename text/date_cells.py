@@ -218,7 +218,6 @@ def _decide_order(read: Iterable[DateCell], hint: bool | None) -> bool | None:
 
 
 def _is_sorted(dates: Sequence[tuple[int, int, int]]) -> bool:
-    """Return True if dates rise or fall throughout."""
     return list(dates) in (sorted(dates), sorted(dates, reverse=True))
 
 

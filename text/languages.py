@@ -33,7 +33,6 @@ _KANA_SHARE = 0.1  # the share of kana among the letters of Japanese; a Chinese 
 
 @cache
 def _word_lists() -> dict[str, frozenset[str]]:
-    """Return the function words of each language."""
     listed: dict[str, str] = read_json("function_words.json")
     return {language: frozenset(words.split()) for language, words in listed.items()}
 

@@ -14,23 +14,19 @@ from ..parsing.chinese import Word, load_tagger
 from .question import Question
 from .recognition.name_kinds import VALUES
 
-_LIGHT = WORDS["light"]
-"""Verbs that state nothing without their noun."""
+_LIGHT = WORDS["light"]  # verbs that state nothing without their noun
 _UNREAL = re.compile(
     r"不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未非无否别]|从未|从不|从没|绝不|毫不|毫无|并非|险些|几乎|差点|差一点|据|似乎|好像|或许|也许|大概|"
     r"恐怕|可能|误|拟|计划|预计|有望|疑似|传闻|谣传|传说|除|原(?!则|因)|曾任|时任|候任|将$|会$|如果|若|倘若|假如|要是|一旦|如$|假使|即使")
 """How words begin that deny a clause, or call it doubtful, planned, reported, supposed or past."""
-_FUTURE = re.compile(r"将|会|如")
-"""Words of what is not yet, or only supposed."""
+_FUTURE = re.compile(r"将|会|如")  # words of what is not yet, or only supposed
 _PAST = re.compile(r"曾|一度|过去|以前|从前")
 """Words of what no longer holds, if the question asks for what somebody or something is."""
 _NOUN_TAGS = frozenset({"n", "nz", "ORG", "LOC"})
 _PLAIN_TAGS = frozenset({"PER", "ORG", "LOC", "TIME", "u", "w", "p", "m", "q", "r", "c"})
 """Tags of words that do not qualify the noun behind them, as "前" and "代理" do."""
-_BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
-"""What follows a date that is only the bound of a period."""
-_OTHER_ONES = frozenset("老新旧副前原")
-"""What makes something another thing: the 老大楼 is not the 大楼."""
+_BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")  # what follows a date that is only the bound of a period
+_OTHER_ONES = frozenset("老新旧副前原")  # what makes something another thing: the 老大楼 is not the 大楼
 _BETWEEN_NOUNS = r"(?:\s?的)?\s?"
 _CLAUSE = re.compile(r"[^\s，,；;。][^，,；;。]*")
 
@@ -43,11 +39,9 @@ class ChineseStatement:
         asked = _tag(question.asking)
         self._asked = frozenset(word.text for word in asked)
         verbs = [word for word in asked if word.tag == "v" and word.text not in _LIGHT]
-        nouns = list[Word]()
-        for before, word in pairwise([None, *asked]):
-            follows_question_word = before is not None and before.tag == "r"  # "哪个"
-            if word and word.tag in {"n", "nz", "vn", "an"} and not follows_question_word:
-                nouns.append(word)
+        is_behind_question_word = [False, *(word.tag == "r" for word in asked)]  # of each word: "哪个"
+        nouns = [word for word, is_behind in zip(asked, is_behind_question_word, strict=False)
+                 if word.tag in {"n", "nz", "vn", "an"} and not is_behind]
         # The last verb with content is the predicate, or else the last noun that no question word asks for.
         self._predicate, self._is_light = next(reversed(verbs or nouns), None), not verbs
         # A noun of several words, such as 诺贝尔物理学奖, is a thing of another name without one of them.

@@ -40,8 +40,7 @@ _SUBJECTS = word_set("nsubj nsubjpass")
 _GOVERNED = word_set("ccomp csubj csubjpass parataxis pcomp xcomp")
 """How a clause depends on a verb that says whether it is a fact."""
 _NOUNS = word_set("NOUN PROPN")
-_CURRENT = word_set("current present")
-"""What may qualify a role that is asked for in the present tense."""
+_CURRENT = word_set("current present")  # what may qualify a role that is asked for in the present tense
 
 
 class AskedClause:
@@ -78,10 +77,7 @@ class AskedClause:
         return frozenset()
 
     def is_of_same_things(self, doc: "Doc") -> bool:
-        """Return False if a sentence qualifies a noun by other words than the question: a prize of another name.
-
-        A noun that the sentence qualifies by no words may be the same thing.
-        """
+        """Return False if a sentence qualifies a noun of the question, but by other words: a prize of another name."""
         words_of_doc = frozenset(stem for token in doc for stem in self._stems(token))
         for noun, qualifiers in self._qualified.items():
             same_nouns = [token for token in doc if not self._stems(noun).isdisjoint(self._stems(token))]
@@ -196,8 +192,8 @@ class EnglishStatement:
             # Whoever holds a post is joined to it by the verb itself: "Ada Blum is the mayor".
             predicates = [noun for noun in predicates if noun.head == clause and self._is_whole(noun)]
         # Any other verb, such as "meet" in "Ada Blum met the mayor", says something else of the value.
-        is_verb_of_question = asked.says(clause) or (asked.is_light and clause.lemma_ in _STATIVE)
-        says_no_more = is_verb_of_question or clause.lemma_ in _LIGHT | _IMPLICATIVE
+        says_no_more = asked.says(clause) or clause.lemma_ in _LIGHT | _IMPLICATIVE | (
+            _STATIVE if asked.is_light else frozenset())
         return says_no_more and (bool(predicates) or not asked.has_predicate)
 
     def _reaches(self, value: "Token", governor: "Token") -> bool:
@@ -212,15 +208,13 @@ class EnglishStatement:
             return False
         step = value
         while step != governor and step.dep_ != "ROOT":
-            lemma = step.lemma_.lower()
-            is_preposition = step.dep_ == "prep"
-            is_bound = is_preposition and lemma in _BOUNDS and lemma not in asked.lemmas
-            is_by_agent = asked.role == "agent"  # to "who", "by Ada Blum" is no bound
-            is_of_noun = asks_for_place and is_preposition and lemma not in _LOCATIVE and step.head != governor
+            preposition = step.lemma_.lower() if step.dep_ == "prep" else ""
+            is_bound = preposition in _BOUNDS - asked.lemmas and asked.role != "agent"
+            is_of_noun = asks_for_place and preposition not in {"", *_LOCATIVE} and step.head != governor
             # "In a house in Ulm" is in Ulm, and the noun before an apposition is the same thing.
             may_pass = asked.says(step) or asks_for_place or value.dep_ == "appos"
             is_other_noun = step != value and step.pos_ in _NOUNS and not may_pass
-            if (is_bound and not is_by_agent) or is_of_noun or is_other_noun:
+            if is_bound or is_of_noun or is_other_noun:
                 return False
             while step.dep_ == "conj":  # what a value is joined to does not govern it
                 step = step.head
@@ -251,10 +245,9 @@ class EnglishStatement:
             return all(one.lemma_.lower() in _OF_ALL or self._asked.says(one) for one in _qualifiers_of(governor))
         if not is_inside and governor.pos_ in _NOUNS and not self._asked.says(governor):
             return False
-        # The word after it, and the one before unless it is the first name of a person.
         neighbours = [token for token in self._doc[end:end + 1] if token.dep_ != "appos"]
-        neighbours += [token for token in self._doc[max(0, start - 1):start]
-                       if token.dep_ == "compound" and noun.ent_type_ != "PERSON"]
+        if noun.ent_type_ != "PERSON":  # else the word before may be the first name
+            neighbours += [token for token in self._doc[max(0, start - 1):start] if token.dep_ == "compound"]
         return not any(token.pos_ == "PROPN" and token.head in {noun, noun.head} for token in neighbours)
 
     def _tokens(self, clause: "Token") -> "set[Token]":
@@ -264,11 +257,8 @@ class EnglishStatement:
 
     def _is_asserted(self, clause: "Token") -> bool:
         """Return False if a clause depends on a verb that makes it no fact, such as "claim" and "hope"."""
-        for step in (clause, *clause.ancestors):
-            is_fact = self._asked.says(step.head) or step.head.lemma_ in _IMPLICATIVE
-            if step.dep_ in _GOVERNED and not is_fact:
-                return False
-        return True
+        verbs_above = [step.head for step in (clause, *clause.ancestors) if step.dep_ in _GOVERNED]
+        return all(self._asked.says(verb) or verb.lemma_ in _IMPLICATIVE for verb in verbs_above)
 
 
 def _asked_token(doc: "Doc", verb: "Token") -> "Token":

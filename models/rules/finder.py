@@ -34,10 +34,8 @@ _HEADING_WEIGHT, _NEIGHBOUR_WEIGHT = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
 _REFERRING_WORDS = ("This ", "It ", "They ", "These ", "He ", "She ", "Its ", "Their ", "其", "它", "该", "这")
 """The beginnings of a sentence that speaks of what the one before names."""
-_RANK_BONUS = 0.3
-"""The bonus for the best passage's rank."""
-_LEAST_GAIN = 0.05
-"""The least share of the question's words that a quote must add to the first quote to complement it."""
+_RANK_BONUS = 0.3  # the bonus for the best passage's rank
+_LEAST_GAIN = 0.05  # the least share of the question's words that a quote must add to the first quote to complement it
 _UNITS_COMPARED = 20  # of so many best units, one may cover the sentence that asks better than the first ones
 _MOST_QUOTES = 3
 _NUMERALS = word_set("two three four five six seven eight nine ten")
@@ -158,10 +156,9 @@ class Finder:
         for item in (*of_named, *best, *_best_complement(first, found), *found):
             if len(chosen) == most:
                 break
-            if any(self._overlap(item.unit, other.unit) for other in chosen.values()):
-                continue
-            words = " ".join(item.unit.source[slice(*item.unit.quote())].split())
-            chosen.setdefault(words, item)
+            if not any(self._overlap(item.unit, other.unit) for other in chosen.values()):
+                words = " ".join(item.unit.source[slice(*item.unit.quote())].split())
+                chosen.setdefault(words, item)
         return sorted(chosen.values(), key=found.index)
 
     def _overlap(self, unit: Unit, other: Unit) -> bool:
@@ -178,12 +175,10 @@ def _best_complement(first: Found, found: Sequence[Found]) -> list[Found]:
     It has to have a name of the first quote, as the second part of a nested question is about what answers the first.
     """
     names = names_in(first.unit.text)
-    gains = list[tuple[float, Found]]()
-    for item in found:
-        if has_any_name(f"{item.unit.before} {item.unit.text}", names):
-            added_words = [max(0.0, other - own) for other, own in zip(item.says, first.says, strict=True)]
-            gains.append((sum(added_words), item))
-    gain, complement = max(gains, key=itemgetter(0), default=(0.0, first))
+    candidates = [item for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
+    gains = [sum(max(0.0, other - own) for other, own in zip(item.says, first.says, strict=True))
+             for item in candidates]
+    gain, complement = max(zip(gains, candidates, strict=True), key=itemgetter(0), default=(0.0, first))
     return [complement] if gain >= _LEAST_GAIN else []
 
 
@@ -198,12 +193,12 @@ def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[st
     asked = frozenset(question.words_of(question.text))
     quoted_titles = [name for name in question.names if f"《{name}》" in question.text]
     named: dict[str, None] = {}
-    if not quoted_titles:
-        for document, title in titles.items():
-            title_words = question.words_of(title)
-            # A title of one word, such as "Budget", may be in a question about anything.
-            if len(title_words) > 1 and asked.issuperset(title_words):
-                named[document] = None
+    other_titles = {} if quoted_titles else titles
+    for document, title in other_titles.items():
+        title_words = question.words_of(title)
+        # A title of one word, such as "Budget", may be in a question about anything.
+        if len(title_words) > 1 and asked.issuperset(title_words):
+            named[document] = None
     for name in quoted_titles or question.names:
         canonical = canonical_name(name)
         called_so = [document for document, title in titles.items()

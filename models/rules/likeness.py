@@ -26,7 +26,7 @@ _TYPICAL_THINGS = ("project policy group system service price network general pr
                    "public")
 # Closeness is the cosine with typical names less that with typical things. The bounds were found on other names and
 # words than those of the tests.
-_LEAST_OF_WORD = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}  # for a common word, and for a rare one
+_LEAST_OF_WORD = {"location": {False: 0.08, True: -0.04}, "organization": {False: 0.0, True: -0.1}}  # True: rare words
 _LEAST_OF_PERSON = -0.045
 """For the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
 _LEAST_OF_ACRONYM = 0.1  # for a word that alone is known as the name of a body
@@ -108,14 +108,9 @@ def may_be(kind: str, name: str) -> bool:
         # A rare word, which the model hardly knows, does not speak against a person.
         likely = [max(one.person, 0.0) if one.is_rare else one.person for one in first_and_last]
         return sum(likely) / len(likely) > _LEAST_OF_PERSON
-    least_of_common, least_of_rare = _LEAST_OF_WORD[kind]
-
-    def is_used_like_name(word: str) -> bool:
-        """Return True if a word is close enough to names of the kind."""
-        close = closeness(word)
-        return bool(getattr(close, kind) > (least_of_rare if close.is_rare else least_of_common))
-
-    return any(_is_spelled_like_name(word) or is_used_like_name(word) for word in words)
+    least = _LEAST_OF_WORD[kind]
+    return any(_is_spelled_like_name(word) or getattr(closeness(word), kind) > least[closeness(word).is_rare]
+               for word in words)
 
 
 def gender_of(name: str) -> str:

@@ -37,8 +37,7 @@ _PROSE_FIELDS = word_set("title description abstract summary subject comment com
 """Fields that are sentences: their commas and semicolons separate nothing."""
 FIELDS_OF_PEOPLE = WORDS["fields of people"]
 """Words of fields that are people, and of what stands above lists of people."""
-_LAYOUT_FIELDS = WORDS["layout fields"]
-"""Fields that tell a program how to show the document."""
+_LAYOUT_FIELDS = WORDS["layout fields"]  # fields that tell a program how to show the document
 _SETTINGS = {("editor", "markdown"), ("editor", "code"), ("published", "true")}
 """What a wiki writes above each page: which of its editors opens the page, which is no person, and that it is shown."""
 _OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
@@ -169,13 +168,9 @@ def read_people(cell: Cell) -> list[_Person]:
         if name and not is_unfilled(name) and infer_type(name) in {"", "Person"}:
             people.append(_Person(name, contacts))
     is_field_of_people = not FIELDS_OF_PEOPLE.isdisjoint(label_key(cell.header).split())
-
-    def is_certain(one: _Person) -> bool:
-        """Return True for a short name with a contact, or one in a field of people that is written like a name."""
-        is_known = bool(one.contacts) or (is_field_of_people and _NAME.fullmatch(one.name) is not None)
-        return is_known and len(one.name.split()) <= _MOST_WORDS
-
-    return people if all(map(is_certain, people)) else []
+    are_known = all(one.contacts or (is_field_of_people and _NAME.fullmatch(one.name)) for one in people)
+    are_short = all(len(one.name.split()) <= _MOST_WORDS for one in people)
+    return people if are_known and are_short else []
 
 
 def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
@@ -201,8 +196,7 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
                  if _ABSENT.search(label) or not _ABSENT.search(text, item.start, item.end)]
         persons = [item.person for item in items if item.person and _has_capitals(item.person["name"])]
         names = [f"{one['name']} ({one['handle']})" if one["handle"] else one["name"] for one in persons]
-        has_one_other_line_at_most = len(items) - len(names) <= 1  # "rudd (@rudderman)"
-        if len(names) > 1 and has_one_other_line_at_most:
+        if 1 < len(names) >= len(items) - 1:  # one odd line is left out: "rudd (@rudderman)"
             yield Row(items[0].start, items[-1].end, (Cell(DOCUMENT, document), Cell(label, LIST_MARK.join(names))))
 
 
@@ -279,10 +273,9 @@ def _is_field(key: str, value: str) -> bool:
     is_prose = has_sentences or any(len(item) > _LONGEST_FIELD for item in value.split(LIST_MARK))
     first_part = _NON_LETTERS.sub("", value.partition(",")[0].casefold())  # "Closed: CLOSE"
     repeats_key = first_part.isalpha() and _NON_LETTERS.sub("", key.casefold()).startswith(first_part)
-    is_rest_of_address = value.startswith("//")  # "https: //example.org"
-    is_open_question = value.startswith("??")
-    says_nothing = is_open_question or value.casefold().rstrip(" .") in _NOTHING or repeats_key
-    if is_prose or is_rest_of_address or says_nothing or is_unfilled(value, key) or not states_something(value):
+    is_address_or_unknown = value.startswith(("//", "??"))  # "https: //example.org"
+    says_nothing = is_address_or_unknown or value.casefold().rstrip(" .") in _NOTHING or repeats_key
+    if is_prose or says_nothing or is_unfilled(value, key) or not states_something(value):
         return False
     is_date = parse_date(_WEEKDAY.sub("", key)) != ""
     return len(key_words) <= _MOST_KEY_WORDS and _NOT_KEYS.isdisjoint(key_words[:1]) and not is_date

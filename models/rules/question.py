@@ -177,7 +177,6 @@ def analyse(question: str) -> Question:
 def foreign_forms() -> dict[str, dict[str, re.Pattern[str]]]:
     """Return for each further language its question words by the kind of answer, and its negations as "negated"."""
     def compile_form(form: str, language: str) -> re.Pattern[str]:
-        """Return a form for whole words."""
         # Japanese has no spaces between words, so its forms are also found inside a run of letters.
         whole_words = form if language == "ja" else rf"(?<!\w)(?:{form})(?![\w{MARKS}])"
         return re.compile(whole_words, re.IGNORECASE)
@@ -283,10 +282,9 @@ def ask_back(question: Question) -> str:
 
 
 def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str] | None, parser: Parser) -> str:
-    """Return the name in the conversation that a pronoun refers to, or "" if no name is of its kind.
+    """Return the name that a pronoun refers to, or "": the last one that the user named.
 
-    It is the last name of the user's last question that has one. If that has none, or asks for the place of "there",
-    it is the first name that the reply adds.
+    After a question without a name, or one for the place of "there", it is the first one that the reply adds.
     """
     reply_names: list[str] = []  # of the reply to the question that is read next, as messages are read backwards
     for role, text in reversed(messages):

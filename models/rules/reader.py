@@ -23,8 +23,7 @@ from .recognition.name_kinds import HONORIFICS, ROLES, VALUES, Span, TypeNouns, 
 from .recognition.spans import find_spans
 from .table_facts import facts_of_rows
 
-OPEN_GUESSES = "general"
-"""The seed schema whose types are used with an open schema."""
+OPEN_GUESSES = "general"  # the seed schema whose types are used with an open schema
 
 _TYPES_OF_KINDS = {
     "person": ("person", "human", "people", "人物", "人"),
@@ -47,8 +46,7 @@ _BEFORE_PLACES = word_set("in at near into across throughout around between outs
 _BEFORE_BODIES = word_set("by at for from joined of with under against")
 _LEAST_LEAD_OF_PLACE = -0.05
 """How much closer to names of places than of persons a word must be at least that stands where places do."""
-_LEAST_OF_LONE_NAME = 0.05
-"""How close to names of persons a word must be that alone is the name of a person."""
+_LEAST_OF_LONE_NAME = 0.05  # how close to names of persons a word must be that alone is the name of a person
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _CONTEXT_LENGTH = 40
 
@@ -141,8 +139,7 @@ class _TypesOfSchema:
         if is_title and not is_confirmed:
             kind = "name"
         default = self._fallback if is_title else ""
-        is_evident = is_title or type_by_words != ""
-        return type_by_words or self._type_of_kind.get(kind, default), is_evident
+        return type_by_words or self._type_of_kind.get(kind, default), is_title or type_by_words != ""
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
@@ -161,10 +158,8 @@ class _Names:
         self.text, self.title = text, title
         places = [span for span in found if span.kind not in VALUES]
         is_short_title = len(title.split()) <= _LONGEST_NAMING_HEADING and title.istitle()
-        self._surnames = set[str]()  # "Blum" in a document on Ada Blum
-        if is_short_title:
-            self._surnames = {name_of(text, span) for span in places if span.kind in {"person", "name"}
-                              and title.endswith(f" {name_of(text, span)}")}
+        possible_people = [name_of(text, span) for span in places if is_short_title and span.kind in {"person", "name"}]
+        self._surnames = {name for name in possible_people if title.endswith(f" {name}")}  # "Blum" under "Ada Blum"
         places_in_title = [(span.start, span.end) for span in title_spans if span.kind not in VALUES]
         title_is_name = places_in_title == [(0, len(title))]
         is_statute = title.endswith(_STATUTES)
@@ -205,8 +200,7 @@ def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     """Return the names that are certain: the words around one of their places confirm them, or they are repeated."""
     sure = {name for name, spans in names.items()
             if any(_is_sure(text, span, is_repeated=len(spans) > 1) for span in spans)}
-    has_sure_person = any(span.kind == "person" for name in sure for span in names[name])
-    if not has_sure_person:
+    if not any(span.kind == "person" for name in sure for span in names[name]):
         return sure
     # Beside certain persons, a repeated word is a person, too; elsewhere it may be a species or a unit.
     repeated_words = [name for name, spans in names.items() if len(spans) > 1 and " " not in name]
@@ -247,11 +241,8 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
 
 
 def _is_worth_keeping(text: str, name: str, spans: Sequence[Span], kind: str) -> bool:
-    """Return True for a name that is said again, or whose words show its kind.
-
-    Others are often no names, and search finds them in the text anyway. Word vectors know English names alone, and
-    nothing of other kinds.
-    """
+    """Return True for a name that is said again, or whose words show its kind; search finds others in the text."""
+    # The tests below know English words alone, and these kinds.
     if len(spans) > 1 or not name.isascii() or kind not in {"person", "location", "organization", "event"}:
         return True
     if kind == "person":

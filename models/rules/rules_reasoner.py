@@ -34,8 +34,7 @@ _CHINESE_KINDS = {"person": "人物", "organisation": "机构", "organization": 
                   "location": "地点", "city": "城市", "country": "国家", "event": "事件", "product": "产品",
                   "work": "作品", "concept": "概念", "thing": "事物", "date": "日期"}
 _UNNAMED = "Unnamed community"
-_STATED = 0.9
-"""The confidence of a short answer."""
+_STATED = 0.9  # the confidence of a short answer
 _COVERED_WEIGHT, _COVERED_CONSTANT = 2.18, -1.97
 """How likely quotes hold the answer: a logistic function of the share of the question's words that the best one covers,
 as benchmarks/found_confidence.py fits it."""
@@ -57,7 +56,6 @@ class RulesReasoner:
 
     @cached_property
     def _extractor(self) -> "RulesReader":
-        """The reader of chunks, loaded with the first one."""
         from .reader import RulesReader  # noqa: PLC0415  (questions need no extraction)
 
         return RulesReader(self._parser)

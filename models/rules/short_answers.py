@@ -172,10 +172,7 @@ def _joined_places(text: str, places: Sequence[Place]) -> list[Place]:
 
 
 def _has_part(line: str, name: str) -> bool:
-    """Return False if a line has a name only as a part of other words: "Head" in "Deputy Head", "aide to the Head".
-
-    True for a line without the name: headings above it may have it.
-    """
+    """Return False for a line that has a name only within other words: "Head" in "Deputy Head", "aide to the Head"."""
     words = rf"\b{re.escape(name)}\b"
     # The name as a part of its own: between the ends of a line or marks, or beside "at", "of", "for" or "in".
     part = rf"(?:^|[\n,;:|(–—-] ?|\b(?:at|of|for|in) (?:the )?){words}(?=$|[\n,;:|).–—-]| [(–—-]| (?:at|of|for|in)\b)"

@@ -136,8 +136,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         if not is_known and label_key(subject.header) == "title" and is_authored:
             row_type, is_known = headers.type_of_rows(DOCUMENT, ())[0], True
             row = row._replace(cells=tuple(cell for cell in row.cells if label_key(cell.header) != "type"))
-        # A header that is no type leaves open what the row is about: an entity of the last resort would be useless.
-        # A block of fields has no header, but a heading that names its subject.
+        # A header that is no type leaves open what the row is about; a block of fields has none, but names its subject.
         if is_known or not subject.header or not headers.last_resort:
             found = found.combine(headers.of_entity(row, row_type, evidence, section, names))
     return found
@@ -240,10 +239,7 @@ class _SchemaHeaders:
                           triples=tuple(triples), attributes=tuple(attributes))
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> tuple[str, bool]:
-        """Return the type of the rows' subjects, and whether the first column's header or a text above them gives it.
-
-        Else it is the header itself in an open schema, and in others the type of the last resort.
-        """
+        """Return the type of the rows' subjects, and whether a header or heading gives it, not the last resort."""
         # A heading names the things below it in the plural: the rows below "Specification" are no documents. Other
         # scripts, such as Chinese, show no plural.
         plurals = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]

@@ -84,11 +84,8 @@ class Unit:
     @property
     def opening(self) -> str:
         """The sentence that introduces the unit's list or table; "" if there is none."""
-        if self.row:
-            candidates = [one for one in reversed(self.all_units[: self.index]) if not one.row]
-        else:
-            candidates = [*self._list_around()]
-        introduction = next(iter(candidates), None)
+        sentences_before = [one for one in self.all_units[: self.index] if not one.row]
+        introduction = next(iter(sentences_before[-1:] if self.row else self._list_around()), None)
         if introduction is None or introduction.is_item or introduction.section != self.section:
             return ""
         return introduction.text

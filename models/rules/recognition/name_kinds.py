@@ -32,8 +32,7 @@ _WORD = re.compile(r"[\w’'-]+")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
 _STANDARD_BODIES = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})
 """The bodies that a standard is called by: ISO 9001."""
-_NOUN_SURNAMES = WORDS["noun surnames"]
-"""Nouns for places and bodies that are also surnames, such as in Jack Hill."""
+_NOUN_SURNAMES = WORDS["noun surnames"]  # nouns for places and bodies that are also surnames, such as in Jack Hill
 _RELATIONAL_NOUNS = {
     "person": WORDS["relational nouns"],
     "location": word_set("birthplace headquarter headquarters hometown seat"),
@@ -43,29 +42,17 @@ _NUMERAL = re.compile(r"[ivx]+|\d+")
 _SHORTEST_STEM = 2
 """A noun has more letters than these before the ending that gives its type, as "pianist" has before "-ist"."""
 _LOOK_BACK = 30  # characters before a name in which a form of address is looked for
-CALENDAR = WORDS["calendar"]
-"""Capitalised words of time, which are not names."""
-
-ROLES = WORDS["roles"]
-"""Titles: they mark the following name as a person's, and are not names themselves."""
-
+CALENDAR = WORDS["calendar"]  # capitalised words of time, which are not names
+ROLES = WORDS["roles"]  # titles: they mark the following name as a person's, and are not names themselves
 HONORIFICS = WORDS["honorifics"]
 """Forms of address: whoever is called so is a person, whatever the recogniser takes the name for."""
-
 _ABBREVIATED = word_set("mr mrs ms dr prof capt")
-
 OF_ANY_KIND = word_set("member members founder owner leader winner model partner participant host supplier")
 """Nouns for persons that are also said of other things: "Norway is a member of"."""
-
 PREPOSITIONS = WORDS["prepositions"]
-CHINESE_SURNAMES = WORDS["chinese surnames"]
-"""One-character Chinese surnames."""
-
-HONOURS = word_set("mbe obe cbe kbe dbe mvo cvo frs phd dso qc")
-"""Honours and degrees after the name of a person."""
-GENERIC_ACRONYMS = WORDS["generic acronyms"] | HONOURS
-"""Acronyms that are not names of a single thing."""
-
+CHINESE_SURNAMES = WORDS["chinese surnames"]  # one-character Chinese surnames
+HONOURS = word_set("mbe obe cbe kbe dbe mvo cvo frs phd dso qc")  # honours and degrees after the name of a person
+GENERIC_ACRONYMS = WORDS["generic acronyms"] | HONOURS  # acronyms that are not names of a single thing
 PRONOUNS = word_set("he him his she her hers it its they them their we my our you your")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
 EMPHASIS = re.compile(
@@ -73,8 +60,7 @@ EMPHASIS = re.compile(
 """Marks of emphasis and of footnotes, and pictures among the letters."""
 _SMALL_WORD = re.compile(r" [a-z]{2,}")
 _LONG_LINE, _FEW_WORDS = 50, 4  # the letters and the small words of a line of prose, as a list of names has none
-VALUES = frozenset({"date", "number"})
-"""The kinds that are values rather than names."""
+VALUES = frozenset({"date", "number"})  # the kinds that are values rather than names
 
 
 class TypeNouns:

@@ -13,25 +13,21 @@ from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
 from ...parsing.chinese import Word, load_tagger
 from .name_kinds import CALENDAR, CHINESE_SURNAMES, PREPOSITIONS, PRONOUNS, ROLES
 
-Place = tuple[int, int]
-"""Start and end in characters."""
-KindedPlace = tuple[int, int, str]
-"""Start, end and kind."""
+Place = tuple[int, int]  # start and end in characters
+KindedPlace = tuple[int, int, str]  # start, end and kind
 
 _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|\"([^\"]+)\"|『([^『』]+)』")
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
 _LINK_WORDS = word_set("of the de la le du des von van der den da di del y bin al ibn")
 _NOT_NAMES = ENGLISH_STOP | CALENDAR | WORDS["not names"]
 _YEAR_DIGITS = 4  # "Ulm 2019" is a name with its year
-_LONGEST_INITIAL = len("J.")
-"""A longer word with a full stop ends a sentence."""
+_LONGEST_INITIAL = len("J.")  # a longer word with a full stop ends a sentence
 
 _CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if letter.isupper())
 _PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"
          rf"(?:\.(?=[{_CAPITALS}]))?)")
 _LONGEST_RUN = 15  # the most words of a run after the first one
-_NICKNAME = r' \(?["“][A-Z][a-z]+["”]\)? '
-"""What may stand after a person's first name, as in Ronald ("Ron") Laird."""
+_NICKNAME = r' \(?["“][A-Z][a-z]+["”]\)? '  # what may stand after a person's first name, as in Ronald ("Ron") Laird
 _RUN = re.compile(rf"{_PART}(?:{_NICKNAME}{_PART})?(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
 _WORD_OF_RUN = re.compile(r"[\w’'.&-]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")

@@ -58,8 +58,7 @@ _WORK_CONTEXT = re.compile(
     r"featur(?:es|ing)|read)\b", re.IGNORECASE)
 """What is said around the title of a work, and not around a term in quotation marks."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
-_ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")
-"""How citations give names: "Curie M"."""
+_ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how citations give names: "Curie M"
 _MIXED = re.compile(r"[/~˜\u0370-\u03ff]|(?<![\w.-])(?=[\w.-]*\d)[\w.-]{3,}")
 """What codes, formulas and addresses have, and the names of persons, places and bodies have not."""
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
@@ -157,17 +156,13 @@ def _with_one_kind_each(text: str, names: Sequence[Span], kinds_by_words: Mappin
 
 def _correct_kinds(text: str, spans: Sequence[Span],
                    quoted_titles: Sequence[Span]) -> tuple[list[Span], dict[str, str]]:
-    """Return the spans with the kinds that words give, and these kinds by name; other kinds are only guesses.
-
-    A kind that the recogniser gives and that a name cannot be of becomes "name".
-    """
+    """Return the spans with the kinds that words give, and these by name; a guess that a name cannot be is "name"."""
     kinds_by_words = dict[str, str]()
     for span in spans:
-        kind = ""
-        if span.kind != "work":
-            kind = infer_kind(text, span)
-        elif span not in quoted_titles:  # a work that the recogniser only guesses may be anything
-            kind = infer_kind(text, replace(span, kind="name"))
+        is_quoted_work = span.kind == "work" and span in quoted_titles
+        # A work that the recogniser only guesses may be anything.
+        unbiased = replace(span, kind="name") if span.kind == "work" else span
+        kind = "" if is_quoted_work else infer_kind(text, unbiased)
         if not kind and _is_formed_like_person(name_of(text, span)):
             kind = "person"
         if not kind and span.kind == "organization" and _INNER_CAPITAL.fullmatch(text, span.start, span.end):
@@ -338,9 +333,8 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
     is_initials = kind in {"organization", "work"} and _INITIALS.fullmatch(name)
     is_code = kind not in {"work", "event", "name"} and _MIXED.search(name)
     is_lower_case = name.upper() != name.lower() and parts[0].islower()
-    is_superlative = parts[0] in {"Best", "Most"}
-    has_plural_of_acronym = re.search(r"\b[A-Z]{2,}s\b", name) is not None  # "Core EIPs"
-    return bool(is_heading or is_initials or is_code or is_lower_case or is_superlative or has_plural_of_acronym)
+    is_common = parts[0] in {"Best", "Most"} or re.search(r"\b[A-Z]{2,}s\b", name)  # "Core EIPs"
+    return bool(is_heading or is_initials or is_code or is_lower_case or is_common)
 
 
 def _is_common_word(text: str, span: Span) -> bool:
