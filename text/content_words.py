@@ -94,9 +94,7 @@ def _chinese_words(run: str) -> list[str]:
     for match in [*_CHINESE_CONCEPT.finditer(run), None]:
         piece_end = match.start() if match else len(run)  # None is the end of the run
         for piece in CHINESE_STOP.split(run[piece_start:piece_end]):
-            if len(piece) == 1:
-                words.append(piece)
-            words.extend(map("".join, pairwise(piece)))
+            words += [piece] if len(piece) == 1 else [*map("".join, pairwise(piece))]  # one character has no bigram
         if match:
             words.append(CHINESE_CONCEPTS[match.group()])
             piece_start = match.end()

@@ -74,13 +74,13 @@ def read_numbers(cells: Mapping[str, int], hint: DecimalMark = "") -> NumberColu
 
 def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, NumberCell]:
     """Leave out numbers that the column shows to be codes, and words behind numbers that it shows to be no unit."""
-    with_zeros = sum(cells[cell] for cell, number in read.items() if number.form == "code")
+    code_count = sum(cells[cell] for cell, number in read.items() if number.form == "code")  # figures such as "007"
     # "(1)" is a negative number only beside other numbers.
     are_numbering = all(number.is_bracketed and number.form == "plain" and len(number.figures) <= _GROUP
                         and not number.unit for number in read.values())
-    if with_zeros > _MOST_CODES * sum(map(cells.__getitem__, read)) or are_numbering:
+    if code_count > _MOST_CODES * sum(map(cells.__getitem__, read)) or are_numbering:
         return {}
-    codes, units = _single_codes(read), _units_of_column(read, cells)
+    codes, units = _cells_with_codes(read), _units_of_column(read, cells)
     numbers = {cell: number if number.is_known_unit else number._replace(unit=units.get(_singular(number.unit), ""))
                for cell, number in read.items() if cell not in codes}
     return {cell: number for cell, number in numbers.items() if number.is_known_unit or number.unit}
@@ -102,7 +102,7 @@ def _singular(word: str) -> str:
     return word.casefold().removesuffix("s")
 
 
-def _single_codes(read: Mapping[str, NumberCell]) -> set[str]:
+def _cells_with_codes(read: Mapping[str, NumberCell]) -> set[str]:
     """Return the cells that are codes in a column of numbers: identifiers, open years and seats."""
     codes = {cell for cell, number in read.items()
              if number.form == "code" or (number.form == "plain" and len(number.figures) > _EXACT_FIGURES)}
@@ -152,13 +152,14 @@ def _decide_groups(form: str, numbers: Iterable[NumberCell], hint: DecimalMark) 
         return _doubt(example, as_group) if hint == as_decimal else _Decision(as_group)
     if hint:
         return _Decision(hint)
-    are_behind = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_sign_before for number in doubtful)
+    # A currency behind the number, as in "1.250 EUR", is written by people who write a decimal comma.
+    suggests_comma = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_sign_before for number in doubtful)
     if as_decimal == ",":
         # Groups are far more frequent than three decimals; the note says so if nothing else speaks for them.
         are_round = round_count == len(doubtful) > 1
-        is_shown = are_round or any(number.has_sign_before for number in doubtful)
-        return _doubt(example, ".") if are_behind or not is_shown else _Decision(".", is_sure=False)
-    if are_behind:
+        suggests_groups = are_round or any(number.has_sign_before for number in doubtful)
+        return _Decision(".", is_sure=False) if suggests_groups and not suggests_comma else _doubt(example, ".")
+    if suggests_comma:
         return _Decision(",")
     # Decimals, unless the other numbers of the column are much closer to those without the point.
     is_closer = are_whole_short and (_MUCH_CLOSER * _spread(doubtful, whole, "") < _spread(doubtful, whole, "."))

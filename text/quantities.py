@@ -69,8 +69,8 @@ def parse_number(text: str) -> str:
     low = _PATTERNS["amount"].match(folded)
     if low is None:
         return ""
-    dash = _PATTERNS["range"].match(folded, low.end())
-    high = _PATTERNS["amount"].match(folded, dash.end()) if dash else None
+    range_mark = _PATTERNS["range"].match(folded, low.end())
+    high = _PATTERNS["amount"].match(folded, range_mark.end()) if range_mark else None
     number, last = _plain_number(_amount_value(low)), high or low
     if high is not None:  # a range, "5-10 km"
         number = f"{number}..{_plain_number(_amount_value(high))}"
