@@ -70,4 +70,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> Iterable[str]:
+    """Return the names in this module, with the public ones that are not imported yet."""
     return sorted({*globals(), *__all__})

@@ -145,19 +145,23 @@ class Settings(BaseSettings):
     @field_validator("llm_reasoning_effort")
     @classmethod
     def _check_efforts(cls, efforts: str) -> str:
+        """Return the efforts without blanks around them; raise ValueError if a step or an effort does not exist."""
         services.check_efforts(efforts, LLM_STEPS)
         return efforts.strip()
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        """Take address, key and model from the endpoint that `llm_model` names; refuse settings that lack another."""
+        """Take address, key and model from the endpoint that `llm_model` names, if it names one of `llm_endpoints`.
+
+        Raise ValueError for a setting that has no effect, or is unsafe, without another one that is not set.
+        """
         if endpoint := self.llm_endpoints.get(self.llm_model):
             self.llm_base_url, self.llm_api_key = endpoint.base_url, endpoint.api_key
             self.llm_model = endpoint.model
-        named = [step for step in LLM_STEPS if getattr(self, f"llm_model_{step}") in self.llm_endpoints]
-        if named and not self.uses_llm:
-            raise ValueError(f"BANYAN_LLM_MODEL_{named[0].upper()} names an endpoint, and the other steps have none: "
-                             "set BANYAN_LLM_MODEL to the name of one, or BANYAN_LLM_BASE_URL")
+        at_endpoints = [step for step in LLM_STEPS if getattr(self, f"llm_model_{step}") in self.llm_endpoints]
+        if at_endpoints and not self.uses_llm:
+            raise ValueError(f"BANYAN_LLM_MODEL_{at_endpoints[0].upper()} names an endpoint, and the other steps have "
+                             "none: set BANYAN_LLM_MODEL to the name of one, or BANYAN_LLM_BASE_URL")
         if self.oidc_issuer and not self.oidc_audience:
             raise ValueError("set BANYAN_OIDC_AUDIENCE, too: without it, tokens for other servers would count here")
         return self
@@ -184,7 +188,7 @@ class Settings(BaseSettings):
         """Return one source with the settings of all sources: arguments go before the environment, then the `.env`."""
         arguments, environment = init_settings(), env_settings()
         assert isinstance(dotenv_settings, DotEnvSettingsSource)  # noqa: S101  (as pydantic-settings makes it)
-        if dotenv_settings.env_file == _DEFAULT_ENV_FILE:
+        if dotenv_settings.env_file == _DEFAULT_ENV_FILE:  # the program passes no file of its own
             path = _env_file(Path(arguments.get("home") or environment.get("home") or default_home()))
             dotenv_settings = DotEnvSettingsSource(settings_cls, env_file=path)
         file = dotenv_settings()
@@ -206,8 +210,10 @@ class Settings(BaseSettings):
     @property
     def batch_size(self) -> int:
         """The number of chunks in a batch of a build."""
+        if self.batch_chunks:
+            return self.batch_chunks
         # With a model, at least two for each call at once: the end of a batch waits for its last answer.
-        return self.batch_chunks or max(_BATCH_CHUNKS, 2 * self.llm_concurrency if self.uses_llm else 0)
+        return max(_BATCH_CHUNKS, 2 * self.llm_concurrency) if self.uses_llm else _BATCH_CHUNKS
 
     def model_of(self, step: LlmStep) -> str:
         """Return the model of a step: its own if one is set, else `llm_model`."""
@@ -215,12 +221,13 @@ class Settings(BaseSettings):
 
     def for_step(self, step: LlmStep) -> Self:
         """Return the settings of a step: endpoint, `llm_model` and `llm_reasoning_effort` are the step's own."""
-        chosen = str(getattr(self, f"llm_model_{step}"))
-        own: dict[str, Any] = {"llm_model": chosen or self.llm_model,
-                               "llm_reasoning_effort": services.effort_of(self.llm_reasoning_effort, step)}
-        if endpoint := self.llm_endpoints.get(chosen):
-            own |= {"llm_base_url": endpoint.base_url, "llm_api_key": endpoint.api_key, "llm_model": endpoint.model}
-        return self.model_copy(update=own)
+        model = str(getattr(self, f"llm_model_{step}"))  # a model's name, or that of an endpoint, or ""
+        changes: dict[str, Any] = {"llm_model": model or self.llm_model,
+                                   "llm_reasoning_effort": services.effort_of(self.llm_reasoning_effort, step)}
+        if endpoint := self.llm_endpoints.get(model):
+            changes |= {"llm_base_url": endpoint.base_url, "llm_api_key": endpoint.api_key,
+                        "llm_model": endpoint.model}
+        return self.model_copy(update=changes)
 
 
 for _name, _field in Settings.model_fields.items():
@@ -228,7 +235,10 @@ for _name, _field in Settings.model_fields.items():
 
 
 def _env_file(home: Path) -> Path | None:
-    """Return the `.env` file to read; none in a relative home folder, where it may be somebody else's."""
+    """Return the `.env` file to read, that in BANYAN_ENV_FILE or in the home folder; None if the folder is relative.
+
+    A relative folder depends on where the command is run, so a file there may be somebody else's.
+    """
     if named := os.environ.get(ENV_FILE):
         if not Path(named).is_file():
             raise SettingsError(f"{ENV_FILE} names {named!r}, which is no file: correct or unset it")
@@ -239,6 +249,7 @@ def _env_file(home: Path) -> Path | None:
 
 def _check_secrets(sources: dict[str, dict[str, Any]]) -> None:
     """Raise SettingsError if a secret and the address that it is sent to come from different sources."""
+    # Of several sources with a setting, the first one counts, so it is written last.
     source_of = {name: source for source, values in reversed(sources.items()) for name in values}
     for secret, address in _SECRETS.items():
         secret_source, address_source = source_of.get(secret), source_of.get(address)

@@ -36,6 +36,7 @@ _LEAST_ENGLISH = 2
 def text_language(text: str) -> Language:
     """Return the language of the prompts for a text: Chinese if enough of its letters are, else English."""
     is_mostly_han = len(_HAN.findall(text)) > _CHINESE_SHARE * len(_LETTER.findall(text))
+    # Japanese has Han letters, too, and there are no prompts in it.
     return "zh" if is_mostly_han and language_of(text) != "ja" else "en"
 
 
@@ -91,13 +92,17 @@ class Prompt(NamedTuple):
 
 def instructions_line(instructions: str, language: Language) -> str:
     """Return the line of a prompt that says how an answer is to be worded; empty without instructions."""
-    return f"{load_parts(language)['instructions']}{' '.join(instructions.split())}\n" if instructions.strip() else ""
+    if not instructions.strip():
+        return ""
+    return f"{load_parts(language)['instructions']}{' '.join(instructions.split())}\n"
 
 
 def extraction_instructions_block(instructions: str, language: Language) -> str:
     """Return the lines of a prompt with a person's instructions for extraction; empty without instructions."""
     lines = [f"  {' '.join(line.split())}" for line in instructions.splitlines() if line.strip()]
-    return "\n".join([load_parts(language)["extraction_instructions"], *lines, ""]) if lines else ""
+    if not lines:
+        return ""
+    return "\n".join([load_parts(language)["extraction_instructions"], *lines, ""])
 
 
 class Fenced(str):
@@ -116,7 +121,8 @@ def close_item(text: str) -> str:
 
 def _as_data(text: str) -> str:
     """Return a text in which fences and chat templates' signs begin with another bracket, and lose their meaning."""
-    return _TURN.sub(lambda sign: "‹" if sign[0] == "<" else "⟦", _FENCE.sub("‹", text))
+    without_fences = _FENCE.sub("‹", text)
+    return _TURN.sub(lambda sign: "‹" if sign[0] == "<" else "⟦", without_fences)
 
 
 def render(step: Step, language: Language, **values: str) -> Prompt:

@@ -20,7 +20,9 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def type_letters(schema: GraphSchema) -> dict[str, str]:
     """Return the letter for each type in abbreviated signatures; empty if there are more types than letters."""
     types = schema.entity_types
-    return {t.name: letter for t, letter in zip(types, _LETTERS, strict=False)} if len(types) <= len(_LETTERS) else {}
+    if len(types) > len(_LETTERS):
+        return {}
+    return {entity_type.name: letter for entity_type, letter in zip(types, _LETTERS, strict=False)}
 
 
 def schema_block(schema: GraphSchema, language: Language) -> str:
@@ -60,14 +62,21 @@ def _forms(schema: GraphSchema, language: Language) -> Iterator[tuple[str, int]]
 
 
 def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict[str, str]) -> str:
-    """Return a line for each kind of element of a schema."""
+    """Return a line for each kind of element of a schema; in signatures, a list of over `max_types` types is `*`.
+
+    With `letters`, signatures have the types' letters, which stand before the types in their line.
+    """
     labels = letters or {entity_type.name: entity_type.label(language) for entity_type in schema.entity_types}
 
     def write_types(names: tuple[str, ...]) -> str:
+        """Return the types of one end of a signature, such as "Person|Company", or "AB" with letters."""
+        if len(names) > max_types:
+            return ANY
         separator = "" if letters else "|"
-        return separator.join(labels.get(name, name) for name in names) if len(names) <= max_types else ANY
+        return separator.join(labels.get(name, name) for name in names)
 
     def add_signature(element: SchemaElement, signature: str) -> str:
+        """Return an element's label with its signature."""
         label = element.label(language)
         return f"{label} {signature}" if letters else f"{label}({signature})"
 
@@ -83,11 +92,12 @@ def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict
 
 
 def inquiry_values(inquiry: Inquiry, language: Language) -> dict[str, str]:
-    """Return the values of an inquiry's placeholders in its prompt, which begins like the question's earlier ones."""
+    """Return the values of the placeholders in an inquiry's prompt."""
     parts = load_parts(language)
-    described = " ".join(item.statement for item in inquiry.items() if item.kind == "table")
-    columns = "".join(text for words, text in parts["columns"].items() if words in described)
-    tables = parts["tables"].format(columns) if described else ""
+    # The prompt explains tables, and kinds of columns, only if a table in the evidence has them.
+    table_descriptions = " ".join(item.statement for item in inquiry.items() if item.kind == "table")
+    columns = "".join(text for words, text in parts["columns"].items() if words in table_descriptions)
+    tables = parts["tables"].format(columns) if table_descriptions else ""
     lookups = "\n".join(f"- {text}{tables if tool == 'table_query' else ''}"
                         for tool, text in parts["lookups"].items() if tool in inquiry.tools)
     superseded = parts["superseded"] if any(item.status for item in inquiry.items()) else ""
@@ -102,14 +112,16 @@ _HEADING_MARKS = "#= \t*_"
 def _rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
     """Return all rounds of a question with their items, numbered from 1.
 
-    Rounds are only appended, so the text begins with that of the question's earlier prompts. The thought and the items
-    of a round are fenced as data. Its lookups need no lines: they are the titles of the blocks that they found.
+    Rounds are only appended, so the text begins with that of the question's earlier prompts, which endpoints cache. The
+    thought and the items of a round are fenced as data. Its lookups need no lines: they are the titles of the blocks
+    that they found.
     """
-    words, next_number, parts, titled = load_parts(language), 1, list[str](), set[str]()
+    words, next_number, parts = load_parts(language), 1, list[str]()
+    titled_documents = set[str]()  # those whose title was shown; `_numbered_block` adds to it
     for round_number, lookup_round in enumerate(inquiry.rounds):
         lines = []
         for block in lookup_round.blocks:
-            lines.append(_numbered_block(block, next_number, inquiry.dropped, titled, language))
+            lines.append(_numbered_block(block, next_number, inquiry.dropped, titled_documents, language))
             next_number += len(block.items)
         thought = [words["thought"].format(" ".join(lookup_round.thought.split()))] if lookup_round.thought else []
         title = words["round"].format(round_number) if lookup_round.lookups else words["first_look"]
@@ -120,30 +132,35 @@ def _rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
 
 def block_text(block: Block) -> str:
     """Return what a lookup found as lines without numbers; each item names its document."""
-    return "\n".join([block.title, *(_item(item) for item in block.items), *_note(block)])
+    return "\n".join([block.title, *(_item_text(item) for item in block.items), *_note(block)])
 
 
-def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], titled: set[str],
+def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], titled_documents: set[str],
                     language: Language) -> str:
-    """Return a block as lines of a prompt, its items numbered from `first_number`; dropped items are only counted.
+    """Return a block as lines of a prompt, its items numbered from `first_number`.
 
-    The title of a document stands above its first passage; `titled` are the documents that had one.
+    Items whose numbers are `dropped` no longer fit the budget and are only counted. The title of a document stands
+    above its first passage alone; the document is then added to `titled_documents`.
     """
     shown, source = list[str](), _shared_source(block)
     for number, item in enumerate(block.items, first_number):
         if number not in dropped:
-            text = _item(item).removesuffix(source)
-            if item.document in titled and item.title:
+            text = _item_text(item).removesuffix(source)
+            if item.document in titled_documents and item.title:
                 text = text.replace(f"{item.document}: {item.title}", item.document, 1)
             shown.append(f"[{number}] {close_item(text)}")
-            titled.update([item.document] if not item.statement else [])
+            if not item.statement:  # it is a passage
+                titled_documents.add(item.document)
     dropped_count = len(block.items) - len(shown)
     dropped_line = [load_parts(language)["dropped"].format(dropped_count)] if dropped_count else []
     return "\n".join([f"## {close_item(block.title)}{source}", *shown, *dropped_line, *_note(block)])
 
 
 def _shared_source(block: Block) -> str:
-    """Return the document in brackets with which all lines of a block end, for its title; "" if they have several."""
+    """Return the document in brackets with which all lines of a block end, to show it once, in the block's title.
+
+    It is "" if they have several documents, or if there is only one line.
+    """
     source = f" ({block.items[0].document})" if len(block.items) > 1 else ""
     return source if all(item.statement.endswith(source) for item in block.items) else ""
 
@@ -155,12 +172,12 @@ def _note(block: Block) -> Iterator[str]:
 
 
 def block_note(block: Block) -> str:
-    """Return a block's note with how many items were left out."""
+    """Return a block's note, and how many items were left out; "" for neither."""
     left = f"{block.left} more {block.left_hint or 'lines: narrow it'}" if block.left else ""
     return "; ".join(filter(None, [block.note, left]))
 
 
-def _item(item: Passage) -> str:
+def _item_text(item: Passage) -> str:
     """Return an item without its number: a passage with the header above it, any other item as its statement."""
     return item.statement or f"{item.header}\n{passage_text(item)}"
 
@@ -170,9 +187,9 @@ def _without_title_cells(text: str, title: str) -> str:
     line, _, rest = text.partition("\n")
     if not line.startswith(f"| {DOCUMENT}: ") or not title:
         return text
-    cells = line.strip("| ").split(" | ")[1:]
-    left = " | ".join(cell for cell in cells if canonical_name(cell.partition(": ")[2]) != canonical_name(title))
-    return f"| {left} |\n{rest}" if left else rest
+    cells = line.strip("| ").split(" | ")[1:]  # the first one is the document's name
+    remaining_cells = [cell for cell in cells if canonical_name(cell.partition(": ")[2]) != canonical_name(title)]
+    return f"| {' | '.join(remaining_cells)} |\n{rest}" if remaining_cells else rest
 
 
 def passage_text(item: Passage) -> str:
@@ -180,7 +197,8 @@ def passage_text(item: Passage) -> str:
 
     What only repeats the passage's title is left out: a first line, and cells of a document's metadata.
     """
-    text = _without_title_cells(with_meant_dates(item.text, relative_dates(item.text, item.said_on)), item.title)
+    dated_text = with_meant_dates(item.text, relative_dates(item.text, item.said_on))
+    text = _without_title_cells(dated_text, item.title)
     if item.is_excerpt:
         return f"… {text} …"
     first_line, _, rest = text.partition("\n")

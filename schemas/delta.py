@@ -59,9 +59,9 @@ class Candidate(Frozen):
     examples: tuple[Example, ...] = ()
 
     def names(self) -> tuple[str, ...]:
-        """Return everything it is called, but for the name of the element that it widens."""
-        named = dict.fromkeys((self.name, *self.labels, *self.inverse_labels))
-        return tuple(name for name in named if label_key(name) != label_key(self.widens))
+        """Return all its names, each once, without the name of the element that it widens."""
+        names = dict.fromkeys((self.name, *self.labels, *self.inverse_labels))
+        return tuple(name for name in names if label_key(name) != label_key(self.widens))
 
 
 class SameLabel(NamedTuple):
@@ -117,10 +117,10 @@ class Review(Frozen):
         """Return all decisions: those of the review, and if `all` is set, one for each other candidate."""
         if not self.all:
             return [*self.decisions]
-        decided = {(d.kind, d.name) for d in self.decisions}
-        others = [Decision(kind=c.kind, name=c.name, verdict=self.all) for c in candidates
-                  if (c.kind, c.name) not in decided]
-        return [*self.decisions, *others]
+        decided = {(decision.kind, decision.name) for decision in self.decisions}
+        undecided = [candidate for candidate in candidates if (candidate.kind, candidate.name) not in decided]
+        return [*self.decisions, *(Decision(kind=candidate.kind, name=candidate.name, verdict=self.all)
+                                   for candidate in undecided)]
 
 
 def read_review(data: object) -> Review:
@@ -128,17 +128,17 @@ def read_review(data: object) -> Review:
     try:
         return Review.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise ReviewError(f"the review cannot be read: {field}: {first['msg']}; it is an object with 'decisions' (a "
-                          "list), 'all' (accept or reject) and 'who'") from error
+        first_error = error.errors()[0]
+        field = ".".join(str(part) for part in first_error["loc"]) or "the whole"
+        raise ReviewError(f"the review cannot be read: {field}: {first_error['msg']}; it is an object with 'decisions' "
+                          "(a list), 'all' (accept or reject) and 'who'") from error
 
 
 def load_review(path: Path) -> Review:
-    """Read a review from a JSON file, without the candidates in it, or raise ReviewError."""
+    """Read a review from a JSON file, or raise ReviewError."""
     data = parse_lines(read_text(path, ReviewError, MAX_REVIEW_BYTES), path, ReviewError)
     if isinstance(data, dict):
-        data.pop("candidates", None)
+        data.pop("candidates", None)  # `schema review --save` writes them beside the decisions, for people
     return read_review(data)
 
 
@@ -160,7 +160,10 @@ def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "rev
     An answer that cannot be read, or has too few or too many decisions, is a ReviewError.
     """
     decisions = answer.get("decisions") if isinstance(answer, dict) else None
-    if not isinstance(decisions, list) or not any(isinstance(one, dict) and "type" in one for one in decisions):
+    # Only LangChain's decisions have a `type`; ours have a `kind` and a `verdict`.
+    is_in_langchain_form = isinstance(decisions, list) and any(
+        isinstance(decision, dict) and "type" in decision for decision in decisions)
+    if not isinstance(decisions, list) or not is_in_langchain_form:
         review = read_review(answer)
         return review if "who" in review.model_fields_set else review.model_copy(update={"who": who})
     if len(decisions) != len(candidates):
@@ -170,37 +173,45 @@ def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "rev
 
 def _read_decision(given: object, candidate: Candidate) -> Decision:
     """Read LangChain's decision on a candidate: approve, edit or reject."""
-    kind = given.get("type") if isinstance(given, dict) else None
-    if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
+    answer_type = given.get("type") if isinstance(given, dict) else None
+    if not isinstance(given, dict) or answer_type not in {"approve", "edit", "reject"}:
         raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
     fields: dict[str, Any] = {"verdict": "accept"}
-    if kind == "reject":
+    if answer_type == "reject":
         fields = {"verdict": "reject", "why": str(given.get("message") or "")}
-    elif kind == "edit":
+    elif answer_type == "edit":
         fields = _read_edit(given, candidate)
     return Decision.model_validate({"kind": candidate.kind, "name": candidate.name, **fields})
 
 
 def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
-    """Return the fields of the decision that an edit of a candidate's arguments means: merge, accept or rename."""
-    action, known = given.get("edited_action"), _action_arguments(candidate)
+    """Return the fields of the decision that an edit of a candidate's arguments means.
+
+    It is a merge if `merge_into` is set, else an accept, or a rename if the name differs. Types that were not changed
+    are left out: they are the observed ones in any case.
+    """
+    action, proposed = given.get("edited_action"), _action_arguments(candidate)
     edited = action.get("args") if isinstance(action, dict) and action.get("name") == ACTION else None
-    if not isinstance(edited, dict) or edited.keys() - known.keys():
+    if not isinstance(edited, dict) or edited.keys() - proposed.keys():
         raise ReviewError(f"the edit of {candidate.name!r} cannot be read: {HOW}")
-    arguments: dict[str, Any] = {**known, **edited}
+    arguments: dict[str, Any] = {**proposed, **edited}
     if arguments["kind"] != candidate.kind:
         raise ReviewError(f"{candidate.name!r} is {candidate.kind}, which an edit cannot change: reject it instead")
     if into := str(arguments["merge_into"]).strip():
         return {"verdict": "merge", "into": into}
     name = str(arguments["name"]).strip()
-    bounds = {side: _read_types(arguments[side]) for side in _BOUNDS[candidate.kind] if arguments[side] != known[side]}
+    changed_sides = [side for side in _BOUNDS[candidate.kind] if arguments[side] != proposed[side]]
+    bounds = {side: _read_types(arguments[side]) for side in changed_sides}
     if name == candidate.name:
         return {"verdict": "accept", **bounds}
     return {"verdict": "rename", "new_name": name, **bounds}
 
 
 def _read_types(value: object) -> list[str]:
-    """Return a list of types, which may be given as text: as JSON, or separated by commas, bars or semicolons."""
+    """Return a list of types, which may be given as text: as JSON, or separated by commas, bars or semicolons.
+
+    Any other value becomes a list of one type.
+    """
     if isinstance(value, str):
         try:
             value = json.loads(value)

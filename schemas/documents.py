@@ -59,8 +59,9 @@ class Chunk(Frozen):
     said_on: str = Field(default="", description="the date by which the relative dates at its beginning are read")
 
     def titled_text(self) -> str:
-        """Return the text with what gives it context, the title, heading and opening, for embedding and search."""
-        return "\n".join([part for part in (self.title, self.heading, self.opening) if part] + [self.text])
+        """Return the text below its context, the title, heading and opening, for embedding and search."""
+        context = [part for part in (self.title, self.heading, self.opening) if part]
+        return "\n".join([*context, self.text])
 
 
 class Span(Frozen):
@@ -98,9 +99,9 @@ class Scope(Frozen):
 
     @classmethod
     def of(cls, documents: Sequence[str] | str = (), where: Mapping[str, str] | None = None) -> "Scope":
-        """Return the scope of some documents, of which one may be given as it is."""
-        return cls(documents=(documents,) if isinstance(documents, str) else tuple(documents),
-                   where=tuple(sorted((where or {}).items())))
+        """Return the scope of some documents; a single one may be given as a text."""
+        document_names = (documents,) if isinstance(documents, str) else tuple(documents)
+        return cls(documents=document_names, where=tuple(sorted((where or {}).items())))
 
     @property
     def is_everything(self) -> bool:

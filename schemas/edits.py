@@ -131,7 +131,10 @@ def in_words(edit: Edit) -> str:
 
 
 def edited_entity(edit: Edit) -> str:
-    """Return the id that an edited entity has after the edit; of an edited fact, that of its head; of documents, ""."""
+    """Return the id that an edited entity has after the edit.
+
+    Of an edited fact or value it is the id of the entity that it is about; "" for an edit of documents.
+    """
     match edit:
         case Rename():
             return edit.entity.id
@@ -147,8 +150,11 @@ def edited_entity(edit: Edit) -> str:
 
 def trust_ranks(edits: Iterable[Edit], documents: Iterable[str]) -> dict[str, int]:
     """Return the rank of each document, by id; the last edit that concerns it counts, and without one it is 0."""
-    decided = [edit for edit in edits if isinstance(edit, Trust)][::-1]
-    return {document: next((edit.rank for edit in decided if edit.concerns(document)), 0) for document in documents}
+    latest_first = [edit for edit in edits if isinstance(edit, Trust)][::-1]
+    ranks = dict[str, int]()
+    for document in documents:
+        ranks[document] = next((edit.rank for edit in latest_first if edit.concerns(document)), 0)
+    return ranks
 
 
 Types = Mapping[tuple[str, str], str]  # the type that a person gave, by canonical name and extracted type
@@ -167,6 +173,7 @@ def decided_types(edits: Iterable[Edit]) -> dict[tuple[str, str], str]:
                 if (other, given) == (name, entity.type):
                     types[other, extracted] = edit.type
             types[name, entity.type] = edit.type
+    # A later edit may have given an entity its extracted type back, so nothing is left to change.
     return {(name, extracted): given for (name, extracted), given in types.items() if extracted != given}
 
 

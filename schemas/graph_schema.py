@@ -44,8 +44,8 @@ class SchemaElement(Frozen):
 
     @field_validator("name")
     @classmethod
-    def _printable(cls, name: str) -> str:
-        """Refuse names that could not be told from others where they are shown."""
+    def _check_printable(cls, name: str) -> str:
+        """Return the name; raise ValueError if it could not be told from others where it is shown."""
         if not name.isprintable() or name != name.strip():
             raise ValueError(f"{name!r} must be printable, with no space at either end")
         return name
@@ -99,18 +99,18 @@ class GraphSchema(Frozen):
     attribute_types: tuple[AttributeType, ...] = Field(default=(), max_length=MAX_ELEMENTS)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_consistency(self) -> Self:
         """Raise ValueError if names repeat, or types are missing, are their own ancestors, or inverses disagree."""
-        known = {ANY, *(t.name for t in self.entity_types)}
-        parents = {t.name: t.parent for t in self.entity_types}
+        known_types = {ANY, *(entity_type.name for entity_type in self.entity_types)}
+        parents = {entity_type.name: entity_type.parent for entity_type in self.entity_types}
         for kind in ELEMENT_KINDS:
-            seen = set[str]()
+            seen_names = set[str]()
             for element in self.elements(kind):
                 where = f"{kind.replace('_', ' ')} {element.name!r}"
-                if normalise(element.name) in seen:
+                if normalise(element.name) in seen_names:
                     raise ValueError(f"{where} occurs twice: keep one of them")
-                seen.add(normalise(element.name))
-                _check_types(where, element, known)
+                seen_names.add(normalise(element.name))
+                _check_types(where, element, known_types)
         for entity in self.entity_types:
             if entity.name in _list_ancestors(entity.parent, parents):
                 raise ValueError(f"entity type {entity.name!r} is its own ancestor: fix its parent")
@@ -119,7 +119,7 @@ class GraphSchema(Frozen):
         return self
 
     def _check_inverse(self, relation: RelationType) -> None:
-        """Raise ValueError unless the inverse of a relation exists, is another one, and has no other inverse."""
+        """Raise ValueError if the inverse of a relation is missing, is the relation itself, or has another inverse."""
         if relation.inverse is None:
             return
         where, other = f"relation {relation.name!r}, inverse", self.relation_type(relation.inverse)
@@ -153,14 +153,16 @@ class GraphSchema(Frozen):
         Each such relation has whether a head has one tail at a time, and whether a tail has one head at a time, as the
         relation, its inverse or its symmetry says.
         """
-        inverses = {r.name: r.inverse for r in self.relation_types if r.inverse}
-        inverses |= {inverse: name for name, inverse in inverses.items()}
-        by_name = {r.name: r for r in self.relation_types}
+        inverses = {relation.name: relation.inverse for relation in self.relation_types if relation.inverse}
+        inverses |= {inverse: name for name, inverse in inverses.items()}  # one of the two may leave it out
+        by_name = {relation.name: relation for relation in self.relation_types}
         relations: dict[str, tuple[bool, bool]] = {}
         for relation in self.relation_types:
             # The relations that say the same from tail to head: its inverse, and itself if it is symmetric.
-            mirrored = [other for other in (by_name.get(inverses.get(relation.name, "")), relation)
-                        if other and (other is not relation or relation.symmetric)]
+            inverse_relation = by_name.get(inverses.get(relation.name, ""))
+            mirrored = [inverse_relation] if inverse_relation else []
+            if relation.symmetric:
+                mirrored.append(relation)
             has_one_tail = relation.functional or any(other.inverse_functional for other in mirrored)
             has_one_head = relation.inverse_functional or any(other.functional for other in mirrored)
             if has_one_tail or has_one_head:
@@ -185,17 +187,19 @@ class GraphSchema(Frozen):
         return known is not None and self.is_a(head_type, known.domain) and self.is_a(tail_type, known.range)
 
     def might_fit(self, head_type: str, relation: str, tail_type: str) -> bool:
-        """Return True if a triple would be admitted if its entities had more specific types."""
+        """Return True if a triple is admitted, or would be if its entities had more specific types."""
         known = self.relation_type(relation)
         if known is None:
             return False
-        ends = (head_type, known.domain), (tail_type, known.range)
-        return all(self.is_a(kind, allowed) or any(kind in self.ancestors(name) for name in allowed)
-                   for kind, allowed in ends)
+        for end_type, allowed in ((head_type, known.domain), (tail_type, known.range)):
+            is_ancestor_of_allowed = any(end_type in self.ancestors(name) for name in allowed)
+            if not self.is_a(end_type, allowed) and not is_ancestor_of_allowed:
+                return False
+        return True
 
 
 def _list_ancestors(type_name: str | None, parents: dict[str, str | None]) -> dict[str, None]:
-    """Return a type and its ancestors, nearest first; a cycle ends the chain."""
+    """Return a type and its ancestors as the keys of a dict, nearest first; a cycle ends the chain."""
     chain: dict[str, None] = {}
     while type_name is not None and type_name not in chain:
         chain[type_name] = None
@@ -203,14 +207,14 @@ def _list_ancestors(type_name: str | None, parents: dict[str, str | None]) -> di
     return chain
 
 
-def _check_types(where: str, element: SchemaElement, known: set[str]) -> None:
-    """Raise ValueError if a field of an element names an entity type that does not exist."""
-    for field in ("parent", "domain", "range", "owners"):
-        named = getattr(element, field, None) or ()
-        for name in (named,) if isinstance(named, str) else named:
-            if name not in known:
+def _check_types(where: str, element: SchemaElement, known_types: set[str]) -> None:
+    """Raise ValueError if a field of an element names an entity type that does not exist; `where` names the element."""
+    for field in ("parent", "domain", "range", "owners"):  # each kind of element has some of these
+        value = getattr(element, field, None) or ()
+        for name in (value,) if isinstance(value, str) else value:
+            if name not in known_types:
                 raise ValueError(f"{where}, {field}: there is no entity type {name!r}; add it or name one of "
-                                 f"{', '.join(sorted(known))}")
+                                 f"{', '.join(sorted(known_types))}")
 
 
 def open_schema() -> GraphSchema:
@@ -239,18 +243,21 @@ def compare_schemas(before: GraphSchema, after: GraphSchema) -> list[ElementChan
     """Return the changes from one schema to another, by kind, in the later one's order, removals last."""
     changes = []
     for kind in ELEMENT_KINDS:
-        old, new = ({element.name: element for element in schema.elements(kind)} for schema in (before, after))
+        old = {element.name: element for element in before.elements(kind)}
+        new = {element.name: element for element in after.elements(kind)}
         for name, element in new.items():
+            # An added element is compared with an empty one, so its changes are the fields that it sets.
             previous = _flat_fields(old.get(name) or type(element)(name=name))
             fields = tuple(FieldChange(field=field, before=previous[field], after=value)
                            for field, value in _flat_fields(element).items() if previous[field] != value)
             if fields or name not in old:
-                changes.append(ElementChange(change="changed" if name in old else "added", kind=kind, name=name,
-                                             fields=fields))
+                change: Change = "changed" if name in old else "added"
+                changes.append(ElementChange(change=change, kind=kind, name=name, fields=fields))
         changes += [ElementChange(change="removed", kind=kind, name=name) for name in old if name not in new]
     return changes
 
 
 def _flat_fields(element: SchemaElement) -> dict[str, Any]:
+    """Return the fields of an element by name, with those of `rules` one by one, as `rules.FIELD`."""
     fields = element.model_dump(mode="json", exclude={"rules"})
     return fields | {f"rules.{field}": value for field, value in element.rules.model_dump(mode="json").items()}

@@ -76,7 +76,7 @@ class PassageLookup(_Request):
 
     @model_validator(mode="after")
     def _check_any(self) -> Self:
-        """Refuse a search by nothing."""
+        """Raise ValueError if neither a query nor a document is given: the search would have nothing to go by."""
         if not self.query.strip() and not self.documents:
             raise ValueError("query: give words to search by, or documents")
         return self
@@ -95,7 +95,8 @@ def lookup_text(lookup: Lookup) -> str:
     Arguments with their default are left out, and the first argument is written without its name.
     """
     parts: list[str] = []
-    for number, (name, value) in enumerate(argument for argument in lookup if argument[0] != "tool"):
+    arguments = [(name, value) for name, value in lookup if name != "tool"]
+    for number, (name, value) in enumerate(arguments):
         text = ", ".join(value) if isinstance(value, tuple) else " ".join(str(value).split())
         if text and value != type(lookup).model_fields[name].default:
             parts.append(text if number == 0 else f"{name} {text}")

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 _AROUND_NAMES = " \"'“”‘’«»()[]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、"
 _SPACES = re.compile(r"\s+")
-_LONGEST_LABEL, _MOST_WORDS = 80, 10
+_LONGEST_LABEL, _MOST_WORDS = 80, 10  # characters and words; what is longer is mostly a sentence
 _NOT_IN_LABELS = re.compile(r"://|@|[。！？；<>{}\[\]|]|[!?]\s|\w{4}\.\s")
 """Signs of a sentence, an address or a quotation, which no element's name has."""
 UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064"
@@ -24,7 +24,10 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 def normalise(text: str) -> str:
-    """Fold case (NFKC), width, white space and the forms of quotes, for comparing only; drop invisible characters."""
+    """Return a text for comparing only: without differences of case, width, white space and the forms of quotes.
+
+    Invisible characters are dropped.
+    """
     if text.isascii() and text.isprintable():  # a shortcut with the same result, ten times as fast
         return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFKC", UNSEEN.sub("", text.translate(_QUOTES))).casefold()
@@ -35,7 +38,7 @@ def normalise(text: str) -> str:
 def canonical_name(name: str) -> str:
     """Return the form in which two spellings of a name are equal: without enclosing quotes and end punctuation."""
     folded = normalise(name)
-    return folded.strip(_AROUND_NAMES) or folded
+    return folded.strip(_AROUND_NAMES) or folded  # a name of signs alone stays as it is
 
 
 @lru_cache(10_000)
@@ -55,6 +58,7 @@ def is_readable_label(label: str) -> bool:
 def content_id(*parts: str) -> str:
     """Return a stable id of texts: 20 hexadecimal digits of the SHA-256 of the length-prefixed parts."""
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    # With the lengths, ("a", "bc") has another id than ("ab", "c").
     return hashlib.sha256(b"".join(len(data).to_bytes(8, "big") + data for data in encoded)).hexdigest()[:20]
 
 
@@ -81,6 +85,7 @@ def has_name(text: str, name: str) -> bool:
 def has_any_name(text: str, names: Iterable[str]) -> bool:
     """Return True if a text has one of some names as whole words, ignoring case and width; an empty name is in none."""
     folded = normalise(text)
+    # `in` is quick, and spares most names the expression.
     return any(name and name in folded and _whole_words(name).search(folded) for name in map(canonical_name, names))
 
 
@@ -97,15 +102,16 @@ def is_descriptive(name: str, attribute: str, value: str) -> bool:
 
     Of "RFC-20: Oslo Pumps", the title "Oslo Pumps" and the rfc "20" are not shown, but can be looked up and counted.
     """
-    key, named = label_key(attribute), _spaced_words(name)
+    key, words_of_name = label_key(attribute), _spaced_words(name)
     if key in _SECTION_ATTRIBUTES and _SECTION_CODE.fullmatch(value):
         return False
     if key in _NAME_ATTRIBUTES:
-        return _spaced_words(value) not in named
+        return _spaced_words(value) not in words_of_name
     # Few names contain the attribute, so the second, slower test is rare; this runs for every value of a graph.
-    return _spaced_words(key) not in named or _spaced_words(f"{key} {value}") not in named
+    return _spaced_words(key) not in words_of_name or _spaced_words(f"{key} {value}") not in words_of_name
 
 
 @lru_cache(4096)
 def _spaced_words(text: str) -> str:
+    """Return a text's words with a space before and after each, so that `in` finds whole words alone."""
     return f" {_BETWEEN_WORDS.sub(' ', normalise(text)).strip()} "

@@ -90,5 +90,5 @@ Pair = tuple[str, str]  # the ids of two entities in ascending order
 
 
 def pair_of(first: str, second: str) -> Pair:
-    """Return two ids in ascending order."""
+    """Return two ids in ascending order, in which both orders are the same pair."""
     return (first, second) if first < second else (second, first)

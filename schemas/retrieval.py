@@ -83,12 +83,16 @@ class Passage(Frozen):
     def key(self) -> str:
         """A text that is equal for equal items: the statement and its query, or a passage's chunk, start and length."""
         query = self.basis.query if self.basis else ""
-        return (f"{self.base}{self.statement}{query}" if self.statement or query
-                else f"{self.chunk_id}:{self.start}:{len(self.text)}")
+        if self.statement or query:
+            return f"{self.base}{self.statement}{query}"
+        return f"{self.chunk_id}:{self.start}:{len(self.text)}"
 
     @property
     def header(self) -> str:
-        """The line above the item's text in a prompt: its document, title, headings and metadata."""
+        """The line above the item's text in a prompt: its document, title, headings and metadata.
+
+        Of document and title, one is left out if the other one says it. The number of a record says nothing.
+        """
         is_numbered_record = self.document.rpartition("#")[2].isdecimal()
         if not self.title:
             name = self.document
@@ -100,8 +104,11 @@ class Passage(Frozen):
             name = f"{self.document}: {self.title}"
         headings = self.heading.split(" > ")
         # A document's first heading is mostly its title.
-        repeated = canonical_name(headings[0]) == canonical_name(self.title)
-        place = " > ".join(filter(None, [f"{name} [{self.status}]" if self.status else name, *headings[repeated:]]))
+        if canonical_name(headings[0]) == canonical_name(self.title):
+            headings = headings[1:]
+        if self.status:
+            name += f" [{self.status}]"
+        place = " > ".join(filter(None, [name, *headings]))
         return f"{place} ({self.about})" if self.about else place
 
 
@@ -114,7 +121,7 @@ class Quote(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_number(cls, given: Any) -> Any:
-        """Accept a number in place of an object: models write only the number of an item without words."""
+        """Return the fields of a quote; a number alone, as models write for an item without words, is its item."""
         return {"item": given} if isinstance(given, int | str) else given
 
 

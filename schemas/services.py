@@ -19,16 +19,20 @@ _SET_BY_BANYAN = ("model", "messages", "stream", "stream_options", "response_for
 
 
 def _split_url(url: str) -> SplitResult | None:
-    """Return the parts of a URL, or None if it has white space or a port that does not exist."""
+    """Return the parts of a URL, or None if it is malformed, or has white space or a port that does not exist."""
     try:
         parts = urlsplit(url)
-        return parts if parts.port != 0 and not re.search(r"\s", url) else None
+        has_possible_port = parts.port != 0  # reading a port above 65535 raises ValueError
     except ValueError:
         return None
+    return parts if has_possible_port and not re.search(r"\s", url) else None
 
 
 def _check_http(url: str, kind: str, secret: str) -> str:
-    """Return an http(s) address without blanks; or raise ValueError, which never repeats it."""
+    """Return an http(s) address without blanks around it, or "" for none; raise ValueError if it is no such address.
+
+    The message never repeats it, as there may be a password in it. `kind` and `secret` say what to give, and where.
+    """
     parts = _split_url(url.strip())
     if url and (parts is None or not parts.hostname or parts.scheme not in ("http", "https")):
         raise ValueError(f"it should be {kind}")
@@ -46,7 +50,7 @@ def check_url(url: str) -> str:
 
 
 def _check_token(token: SecretStr) -> SecretStr:
-    """Refuse a token that no HTTP header could hold."""
+    """Return a token; raise ValueError if it is one that no HTTP header could hold."""
     if token.get_secret_value() and not _TOKEN.fullmatch(token.get_secret_value()):
         raise ValueError("it has characters that an HTTP header cannot hold")
     return token
@@ -65,15 +69,16 @@ class ChromaServer(Frozen):
     token_header: HeaderName = Field(default="Authorization")
 
     def headers(self) -> dict[str, str]:
-        """Return the headers of each request: the token, as a bearer token in the standard header."""
+        """Return the headers of each request, with the token as it is, or in `Authorization` as a bearer token."""
         token = self.token.get_secret_value()
         if not token:
             return {}
-        return {self.token_header: f"Bearer {token}" if self.token_header.lower() == "authorization" else token}
+        is_standard_header = self.token_header.lower() == "authorization"
+        return {self.token_header: f"Bearer {token}" if is_standard_header else token}
 
 
 def _check_database_url(url: SecretStr) -> SecretStr:
-    """Refuse what is no address of a PostgreSQL database; empty means none."""
+    """Return the address of a PostgreSQL database, or an empty one for none; raise ValueError for anything else."""
     text = url.get_secret_value()
     # The message does not repeat the URL, which may contain a password.
     if text and not (_ADDRESS.fullmatch(text) and _split_url(text)):
@@ -97,7 +102,7 @@ class NamedEndpoint(Frozen):
 
 
 def _read_object(given: Any, example: str) -> Any:
-    """Return the object in a setting, which is JSON or empty, or already an object."""
+    """Return the object in a setting: of a text, which is JSON, the decoded value, {} if empty; else as it is."""
     if not isinstance(given, str):
         return given
     try:
@@ -128,7 +133,10 @@ def is_trustworthy(url: str) -> bool:
 
 
 def _check_issuer(url: str) -> str:
-    """Refuse an issuer whose keys could be changed on their way, or whose URL is more than a path; empty: none."""
+    """Return an issuer's URL, or "" for none; raise ValueError if its keys could be changed on their way to us.
+
+    A query or fragment is refused, too, as the paths of its keys are added to the URL.
+    """
     parts = urlsplit(url) if is_trustworthy(url) else None
     if url and (parts is None or parts.query or parts.fragment):
         raise ValueError("it should be the issuer's URL as its tokens have it, by https (or http on this machine), "
@@ -155,8 +163,9 @@ ExtraBody = Annotated[dict[str, Any], BeforeValidator(_read_extra_body)]
 
 def effort_of(efforts: str, step: str) -> str:
     """Return a step's effort from a setting such as "extract=low,answer=medium": its own, that of all steps, or ""."""
-    by_step = dict(_read_efforts(efforts))
-    return by_step.get(step, by_step.get("", ""))
+    effort_by_step = dict(_read_efforts(efforts))
+    effort_of_all = effort_by_step.get("", "")
+    return effort_by_step.get(step, effort_of_all)
 
 
 def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:
@@ -171,5 +180,6 @@ def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:
 
 def _read_efforts(efforts: str) -> list[tuple[str, str]]:
     """Return the parts of a setting as (step, effort); the step is "" for an effort that is for all steps."""
+    # Of a part without "=", all is behind the separator, so its step is "".
     parts = [part.strip().rpartition("=") for part in efforts.lower().split(",") if part.strip()]
     return [(step.strip(), effort.strip()) for step, _, effort in parts]
