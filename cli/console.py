@@ -161,6 +161,7 @@ class _LogLine(logging.Formatter):
         self._form = form
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return a record as a line of the log's form; a text's line is followed by the exception's traceback."""
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         exception = self.formatException(record.exc_info) if record.exc_info else ""
         if self._form == "json":

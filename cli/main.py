@@ -58,6 +58,7 @@ class _Commands(TyperGroup):
     """The group of commands, which loads the chosen command on demand."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Put the chosen command in the place of its empty function, then find it as click does."""
         if args[0] in COMMANDS:
             self.commands[args[0]] = command(args[0])
             collect_rarely()

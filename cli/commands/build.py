@@ -86,7 +86,10 @@ def import_triples(
 
 
 def run_build(resources: Resources, build_input: BuildInput, context: BuildContext) -> BuildReport:
-    """Run the construction graph with progress bars; where it asks for a review, leave all candidates pending."""
+    """Run the construction graph with progress bars, and return its report; reviews are left for later.
+
+    Where the graph asks for a review, it goes on without decisions, so all candidates remain pending.
+    """
     # Checkpoints in memory are enough: only an interrupt needs one, and it is answered within this process. All that is
     # paid for is in the ledger.
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
@@ -98,9 +101,9 @@ def run_build(resources: Resources, build_input: BuildInput, context: BuildConte
                 show(cast("dict[str, Any]", event))
         return await graph.aget_state(config)
 
-    step: Any = build_input
-    while (state := run(build, step)).interrupts:
-        step = Command(resume={"decisions": [], "who": "auto"})
+    state = run(build, build_input)
+    while state.interrupts:
+        state = run(build, Command(resume={"decisions": [], "who": "auto"}))
     if state.values["total"] == 0 and not _has_unreadable_file(state.values["files_failed"]):
         err.print("Nothing new: no document has changed since it was last read.")
     if context.review:

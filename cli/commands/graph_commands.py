@@ -133,7 +133,12 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
                     for community in communities])
         return
     # Sorted by size times cohesion: by size alone, large communities with little cohesion would come first.
-    largest = sorted(communities, key=lambda c: (-len(c.members) * max(c.cohesion, 0.0), -len(c.members), c.id))
+    def order(community: TreeCommunity) -> tuple[float, int, str]:
+        """Return the key by which the largest and most cohesive communities come first."""
+        size = len(community.members)
+        return -size * max(community.cohesion, 0.0), -size, community.id
+
+    largest = sorted(communities, key=order)
     title = f"{knowledge_base.layout.name}: {len(communities)} communities of {len(graph.entity_ids())} entities"
     if knowledge_base.tree.is_behind():
         title += " [yellow](the tree is out of date: build again)[/yellow]"
@@ -147,8 +152,9 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
             branch.add(f"[italic]{on_a_line(community.summary)}[/italic]")
         for keyword, entity in zip(community.keywords, keywords, strict=True):
             leaves = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
-            # The facts within the community come before others.
-            facts = sorted(graph.incident(keyword), key=lambda fact: (not members >= {fact[0], fact[2]}, fact))
+            # The facts within the community, whose head and tail are members, come before others.
+            facts = sorted(graph.incident(keyword),
+                           key=lambda fact: (fact[0] not in members or fact[2] not in members, fact))
             for fact in facts[:_SHOWN_OF_KEYWORD]:
                 leaves.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
             for attribute, values in list(graph.descriptive_values(keyword).items())[:_SHOWN_OF_KEYWORD]:
@@ -165,10 +171,10 @@ def tables(*, kb: Kbs, table: Annotated[str, typer.Argument()] = "", documents: 
           resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
         listed = engine.tables()
     if table:
-        named = [known for known in listed if known.name.casefold() == table.casefold()]
-        if not named:
+        tables_of_name = [known for known in listed if known.name.casefold() == table.casefold()]
+        if not tables_of_name:
             raise unknown_table(table, listed)
-        listed = (named[0],)
+        listed = (tables_of_name[0],)
     if as_json:
         print_json([{"name": known.name, "title": known.title, "rows": known.rows, "columns": [
             column.model_dump(mode="json", include=_COLUMN_KEYS) for column in known.columns]} for known in listed])

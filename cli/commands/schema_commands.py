@@ -51,7 +51,11 @@ def show(schema: Annotated[str, typer.Argument()] = "", kb: str = "",
         ("entity type", entity_type, entity_type.parent or "") for entity_type in shown.entity_types]
     for relation in shown.relation_types:
         # A functional relation has one tail for each head at a time, an inverse functional one has one head.
-        single_ends = ["one tail"] * relation.functional + ["one head"] * relation.inverse_functional
+        single_ends = []
+        if relation.functional:
+            single_ends.append("one tail")
+        if relation.inverse_functional:
+            single_ends.append("one head")
         limit = f", {' and '.join(single_ends)} at a time" if single_ends else ""
         rows.append(("relation", relation, f"{'|'.join(relation.domain)} -> {'|'.join(relation.range)}{limit}"))
     for attribute in shown.attribute_types:
@@ -189,6 +193,7 @@ def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
 
 
 def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:
+    """Print the number of the schema's version in force, and whether it is a new one."""
     with resources.snapshot(kb) as snapshot:
         out.print(f"the schema {'is now version' if changed else 'stays version'} {snapshot.kb.schemas.version()}")
 
@@ -201,12 +206,13 @@ def infer(paths: list[Path], output: Output = None, name: str = "inferred", max_
         if not settings.uses_llm:
             raise CommandError("only a model proposes a schema, and none is set: set BANYAN_LLM_BASE_URL and "
                                "BANYAN_LLM_MODEL, or edit a seed schema: banyan schema show general -o schema.json")
-        before = calls.total()
+        spent_before = calls.total()
         inferred, documents, excerpts = infer_schema(
             SchemaWriter(settings, calls), paths, resources.limits, settings.chunk_tokens,
             lambda failed: err.say("[yellow]not read:[/yellow] {}: {}", failed.path, failed.reason))
-        after = calls.total()
+        spent = calls.total()
     schema = inferred.model_copy(update={"name": name})
     err.say("from {} excerpts of {} documents: {}; {} calls, {} tokens", excerpts, documents, _count(schema),
-            after.calls - before.calls, after.prompt + after.completion - before.prompt - before.completion)
+            spent.calls - spent_before.calls,
+            spent.prompt + spent.completion - spent_before.prompt - spent_before.completion)
     _write_schema(schema, output)

@@ -121,7 +121,7 @@ def serve_alone(settings: Settings, hosts: "Hosts", listening: Callable[[], None
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     server.run()
-    if not app.state.service.idle:
+    if not app.state.service.idle:  # a build still runs
         sys.stderr.flush()
         os._exit(0)  # a normal exit would wait for the build's thread, which cannot be stopped
     return server.started
@@ -135,6 +135,7 @@ class _Server(uvicorn.Server):
         self._listening = listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start as uvicorn does, then call `listening`; a server that could not start is not announced."""
         await super().startup(sockets)
         if self.started:
             self._listening()

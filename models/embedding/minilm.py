@@ -146,7 +146,9 @@ def _word_vector(word: str) -> Vectors:
     """Return the unit vector of a word: the normalised sum of its pieces' rows of the table."""
     tokenizer, table = bundled_tokenizer(), _word_table()
     pieces = tokenizer.encode(word, add_special_tokens=False).ids
-    vector = sum((table[piece:piece + 1][0] for piece in pieces), np.zeros(table.get_shape()[1], np.float32))
+    vector = np.zeros(table.get_shape()[1], np.float32)
+    for piece in pieces:
+        vector = vector + table[piece:piece + 1][0]  # the table is read by slices alone
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / (length or 1.0), np.float32)  # 0 for a word without pieces
 

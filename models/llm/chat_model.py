@@ -188,6 +188,7 @@ class _EndpointChat(ChatOpenAI):
     """LangChain's client, which also takes Azure's chunks that only tell of content filters, without a delta."""
 
     def _convert_chunk_to_generation_chunk(self, chunk: dict[str, Any], *more: Any) -> Any:
+        """Convert a chunk after giving each choice a delta, without which LangChain's method fails."""
         for choice in chunk.get("choices") or ():
             choice.setdefault("delta", {})
         return super()._convert_chunk_to_generation_chunk(chunk, *more)

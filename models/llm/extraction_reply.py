@@ -65,7 +65,7 @@ class NumberedLines:
                              if previous_pieces[-count:] == pieces[:count]), 0)
             dates, end = relative_dates(request.text, request.said_on), 0
             for place, piece in enumerate(pieces):
-                start = request.text.index(piece, end)
+                start = request.text.index(piece, end)  # behind the piece before it, as lines may be equal
                 end = start + len(piece)
                 if place >= repeated:
                     shown = with_meant_dates(request.text, dates, start, end)

@@ -36,6 +36,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yield the parts until they exceed `MAX_BODY` bytes in all; then raise ResponseRefused."""
         size = 0
         async for part in self._stream:
             size += len(part)
@@ -74,6 +75,7 @@ def open_openai(settings: Settings) -> openai.AsyncOpenAI:
     send = http_client.send
 
     async def send_in_time(*arguments: Any, **options: Any) -> httpx2.Response:
+        """Send a request within `llm_timeout`, in place of the client's own method."""
         async with asyncio.timeout(settings.llm_timeout):  # in all: httpx's limit is that of each read
             return await send(*arguments, **options)
 
@@ -146,6 +148,7 @@ class ServedModel:
             answer: dict[str, Any] = {}
 
             async def call(client: openai.AsyncOpenAI) -> Reply:
+                """Send the request, put the response into `answer`, and return a reply that has its tokens alone."""
                 try:
                     body = await client.post(path, body=sent_body, cast_to=object)
                 except openai.OpenAIError as error:
@@ -156,7 +159,7 @@ class ServedModel:
                 usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
                 tokens = (reported_count(usage.get("prompt_tokens")) or reported_count(usage.get("total_tokens"))
                           or sum(map(estimate_tokens, texts)))
-                return Reply("", tokens, 0)  # only for its counts: the answer is the body
+                return Reply("", tokens, 0)
 
             reply = await self._calls.ask(texts, call)
             paid_tokens.append(reply.prompt_tokens)
@@ -171,10 +174,12 @@ class ServedModel:
                 charged.account(path.strip("/"), self._settings.llm_model, len(paid_tokens), sum(paid_tokens))
 
     def _connect(self) -> openai.AsyncOpenAI:
+        """Open the client that the calls go through; raise ReasonerError if it cannot be set up."""
         try:
             return open_openai(self._settings)
         except openai.OpenAIError as error:  # such as a missing key
             raise self._failure(error, fix=endpoint.NOT_SET_UP) from None
 
     def _failure(self, error: Exception, fix: Fix | None = None) -> ReasonerError:
+        """Return the error to raise for a client's error; see `endpoint.failure`."""
         return failure(error, name_of(self._settings), self._settings.llm_api_key, fix=fix, variables=self._variables)

@@ -76,6 +76,7 @@ class LlmReasoner(ModelCalls):
 
     def _extraction_call(self, requests: Sequence[ExtractionRequest], schema: GraphSchema,
                          ) -> tuple[Prompt, wire.Shape[list[Extraction]]]:
+        """Return the prompt for some chunks, and the shape of the answer."""
         return (extraction_prompt(requests, schema, self._settings),
                 wire.extraction(schema, NumberedLines(requests)))
 
@@ -149,10 +150,12 @@ class LlmReasoner(ModelCalls):
             wire.QUESTION))
 
     def _question_language(self, question: str) -> Language:
+        """Return the language of the prompts for a question: that of the settings, or the question's own."""
         return rendering.question_language(question) if self._settings.language == "auto" else self._settings.language
 
 
 def _card_text(card: EntityCard) -> str:
+    """Return an entity for the prompt: its name and type, and below them a line for each fact."""
     return "\n".join([f"{card.name} ({card.type})", *(f"- {fact}" for fact in card.facts)])
 
 
@@ -208,18 +211,20 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
         needed = tuple(name for name in dict.fromkeys(names) if name and types[name].parent not in names)
         return needed or (ANY,)
 
-    for name, parent, description, label in _new_rows("entity_type", proposed.types, 4, taken_keys):
+    for name, parent, description, label in _new_rows("entity_type", proposed.types, width=4, taken_keys=taken_keys):
         types[name] = EntityType(name=name, description=description, parent=type_names.get(label_key(parent)),
                                  **_label_fields(name, label))
         type_names |= {label_key(other): name for other in types[name].all_names()}
     relations = [RelationType(
         name=label_key(words).replace(" ", "_"), domain=types_in(heads), range=types_in(tails),
         functional=single == "tail", inverse_functional=single == "head", **_label_fields(words, label))
-        for words, heads, tails, label, single in _new_rows("relation", proposed.relations, 5, taken_keys)]
+        for words, heads, tails, label, single in _new_rows("relation", proposed.relations, width=5,
+                                                         taken_keys=taken_keys)]
     attributes = [AttributeType(
         name=label_key(words).replace(" ", "_"), owners=types_in(owners), kind=_KINDS.get(kind.lower(), "text"),
         functional=single == "one", **_label_fields(words, label))
-        for words, owners, kind, label, single in _new_rows("attribute", proposed.attributes, 5, taken_keys)]
+        for words, owners, kind, label, single in _new_rows("attribute", proposed.attributes, width=5,
+                                                          taken_keys=taken_keys)]
     if not (relations or attributes or len(types) > len(known.entity_types)):
         raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
     return GraphSchema(name=known.name, description=proposed.thought.strip(),  # it says what the documents are about
