@@ -172,8 +172,8 @@ def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
     """Return the JSON schemas of the lists of a reply, with lengths in proportion to the text."""
     tokens = sum(estimate_tokens(request.text) for request in lines.requests)
     # A row has the number of its line, a head, a label and a tail, or further tails.
-    row = {"type": "array", "items": {"type": "string"}, "minItems": 1,
-           "maxItems": _LEAST_CELLS + 1 + max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_NAME)}
+    most_cells = 1 + _LEAST_CELLS + max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_NAME)
+    row = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": most_cells}
     rows = {"type": "array", "items": row, "maxItems": max(_FEWEST_ROWS, tokens // _TOKENS_OF_A_ROW)}
     return dict.fromkeys(("entities", "triples", "attributes"), rows)
 
@@ -223,15 +223,18 @@ class ReplyConversion:
                        if entity.name in names or words in self._texts[index]]
             for index in indices or [0]:  # what no request names is rejected with the first one's
                 entities[index].append(entity)
-        return [Extraction(
-            entities=tuple(entities[index]),
-            triples=tuple(ExtractedTriple(
+        extractions = list[Extraction]()
+        for index, names in enumerate(names_in_facts):
+            own_triples = [ExtractedTriple(
                 head=fact.head, relation=fact.label, tail=fact.tail, evidence=fact.evidence, time=fact.time,
-                confidence=fact.confidence) for fact in triples if fact.request == index),
-            attributes=tuple(ExtractedAttribute(
+                confidence=fact.confidence) for fact in triples if fact.request == index]
+            own_attributes = [ExtractedAttribute(
                 entity=fact.head, attribute=fact.label, value=fact.tail, evidence=fact.evidence, time=fact.time,
-                confidence=fact.confidence) for fact in attributes if fact.request == index),
-            elsewhere=self._names_elsewhere(index, names)) for index, names in enumerate(names_in_facts)]
+                confidence=fact.confidence) for fact in attributes if fact.request == index]
+            extractions.append(Extraction(
+                entities=tuple(entities[index]), triples=tuple(own_triples), attributes=tuple(own_attributes),
+                elsewhere=self._names_elsewhere(index, names)))
+        return extractions
 
     def _names_elsewhere(self, index: int, names: Set[str]) -> tuple[str, ...]:
         """Return those names that the request's text lacks, but its instructions or its document's other requests have.
