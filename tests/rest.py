@@ -1,6 +1,8 @@
-"""What tests of the server share: documents, builds, following them, and calls by MCP."""
+"""What tests of the server share: documents, builds, following them, events, and calls by MCP."""
 
-from . import sse
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 KB = "/api/knowledge-bases"
 BORN = {"question": "When was Marie Curie born?"}
@@ -33,7 +35,7 @@ def followed(client, build):
     """The states of a build that its events tell, to the end or to where it waits."""
     seen = []
     with client.stream("GET", f"/api/builds/{build}/events") as stream:
-        for event in sse.events(stream.iter_lines()):
+        for event in events(stream.iter_lines()):
             assert event.name == "build"
             seen.append(event.data)
             if event.data["state"] in {"done", "failed", "cancelled", "waiting"}:
@@ -60,5 +62,22 @@ def mcp(client, method, headers=None, **params):
     response = client.post("/mcp", json=call, headers=(headers or {}) | {
         "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"})
     assert response.status_code == 200, response.text
-    (event,) = sse.events(response.iter_lines())
+    (event,) = events(response.iter_lines())
     return event.data["result"]
+
+
+class Event(NamedTuple):
+    name: str
+    data: Any
+
+
+def events(lines: Iterable[str]) -> Iterator[Event]:
+    name, data = "", ""
+    for line in lines:
+        if line.startswith("event:"):
+            name = line.removeprefix("event:").strip()
+        elif line.startswith("data:"):
+            data += line.removeprefix("data:").strip()
+        elif not line and data:
+            yield Event(name, json.loads(data))
+            name, data = "", ""

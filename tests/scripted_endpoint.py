@@ -11,7 +11,7 @@ from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 
 from .in_memory_calls import InMemoryCalls
-from .waited import Waited
+from .waiting import Waited
 
 SCHEMA = GraphSchema(
     name="small",

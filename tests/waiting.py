@@ -1,12 +1,16 @@
 """Waiting for what comes about in its own time, and no longer than it may take; a clock for what need not."""
 
 import asyncio
+import inspect
 import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from banyan.runtime.event_loop import run
 
 WITHIN = 60.0  # the machine may be busy
 
@@ -50,3 +54,18 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+class Waited:
+    """An object whose coroutine methods are waited for; `extract` is that of a single chunk."""
+
+    def __init__(self, awaited: Any) -> None:
+        self.awaited = awaited
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.awaited, name)
+        if name == "extract":
+            return lambda request, schema: run(value, [request], schema)[0]
+        if name == "with_instructions":
+            return lambda text: Waited(value(text))
+        return partial(run, value) if inspect.iscoroutinefunction(value) else value

@@ -15,9 +15,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import sqlglot
+from sqlglot import exp
+
 from ..graph_store.graph.document_links import CITES
 from ..graph_store.graph_index import GraphIndex
-from ..graph_store.sql.logical_tables import literal
+from ..graph_store.sql.checking import DIALECT
+from ..graph_store.sql.logical_tables import OWN_FIELDS, literal
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
@@ -118,8 +122,23 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
             continue
         with suppress(UnclearError):  # another table may answer
             plan = plan_query(reading, _folders_of(index) if table.kind == "documents" else ())
-            plan = _without_outdated(index, table, question, plan)
+            plan = _without_outdated(index, table, question, _compare_population(table, plan))
             yield table, _answer(index, table, reading, plan)
+
+
+def _compare_population(table: TableInfo, plan: Plan) -> Plan:
+    """Return a plan for shares and missing values that also has to hold among the documents with fields alone.
+
+    A folder may hold a file of fields beside each text: the texts are none of the things that the fields tell of.
+    """
+    columns = [column.name for column in table.columns if column.name not in OWN_FIELDS]
+    if table.kind != "documents" or not columns or not (plan.percent or " IS NULL" in plan.sql):
+        return plan
+    tree = sqlglot.parse_one(plan.sql, dialect=DIALECT)
+    has_field = exp.or_(*(exp.column(name, quoted=True).is_(exp.null()).not_() for name in columns))
+    for select in tree.find_all(exp.Select):
+        select.where(has_field, copy=False)
+    return replace(plan, others=(*plan.others, tree.sql(dialect=DIALECT)))
 
 
 def _folders_of(index: GraphIndex) -> frozenset[str]:

@@ -18,7 +18,7 @@ from banyan.schemas.formats.schema_loading import load_schema
 from .. import llm_server
 from ..http_servers import Handler, listening
 from ..in_memory_calls import InMemoryCalls
-from ..waited import Waited
+from ..waiting import Waited
 
 pytestmark = pytest.mark.integration
 

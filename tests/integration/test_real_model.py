@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from .. import serving, sse
+from .. import rest, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 command_line = serving.command_line
@@ -92,7 +92,7 @@ def test_a_conversation_is_streamed_over_the_api(run):
         for question, agent in zip(QUESTIONS, (False, True), strict=True):
             with client.stream("POST", "/api/knowledge-bases/kb/ask/stream", json={
                     "question": question, "agent": agent, "thread": "talk"}) as stream:
-                *steps, last = sse.events(stream.iter_lines())
+                *steps, last = rest.events(stream.iter_lines())
             check_outcome(steps, last)
     paid = [after - before for after, before in zip(run.spent(), spent, strict=True)]
     counted = run.model.counted() - counted

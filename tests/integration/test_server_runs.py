@@ -6,7 +6,7 @@ import time
 import httpx
 import pytest
 
-from .. import rest, serving, sse
+from .. import rest, serving
 from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
@@ -49,7 +49,7 @@ def test_it_ends_cleanly_while_it_streams_and_builds(client, llm, server, home):
 
     def follow():
         with client.stream("POST", f"{KB}/chess/ask/stream", json={"question": "Who is Ada?"}) as stream:
-            events.extend(sse.events(stream.iter_lines()))
+            events.extend(rest.events(stream.iter_lines()))
 
     follower = threading.Thread(target=follow)
     follower.start()

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessageChunk
 from langgraph_sdk import get_sync_client
 from playwright.sync_api import expect
 
-from .. import browsing, langgraph_server, llm_server, rest, serving, sse, web
+from .. import browsing, langgraph_server, llm_server, rest, serving, web
 from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
@@ -58,7 +58,7 @@ def may_end(endpoint):
 
 def events(client, question):
     with client.stream("POST", f"{rest.KB}/kb/ask/stream", json={"question": question}) as stream:
-        yield from sse.events(stream.iter_lines())
+        yield from rest.events(stream.iter_lines())
 
 
 def test_rests_events_have_each_claim_before_the_reply_ends(client, may_end):

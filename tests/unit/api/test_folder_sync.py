@@ -113,11 +113,11 @@ def test_a_number_over_a_folder_says_how_many_files_could_not_be_read(kb, tmp_pa
     broken = tmp_path / "all" / "broken.docx"
     broken.write_text("no archive")
     (tmp_path / "all" / "two.jsonl").write_text(json.dumps({"text": ADA, "status": "shut"}) + "\n{")
-    query = "SELECT count(*) FROM documents WHERE status = 'open'"
 
     def ask():
         kb.add(tmp_path / "all")
-        return kb.sql(query).unread_files, kb.ask("How many documents have the status open?").text.splitlines()[-1]
+        result = kb.sql("SELECT count(*) FROM documents WHERE status = 'open'")
+        return result.unread_files, kb.ask("How many documents have the status open?").text.splitlines()[-1]
 
     unread, said = ask()
     assert unread == 1, "of a file with one bad record, others were read"

@@ -24,7 +24,7 @@ from ...in_memory_calls import InMemoryCalls
 from ...scripted import Workshop
 from ...scripted_endpoint import SCHEMA, ScriptedEndpoint, reasoner
 from ...small_base import create, delete, put
-from ...waited import Waited
+from ...waiting import Waited
 
 # Labels.
 

@@ -110,8 +110,7 @@ def test_an_xml_document_has_fields_tables_and_sections(tmp_path):
         "</header><section topic='Sound' anchor='s1'><p>They <b>ring</b> in &tower;."
         "</p><code>ring()</code><table/><table><tr><th>bell</th><th>tone</th></tr><tr><td>Emma</td><td>c</td></tr>"
         "</table></section></x>")))
-    assert failures == []
-    assert (document.title, document.metadata) == ("Bells", {
+    assert (failures, document.title, document.metadata) == ([], "Bells", {
         "status": "Draft", "dependencies": "RFC 1; RFC 2", "author": "Ida Lang; Bo Ek",
         "author email": "Ida Lang: i@a.example; Bo Ek: b@a.example", "not read": "2 parts that are in other files"})
     revisions, bells = document.tables

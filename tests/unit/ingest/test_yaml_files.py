@@ -5,8 +5,7 @@ import pytest
 from tests.loading import only, write
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
-FIELDS = """# of the mill
-title: Stone floor
+FIELDS = """title: Stone floor
 number: 0012
 owners:
   - "@ida"

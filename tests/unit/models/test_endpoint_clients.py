@@ -21,7 +21,7 @@ from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 
 from ...in_memory_calls import InMemoryCalls
-from ...waited import Waited
+from ...waiting import Waited
 
 
 def settings(**more):

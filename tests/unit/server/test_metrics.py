@@ -2,7 +2,7 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from ... import app_routes
+from ... import in_process
 
 ASK = "/api/knowledge-bases/{kb}/ask"
 
@@ -54,7 +54,7 @@ def test_no_label_comes_from_what_clients_send(client, app):
     counted = [dict(labels) for (name, labels), number in after.items()
                if name == "banyan_requests_total" and number > before[name, labels]]
     routes = {labels["route"] for labels in counted}
-    assert routes <= {route.path for route in app_routes.routes_of(app)} | {"none"}
+    assert routes <= {route.path for route in in_process.routes_of(app)} | {"none"}
     assert {ASK.removesuffix("/ask"), "none"} <= routes
     assert {labels["method"] for labels in counted} <= {
         "GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS", "other"}

@@ -14,7 +14,7 @@ from banyan.server.runs.conversations import Thread
 from banyan.server.runs.jobs import new_job
 from banyan.server.security.keys import SCOPES, Keys
 
-from ... import app_routes, in_process, rest
+from ... import in_process, rest
 
 SECRET = "people"
 """The knowledge base that is none of the key's business, and `GONE` one that is not there."""
@@ -94,7 +94,7 @@ def body(route, kb):
 
 
 def table(client, without=frozenset()):
-    routes = [route for route in app_routes.routes_of(client.app) if route.path not in FOR_ANYBODY | without]
+    routes = [route for route in in_process.routes_of(client.app) if route.path not in FOR_ANYBODY | without]
     assert len(routes) > 60
     return routes
 

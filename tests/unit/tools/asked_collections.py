@@ -164,6 +164,7 @@ SPONSORED = with_fields(("mep", "title", "author", "sponsor"), [
 STAGES = with_fields(("title", "stage"), [
     ("0000-one", "RFC (Request for Comments) process", "recommended"), ("0001-one", "Better errors", "accepted"),
     ("0002-one", "Faster builds", "accepted"), ("0003-one", "Smaller files", "released")], "This RFC helps.")
+APART = {**STAGES, "0003.md": "# Smaller files\n\nThis RFC helps.\n"}  # a text beside the file of its fields
 # Brackets behind names are no value.
 CARS = {f"{most} cars": {"cars.csv": "\n".join(["name,cylinders", *(
     f"{'opel' if number % 2 else 'ford'} {number}{' (auto)' * (number > most - 3)},{4 + 4 * (number % 2)}"
@@ -181,4 +182,5 @@ EPISODES = with_fields(("type", "title", "show_name", "show_slug", "date", "host
         ("Night EXTRAS", "night-extras", "2020-07-01", "", "\ncyd bob", "", "\npodcast acme", "High")], 1)])
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
                "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS,
-               "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS}
+               "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "apart": APART, "episodes": EPISODES,
+               **CARS}

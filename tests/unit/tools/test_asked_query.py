@@ -169,7 +169,8 @@ ANSWERED = {
         How many MEPs did Ann Bell and Cy Fox sponsor? -> 2""",
     "40 cars": "How many autos have 4 cylinders? -> 20",
     "120 cars": "How many autos have 4 cylinders? -> 60",
-    "stages": "How many RFCs are accepted? -> 2",
+    "stages": """How many RFCs are accepted? -> 2
+        What percentage of the RFCs are accepted? -> 50%""", "apart": "How many RFCs are accepted? -> 2",
 }
 DECLINED = {
     "episodes": """How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
@@ -209,6 +210,7 @@ DECLINED = {
         How many proposals are for a seal?; What share of the proposals are on fees?
         In which year was XP-0001 accepted?""",
     "folders": "How many recipes and notes are there?", "moved tours": "How many tours from 2019?",
+    "apart": "What percentage of the RFCs are accepted?; How many RFCs have no stage?",
     "old books": "Which is the oldest book?; How many books were published before 2010?",
 }
 
