@@ -30,8 +30,6 @@ def opened(home: Path, embedder: Embedder, *names: str, **settings: Any) -> Iter
 
 
 class AppRoute(NamedTuple):
-    """One method of one route."""
-
     method: str
     path: str  # the template, with its parameters in braces
 

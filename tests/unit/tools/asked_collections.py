@@ -181,6 +181,5 @@ EPISODES = with_fields(("type", "title", "show_name", "show_slug", "date", "host
          "Low (High before 2.0)"),
         ("Night EXTRAS", "night-extras", "2020-07-01", "", "\ncyd bob", "", "\npodcast acme", "High")], 1)])
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
-               "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS,
-               "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "apart": APART, "episodes": EPISODES,
-               **CARS}
+               "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS, "apart": APART,
+               "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS}
