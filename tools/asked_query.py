@@ -15,19 +15,17 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-import sqlglot
 from sqlglot import exp
 
 from ..graph_store.graph.document_links import CITES
 from ..graph_store.graph_index import GraphIndex
-from ..graph_store.sql.checking import DIALECT
 from ..graph_store.sql.logical_tables import OWN_FIELDS, literal
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
 from ..text.quantities import show_value
-from .document_status import outdated_rows, without_documents
+from .document_status import outdated_rows, restrict_rows, without_documents
 from .question_columns import UnclearError
 from .question_query import plan_query
 from .question_target import Plan
@@ -134,11 +132,8 @@ def _compare_population(table: TableInfo, plan: Plan) -> Plan:
     columns = [column.name for column in table.columns if column.name not in OWN_FIELDS]
     if table.kind != "documents" or not columns or not (plan.percent or " IS NULL" in plan.sql):
         return plan
-    tree = sqlglot.parse_one(plan.sql, dialect=DIALECT)
     has_field = exp.or_(*(exp.column(name, quoted=True).is_(exp.null()).not_() for name in columns))
-    for select in tree.find_all(exp.Select):
-        select.where(has_field, copy=False)
-    return replace(plan, others=(*plan.others, tree.sql(dialect=DIALECT)))
+    return replace(plan, others=(*plan.others, restrict_rows(plan.sql, table.name, has_field)))
 
 
 def _folders_of(index: GraphIndex) -> frozenset[str]:

@@ -83,12 +83,16 @@ def outdated_rows(index: GraphIndex, table: TableInfo, question: str) -> list[st
 
 def without_documents(sql: str, table: str, documents: Iterable[str]) -> str:
     """Return a query that leaves out a table's rows of some documents."""
+    return restrict_rows(sql, table, exp.column(DOCUMENT, quoted=True).isin(*documents).not_())
+
+
+def restrict_rows(sql: str, table: str, condition: exp.Expr) -> str:
+    """Return a query that reads only the rows of a table that meet a condition."""
     tree = sqlglot.parse_one(sql, dialect=DIALECT)
-    is_current = exp.column(DOCUMENT, quoted=True).isin(*documents).not_()
     for select in tree.find_all(exp.Select):
         source = select.args.get("from_")
         if source is not None and source.this.name == table:
-            select.where(is_current, copy=False)
+            select.where(condition, copy=False)
     return tree.sql(dialect=DIALECT)
 
 
