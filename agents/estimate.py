@@ -33,22 +33,19 @@ from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema
 
-_PAID_PER_COUNTED = 1 / 1.08
-"""Paid tokens for each that `estimate_tokens` counts, which serves as a limit and so counts too many (English)."""
+_PAID_PER_COUNTED = 1 / 1.08  # tokens paid for each of `estimate_tokens`, which counts too many, as a limit should
 ANSWER, ANSWER_SHARE = 26.0, 1.66
-"""The completion tokens of an extraction call: a constant, and a share of the tokens of its text, fitted to recorded
+"""The completion tokens of an extraction call: a constant, and those for each token of its text, fitted to recorded
 extractions (`benchmarks/llm_estimate.py`)."""
 _LATER_CALLS, _LATER_PROMPT, _LATER_COMPLETION = 4.1e-4, 0.70, 0.13
 """What resolution and summaries take for each token of new text if every fact joins the graph (--schema open)."""
-_ADMITTED_SHARE = 0.5
-"""The facts that fit a schema, of which `later` takes half: they may be none or nearly all."""
+_ADMITTED_SHARE = 0.5  # of the facts, which fit the schema; it may be anything from none to nearly all, so half
 _SAMPLE = 100  # the number of stored chunks that an estimate for reading them again is computed from
 _PROPOSAL_TOKENS, _PROPOSED_TOKENS = 900, 170
 """The tokens of the answer that proposes a schema, and of the proposed elements in each extraction prompt, counted with
 two folders of benchmarks/newcomer."""
 _ABOUT_TOKENS = 40  # of a document's metadata in each request
-MOST_CHUNKS = 16
-"""The most chunks of a call: more would save little, and a weak model overlooks more."""
+MOST_CHUNKS = 16  # The most chunks of a call: more would save little, and a weak model overlooks more
 
 
 class Amount(Frozen):
@@ -183,7 +180,6 @@ def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later
                 ) -> float | None:
     """Return the cost of all steps, None if a price is unknown; `suffix` is added to the model that extracts."""
     model_of = resources.settings.model_of
-    # `later` is not divided between its two steps, so the more expensive model is assumed for both.
     parts = ((model_of("extract") + suffix, extraction), (model_of("extract"), fitting),
              (model_of("resolve"), later), (model_of("summarise"), later))
     costs = [resources.spending.prices.cost(model, amount.prompt_tokens, amount.completion_tokens)
@@ -192,6 +188,7 @@ def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later
     if len(known_costs) < len(costs):
         return None
     extract, fit, resolve, summarise = known_costs
+    # `later` is not divided between its two steps, so the more expensive model is assumed for both.
     return extract + fit + max(resolve, summarise)
 
 
@@ -206,7 +203,7 @@ def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: 
             requests[chunk.id] = extraction_request(chunk, prose, {}, instructions)
     groups = pack_calls(sizes, resources.settings.extract_tokens)
     requests_by_call = ([requests[chunk] for chunk in group if chunk in requests] for group in groups)
-    calls = [*filter(None, requests_by_call)]
+    calls = [*filter(None, requests_by_call)]  # a group without any request needs no call
     prompt = sum(extraction_prompt(call, schema, resources.settings).tokens for call in calls)
     return Amount(calls=len(calls), prompt_tokens=round(_PAID_PER_COUNTED * prompt),
                   completion_tokens=estimate_completion(calls))
@@ -227,7 +224,10 @@ def _estimate_later_steps(chunks: Iterable[Chunk]) -> Amount:
 
 def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
                        instructions: str = "") -> ExtractionRequest:
-    """Return the request for a chunk's extraction; `prose` is its text without the table rows that the rules read."""
+    """Return the request for a chunk's extraction; `prose` is its text without the table rows that the rules read.
+
+    `metadata` is that of the chunk's document, `instructions` what a model is told about extraction.
+    """
     return ExtractionRequest(
         text=prose, title=chunk.title, heading=chunk.heading, opening=chunk.opening, said_on=chunk.said_on,
         document=document_name(chunk.document_id, chunk.title, metadata),

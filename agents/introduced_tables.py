@@ -20,8 +20,7 @@ from .retrieval.cited_message import phrases_for
 _SHOWN, _COLUMNS = 4, 7  # lines of folders and tables, and columns or items of each: what fits at a glance
 _LEAST_ROWS = 3  # of a table that is described; fewer are lines with a colon more often than not
 _LEAST_COLUMNS = 2  # one column alone is a list, and says little
-_MOSTLY = 1 / 2
-"""The least share of a folder's documents, or of a table's rows, that have a field which is named or asked for."""
+_MOSTLY = 1 / 2  # least share of a folder's documents, or of a table's rows, that have a field which is named or asked
 _LEAST_OF_ALL = 1 / 4
 """The least share of all documents that are in a folder whose fields are shown: of a few they say little."""
 _LONGEST_HEADER, _LONGEST_HEADING = 40, 60  # characters of names; longer ones are sentences or cells
@@ -44,7 +43,7 @@ def describe_tables(index: GraphIndex, metadata_of: Mapping[str, Mapping[str, st
 
 
 def _title_of(column: ColumnInfo) -> str:
-    """Return the title of a column, or "" for the document and the section, which Banyan adds."""
+    """Return the title of a column; "" for those that Banyan adds (a row's document and section)."""
     return "" if column.name == DOCUMENT or column.title == SECTION else column.title.strip()
 
 
@@ -91,8 +90,7 @@ def _describe_lists(index: GraphIndex) -> Iterator[str]:
 def _describe_table(index: GraphIndex, table: TableInfo, *, is_only_document: bool) -> str:
     """Return a line for a table; "" if its header is one of its rows, or it was written as lines of fields."""
     titled = [column for column in table.columns if _title_of(column)]
-    is_header = all(map(_has_name, titled))  # else it is a first row that was taken for one
-    if len(titled) < _LEAST_COLUMNS or not is_header:
+    if len(titled) < _LEAST_COLUMNS or not all(map(_has_name, titled)):
         return ""
     result = index.sql.run(f"SELECT DISTINCT document FROM {quoted(table.name)}", most_cited=1)  # noqa: S608
     rows_per_document = table.rows / max(result.total, 1)
@@ -103,7 +101,7 @@ def _describe_table(index: GraphIndex, table: TableInfo, *, is_only_document: bo
     if is_form_in_each_file or not is_written_as_table:
         return ""
     titles_of = dict(zip(index.document_ids, index.document_titles, strict=True))
-    # The columns that most rows have come first; a field that one row alone has is no column.
+    # The columns that most rows fill come first; one that a single row fills is left out.
     titles = [column.title for column in sorted(titled, key=lambda column: column.empty)
               if table.rows - column.empty > 1]
     name = _name_table(table, result, titles_of, is_only_document=is_only_document)
@@ -159,14 +157,17 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
 
 
 def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
-    """Return a question on a column's most frequent value that not all rows have; "" if most rows have no value."""
+    """Return a question on a column's most frequent value, or "" if its answer would say little.
+
+    A value that all rows have says little, and so does one that few have, or that few rows have a value beside.
+    """
     filled, phrases = table.rows - column.empty, phrases_for(column.title)
     value, times = next(((value, times) for value, times in column.frequent if times < filled), ("", 0))
     is_telling = times >= _LEAST_ROWS and filled >= table.rows * _MOSTLY
     if not is_telling or column.kind not in {"text", "list"} or not _VALUE.fullmatch(value):
         return ""
-    if table.kind == "records":
+    if table.kind == "records":  # asks how many rows have the value
         return phrases["rows"].format(readable_name(table.title), column.title, value)
     if column.kind == "text":  # asks which value most documents have
         return phrases["most"].format(column.title)
-    return phrases["have"].format(column.title.removesuffix("s"), value)
+    return phrases["have"].format(column.title.removesuffix("s"), value)  # asks which documents list the value

@@ -29,18 +29,17 @@ from .retrieval.cited_message import phrases_for
 
 _TITLES, _CHAPTERS, _OPENINGS, _ENTITIES, _OF_ONE_TYPE, _EXAMPLES, _NAMED_FILES = 6, 15, 3, 8, 5, 4, 3
 """How many of each are shown; `_OF_ONE_TYPE` of the entities."""
-_READ_FOR_OPENINGS = 24
-"""In how many documents an opening is looked for: reading all of a large folder would take seconds."""
+_READ_FOR_OPENINGS = 24  # documents in which an opening is looked for: reading a large folder would take seconds
 _LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be the title of the whole
-_FEW = 5
-"""In fewer documents most names are in all of them, so the passages that mention a name are counted instead."""
+_FEW = 5  # in fewer documents most names are in all of them, so the passages that mention a name are counted instead
 _LEAST_MENTIONS = 3  # of a name that stands out: one or two mentions are chance
 _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
-"""What mentions a name that stands out: of all documents, or of the passages that mention the first name."""
+"""The least share that mentions a name that stands out: of all documents, or, where these are few, as many passages
+compared with those of the most frequent name."""
 _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_AUTHORS = 3, 40, 80
 """Characters of a name that says nothing, of a name in a question, and of the authors shown with a title."""
 _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
-"""In the name of a file that says what a folder is about."""
+"""Words in the name of a file that says what its whole folder is about."""
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.。]", re.DOTALL)
 """A whole sentence of at least five words or eight Chinese characters."""
 _PICTURES = re.compile(r"(?P<number>[\d,]{1,12}) pictures?")  # the note of a document of which all text was read
@@ -129,7 +128,7 @@ class Introduction(Frozen):
             parts.append(format_count(self.chunks_failed, "chunk"))
         if self.pictures:
             pictures = format_count(sum(self.pictures.values()), "picture")
-            all_text = "" if parts else "; all text is read"
+            all_text = "" if parts else "; all text is read"  # nothing above is missing
             parts.append(f"{pictures} in {format_count(len(self.pictures), 'document')}{all_text}")
         left_out = [line.partition(f": {LEFT_OUT}")[2] for line in self.left_out]
         return [*parts, *(f"{what} left out" for what in left_out)]
@@ -207,7 +206,7 @@ def _title_texts(ids: Sequence[str], title_of: Mapping[str, str], metadata_of: M
 
 
 def _openings(documents: Documents, ids: Sequence[str], title_of: Mapping[str, str]) -> tuple[DocumentSummary, ...]:
-    """Return the sentences with which some documents begin: of those that are about the whole, or else of others."""
+    """Return the sentences with which some documents begin: of those that are about the whole, or else of any."""
     overviews = [key for key in ids if _OVERVIEW.search(PurePosixPath(key).stem)]
     for keys in (overviews, ids):
         summaries = summarise_documents(documents, keys[:_READ_FOR_OPENINGS]) if keys else []
@@ -239,7 +238,7 @@ def main_entities(index: GraphIndex) -> list[MainEntity]:
         counts, least = index.document_counts, total * _LEAST_SHARE_OF_DOCUMENTS
     else:
         counts, least = passages, passages.max(initial=0) * _LEAST_SHARE_OF_FIRST
-    by_count = np.lexsort((-passages, -counts))  # by the last key first
+    by_count = np.lexsort((-passages, -counts))  # the most frequent first: `lexsort` compares the last key first
     frequent = by_count[counts[by_count] >= max(_LEAST_MENTIONS, least)]
     shown, types = list[MainEntity](), Counter[str]()
     for entity in _telling_entities(index, frequent.tolist()):
@@ -274,7 +273,7 @@ def _abbreviates(name: str, full: str) -> bool:
 
 
 def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity]) -> list[str]:
-    """Return a question about all documents in the language of most titles, and questions on names."""
+    """Return a question about all documents in the language of most titles, and questions on the main entities."""
     if not titles:
         return []
     chinese_titles = [title for title in titles if phrase_language(title) == "zh"]
@@ -297,5 +296,5 @@ def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
 def _ask_about(names: Iterable[str], documents: int) -> list[str]:
     """Ask what is said of the first name, and which documents mention the second one if there are several."""
     short_names = [name for name in names if len(name) <= _LONGEST_ASKED]
-    phrase_keys = ("said", "mentioned" if documents > 1 else "said")
+    phrase_keys = ("said", "mentioned" if documents > 1 else "said")  # of the first and the second name
     return [phrases_for(name)[key].format(name) for key, name in zip(phrase_keys, short_names, strict=False)]

@@ -34,8 +34,7 @@ from ..schemas.formats.schema_loading import seed_names
 from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
 
 _T = TypeVar("_T")
-_USER = "langgraph_auth_user_id"
-"""The user that a LangGraph server names, "CLIENT" or "CLIENT:BASE,BASE" for a key limited to some bases."""
+_USER = "langgraph_auth_user_id"  # "CLIENT", or "CLIENT:BASE,BASE" for a key that is limited to some bases
 
 
 def add_or_reset(old: list[_T], new: list[_T]) -> list[_T]:
@@ -88,7 +87,7 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
 
 @cache
 def _model_fields(state: type) -> dict[str, TypeAdapter[Any]]:
-    """Return the fields of a state that have models, each with what validates it; making these takes milliseconds."""
+    """Return the fields of a state that have models, each with what validates it; cached, as making one takes long."""
     fields = get_type_hints(state, include_extras=True)
     return {name: TypeAdapter[Any](type_) for name, type_ in fields.items() if _has_model(type_)}
 

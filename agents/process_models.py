@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from ..models.llm.llm_reasoner import SchemaWriter
     from ..models.rules.rules_reasoner import Answers
 
-_RULES_AT_ONCE = 2  # chunks that the rules extract at once, as each keeps a core busy
+_RULES_AT_ONCE = 2  # chunks that the rules extract at once
 STANDALONE_LEDGER = "calls.sqlite"
 """The ledger of calls that belong to no knowledge base; no knowledge base can have this name."""
 _BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
-_Choices = tuple[tuple[str, str], ...]
-"""Steps, each with the model that a question chooses for it."""
+_Choices = tuple[tuple[str, str], ...]  # steps, each with the model that a question chooses for it
 
 
 class ProcessModels(ABC):
@@ -85,7 +84,10 @@ class ProcessModels(ABC):
         return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
 
     def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
-        """Return the reasoner for these arguments: a language model if an endpoint is set, else the rules."""
+        """Return the reasoner of a knowledge base: a language model if an endpoint is set, else the rules.
+
+        `models` names other models for some steps. Calls are recorded in `calls`, by default the base's own accounts.
+        """
         # The rules make no calls, so they have no accounts.
         accounts = (calls or self.accounts(name)) if self.settings.uses_llm else None
         key = accounts, tuple(sorted((models or {}).items()))
@@ -96,7 +98,7 @@ class ProcessModels(ABC):
             return reasoners[key]
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
-        """Make a reasoner that is a language model, with `models` for some of its steps; the rules without accounts."""
+        """Make a language model's reasoner, with `models` for some of its steps; the rules if there are no accounts."""
         if calls is not None:
             from ..models.llm.llm_reasoner import LlmReasoner  # noqa: PLC0415
 
@@ -134,7 +136,7 @@ class ProcessModels(ABC):
 
     @contextmanager
     def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
-        """Yield accounts for calls that belong to no knowledge base, in a ledger of the home folder."""
+        """Yield accounts for calls that belong to no knowledge base, with a limit; the home folder has their ledger."""
         self.settings.home.mkdir(parents=True, exist_ok=True)
         with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
             yield Calls(database, None if token_limit is None else Budget(token_limit))
@@ -179,7 +181,7 @@ class Spending:
                 budget = Budget(max_tokens, max_cost, self.prices)
                 calls().charge_to(budget, run)  # what it has spent
                 self._budgets[run] = budget
-            return self._budgets[run]
+            return self._budgets[run]  # the same one in all steps of the run, and for all runs that resume it
 
     def forget(self, run: str) -> None:
         """Drop the budget of a run that has ended."""

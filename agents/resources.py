@@ -49,7 +49,7 @@ class Resources(ProcessModels):
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
                  reranker: Reranker | None = None) -> None:
         """Prepare, without opening anything yet; the given models replace those that the settings name."""
-        self.spending = Spending(lambda: self.settings)
+        self.spending = Spending(lambda: self.settings)  # first, as `super` makes the writers, which use it
         super().__init__(settings or Settings(), embedder, reranker)
         _ALIVE.add(self)
 
@@ -100,6 +100,7 @@ class Resources(ProcessModels):
             yield engine
 
     def _open_writer(self, name: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
+        """Open a knowledge base for writing; `Writers.step` describes the options."""
         layout = Layout.by(self.settings, name)
         return KnowledgeBase(layout if create else layout.require(), self.embedding, create=create,
                              any_embedding=any_embedding)
@@ -145,11 +146,14 @@ class Resources(ProcessModels):
             self._audit("decide", name, f"{verdict} two entities")
 
     def edit(self, name: str, change: Callable[[GraphEditor], _Edited]) -> _Edited:
-        """Apply a person's change, such as `lambda edits: edits.rename(...)`, or raise EntityDecisionError."""
+        """Apply a person's change, such as `lambda edits: edits.rename(...)`, or raise EntityDecisionError.
+
+        Return what the change returns: the number by which the edit can be undone, or None if it undid one.
+        """
         with self._change_and_derive(name) as kb:
-            edited = change(kb.edits)
-            self._audit("edit", name, "" if edited is None else f"number {edited}")
-        return edited
+            number = change(kb.edits)
+            self._audit("edit", name, "" if number is None else f"number {number}")
+        return number
 
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
         """Apply a person's decisions on the schema, all or none; return True if the schema changed.
@@ -223,8 +227,6 @@ class Resources(ProcessModels):
         except BaseException:
             self.writers.forget(name)  # it is open with another embedding model than the recorded one
             raise
-
-    # Whole knowledge bases.
 
     def drop(self, name: str) -> None:
         """Delete a knowledge base and everything that is stored for it (see `moving.drop`)."""

@@ -29,9 +29,8 @@ from ..text.scripts import estimate_tokens, first_tokens
 
 _EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
 """The most tokens of a chunk's excerpt; the most tokens of a call; the characters of documents that take two calls."""
-SAMPLE = 200
-"""Chunks that the excerpts are chosen from; two calls hold some twenty of them."""
-_COMPARED_AT_ONCE = 60  # New labels that one call groups: the strongest, as only they can join the schema
+SAMPLE = 200  # chunks that the excerpts are chosen from; two calls hold some twenty of them
+_COMPARED_AT_ONCE = 60  # new labels that one call groups: the strongest, as only they can join the schema
 _CORE_TYPES = ("Person", "Organization", "Location", "Event", "Work", "Product", "Concept")
 _CORE_ATTRIBUTES = ("occupation", "alias")
 _CORE_RELATIONS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -39,9 +38,8 @@ _CORE_RELATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "located_in": {"domain": (ANY,), "range": ("Location",)},
     "part_of": {"domain": (ANY,), "range": (ANY,)},
     "participated_in": {"domain": ("Person", "Organization"), "range": ("Event",)}}
-REVIEWED_AT_ONCE = 20
-"""How many candidates a person is shown at once."""
-_SHOWN = 2  # Examples of each candidate that the summary quotes; all are in the delta
+REVIEWED_AT_ONCE = 20  # candidates that a person is shown at once
+_SHOWN = 2  # examples of each candidate that its description quotes; all are in the delta
 _QUESTION = ("A model proposes these elements for the schema, beside a small core. What you do not mention "
              "stays as proposed.")
 
@@ -103,7 +101,7 @@ async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -
 
 
 def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
-    """Ask the model which new labels mean the same, and store its verdicts; `support` documents must show a label."""
+    """Ask the model which new labels mean the same, and store its verdicts; `support` documents must have a label."""
     schema = kb.schemas.current()
     # An open schema admits every label, so no label waits to join it.
     labels = [] if schema.open else kb.schema_control.find_uncompared(support, _COMPARED_AT_ONCE)
@@ -127,14 +125,14 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
     for kind in KIND_NAMES:
         for element in schema.elements(kind):
             why = f"{origin}: {element.description}" if element.description else origin
-            if find_element(core, kind, element.name):
-                why = CORE
+            why = CORE if find_element(core, kind, element.name) else why
             reasons.append(Decided(decision=Decision(kind=kind, name=element.name, verdict="accept", why=why)))
     if not review:
         kb.schemas.append(schema, reasons, "auto")
         return
 
     def decide(decisions: list[Decision], who: str) -> None:
+        """Put the proposed schema, as the person changed it, in force."""
         reviewed, review_reasons = review_elements(schema, decisions)
         kb.schemas.append(reviewed, [*reasons, *review_reasons], who)
 
@@ -144,8 +142,7 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
 
 def _candidate(kind: ElementKind, element: SchemaElement) -> Candidate:
     """Return a proposed schema element as a candidate; a model proposed it, so no document counts as its support."""
-    subjects: tuple[str, ...] = ()
-    objects: tuple[str, ...] = ()
+    subjects, objects = tuple[str, ...](), tuple[str, ...]()
     if isinstance(element, RelationType):
         subjects, objects = element.domain, element.range
     elif isinstance(element, AttributeType):
@@ -158,7 +155,8 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
                decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
     """Interrupt the run and ask a person about candidates, again and again until `decide` can apply the answer.
 
-    An empty `question` asks which candidates may join the schema. `who` is the client that resumes the run.
+    `decide` gets the decisions and who made them. An empty `question` asks which candidates may join the schema. `who`
+    is the client that resumes the run.
     """
     error = ""
     while True:
@@ -183,7 +181,7 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
     count = len(candidates)
     descriptions = [f"{number}. {_describe_candidate(candidate)}" for number, candidate in enumerate(candidates, 1)]
     problem = {"error": f"nothing was changed: {error}"} if error else {}
-    if error:  # the standard form has no place for an error, so the first description begins with it
+    if error:  # LangChain's form has no place for an error, so the first description begins with it
         descriptions[0] = f"{problem['error']}\n\n{descriptions[0]}"
     these, them = ("these", "them") if count > 1 else ("this", "it")
     return {

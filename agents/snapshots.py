@@ -29,8 +29,7 @@ from ..schemas.errors import BanyanError
 from ..tools.retriever import RankingModels, Retriever
 from ..tools.several_bases import Retrievers
 
-_QUESTION_SECONDS = 3600.0
-"""Seconds after which the lease of a question ends by itself, if the question was abandoned."""
+_QUESTION_SECONDS = 3600.0  # after which the lease of a question ends by itself, if the question was abandoned
 
 
 class Leased:
@@ -120,9 +119,8 @@ class JoinedSnapshots:
     def __init__(self, snapshots: Mapping[str, Snapshot]) -> None:
         self.by_name = snapshots
         self.payer = next(iter(snapshots))
-        """The first base: on its accounts is recorded what a question costs."""
+        """The first base, in whose accounts, `calls`, is recorded what a question costs."""
         self.calls = snapshots[self.payer].calls
-        """The accounts of the payer."""
 
     @cached_property
     def retrievers(self) -> Retrievers:
@@ -148,9 +146,10 @@ class Snapshots:
         self._ledgers: dict[str, Ledger] = {}
         self._questions: dict[str, tuple[Snapshot, float]] = {}
         """The snapshots of questions under way by ticket, with the time (`time.monotonic`) at which the lease ends."""
-        # Opening a knowledge base takes long, and must not delay the others: each has a lock, and one for its scopes.
+        # Opening a knowledge base takes long, and must not delay the others: each has a lock (by name and False), and
+        # one for its scopes (by name and True).
         self._opening_locks = defaultdict[tuple[str, bool], threading.RLock](threading.RLock)
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # for the dictionaries
 
     @contextmanager
     def lease(self, name: str, scope: Scope = EVERYTHING) -> Iterator[Snapshot]:
@@ -225,10 +224,10 @@ class Snapshots:
             if snapshot is not None:
                 snapshot.__exit__()
 
-    # Opening; leases end when an `ExitStack` closes.
+    # Opening: `leases` holds the lease of the snapshot that is returned, until it is closed.
 
     def _lease_newest(self, leases: ExitStack, name: str) -> Snapshot:
-        """Return the snapshot of the state that was published last."""
+        """Return the snapshot of the state that was published last, opened if the open one is older."""
         with self._opening_locks[name, False]:
             self._forget_if_gone(name)
             newest = self._lease_open(leases, (name, EVERYTHING))
@@ -273,7 +272,10 @@ class Snapshots:
 
     def _freeze_and_lease(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase,
                           base: Snapshot | None = None, files: ExitStack | None = None) -> Snapshot:
-        """Freeze a knowledge base and return its snapshot, which replaces the earlier one of the same scope."""
+        """Freeze a knowledge base and return its snapshot, which replaces the earlier one of the same scope.
+
+        `base` is the snapshot that the documents of a scope come from, and `files` removes the files made for them.
+        """
         name, scope = key
         files = files or ExitStack()
         with ExitStack() as undo, self._lock:  # if a step raises, what was opened is closed
@@ -289,7 +291,7 @@ class Snapshots:
             same_kind = [(old_name, old_scope) for old_name, old_scope in self._open
                          if old_scope.is_everything == scope.is_everything]
             for old_name, old_scope in same_kind[:-self._settings.open_bases]:  # all but the ones used last
-                if old_scope.is_everything:
+                if old_scope.is_everything:  # its scopes and its ledger go with it
                     self.forget(old_name)
                 else:
                     self._retire_snapshots(old_name, old_scope)

@@ -18,8 +18,7 @@ from ..runtime.budgets import charge_calls
 from ..runtime.threads import check_cancelled
 
 _PAUSE = 0.05  # seconds between two tries of whoever waits for a build to let others write
-_MOST_WAITING_SECONDS = 120.0
-"""The most that they wait: a batch takes seconds with the rules, and minutes with a slow model."""
+_MOST_WAITING_SECONDS = 120.0  # for that: a batch takes seconds with the rules, and minutes with a slow model
 _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
 """The runs that a caller has started, as (knowledge base, run); see `Writers.abandoned_on_error`."""
 
@@ -137,7 +136,7 @@ class Writers:
             return self._writers[name]
 
     def _begin_step_in_turn(self, name: str, run: str, *, create: bool, any_embedding: bool) -> Writer:
-        """Begin a step, beside a build when that gives a turn to whoever holds the file `turn_lock`."""
+        """Begin a step; beside a build, hold the file `turn_lock`, which asks for a turn, and try until given one."""
         deadline = time.monotonic() + _MOST_WAITING_SECONDS
         with ExitStack() as waiting:
             turn_lock: FileLock | None = None
@@ -183,9 +182,9 @@ class Writers:
         """Between two steps of a build, let those write who wait, whatever they change, and take the lock again."""
         with self._lock:
             writer = self._writers.get(name)
-            if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):  # nobody waits
-                return
-            writer.end_run(run)
+            if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):
+                return  # the run has ended, or nobody waits
+            writer.end_run(run)  # which releases the lock
         while True:
             time.sleep(10 * _PAUSE)  # so whoever waits comes first
             check_cancelled()

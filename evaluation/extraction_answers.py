@@ -36,11 +36,9 @@ from .recall import DatasetError
 
 _T = TypeVar("_T")
 _Record = TypeVar("_Record", "_RecordedAnswer", "_GoldLine")
-Triple = tuple[str, str, str]
-"""Head, relation, tail."""
+Triple = tuple[str, str, str]  # Head, relation, tail
 
-Answers = Mapping[str, tuple[Triple, ...]]
-"""A model's triples for each sentence, by the sentence's id."""
+Answers = Mapping[str, tuple[Triple, ...]]  # A model's triples for each sentence, by the sentence's id
 _WORD = re.compile(r"\w+(?:[.\-/]\w+)*|[^\w\s]")
 _GAPS = re.compile(r"[_\s]+")
 _UNKNOWN_DAY = "01januari"

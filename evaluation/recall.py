@@ -25,10 +25,8 @@ Values = NDArray[np.float64]
 
 _LEAST_RANKED, _RESAMPLES = 100, 2000  # passages that are ranked at least, and draws of a bootstrap interval
 _SEED = 20240917  # a fixed seed makes reports reproducible, and lets compared rows share their resamples
-Percent = dict[str, float]
-"""A value in % by cut-off ("2", "5", ...)."""
-Interval = dict[str, tuple[float, float]]
-"""The 95 % bootstrap interval by cut-off."""
+Percent = dict[str, float]  # A value in % by cut-off ("2", "5", ...)
+Interval = dict[str, tuple[float, float]]  # The 95 % bootstrap interval by cut-off
 Progress = Callable[[int, int], None]
 
 

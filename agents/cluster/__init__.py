@@ -21,11 +21,10 @@ from ...runtime.threads import in_thread
 from ...schemas.errors import BanyanError
 from ..resources import Resources
 
-LOCAL = "local"
-"""The address of a Ray cluster on this machine that starts and ends with the build."""
-_PROBE_SECONDS = 5.0
+LOCAL = "local"  # the address of a Ray cluster on this machine that starts and ends with the build
+_PROBE_SECONDS = 5.0  # in which a running cluster has to answer
 _SHORT_FOLDER = Path("/tmp")  # noqa: S108  (the folder made in it is this user's alone)
-_OBJECT_STORE_BYTES = 500_000_000  # Texts, vectors and files in transit; Ray spills more to disk
+_OBJECT_STORE_BYTES = 500_000_000  # texts, vectors and files in transit; Ray spills more to disk
 
 
 class ClusterError(BanyanError):
@@ -36,8 +35,8 @@ class _Membership:
     """This process's membership of a Ray cluster, for all threads: a process can be in one cluster at a time."""
 
     lock = threading.Lock()
-    open_blocks = 0
-    leave_steps = ExitStack()
+    open_blocks = 0  # blocks of `join_cluster` that have not ended
+    leave_steps = ExitStack()  # undoes the joining
 
 
 @contextmanager

@@ -43,9 +43,9 @@ from . import ClusterError
 
 PACKAGE = "banyan-graphrag"
 _TASKS_PER_PROCESSOR = 2  # at once: while one is computed, the next is in transit
-_POLL_SECONDS = 1.0  # seconds between two checks in a thread whether its run was cancelled
-_RETRIES = 3  # How often Ray repeats a task whose worker was lost: the task may be the cause
-_SECRETS = ("database_url", "chroma_token", "llm_api_key", "embedding_api_key", "reranker_api_key")
+_POLL_SECONDS = 1.0  # between two checks in a thread whether its run was cancelled
+_RETRIES = 3  # how often Ray repeats a task whose worker was lost: the task may be the cause
+_SECRETS = ("database_url", "chroma_token", "llm_api_key", "embedding_api_key", "reranker_api_key")  # settings
 _FEWEST_TEXTS, _MOST_TEXTS = 64, 512
 """The fewest texts that are worth sending to a worker, and the most that one gets at once."""
 
@@ -109,8 +109,7 @@ class Workers:
         # As JSON, so that a worker keeps its models for as long as these texts are the same (`_worker`).
         self._setup = settings.model_copy(update=no_secrets).model_dump_json(), limits.model_dump_json()
         amounts: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        self.at_once = _TASKS_PER_PROCESSOR * max(1, int(amounts.get("CPU", 0)))
-        """The number of tasks to have at once."""
+        self.at_once = _TASKS_PER_PROCESSOR * max(1, int(amounts.get("CPU", 0)))  # the number of tasks at once
         worker_version = _wait(self.start("version"))  # also fails now if no worker can be started
         if worker_version != version(PACKAGE):
             raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {worker_version}: install "
@@ -189,6 +188,7 @@ class ClusterResources(Resources):
         return _ClusterEmbedder(super()._load_embedder(settings), self._workers)
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
+        """Make a language model's reasoner as usual, or the rules, which then extract on the workers."""
         if self.settings.uses_llm:
             return super()._make_reasoner(calls, models)
         reasoner = RulesReasoner(self._parser)
@@ -209,8 +209,9 @@ class ClusterResources(Resources):
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
         """Yield for each file a function that returns its content or raises, while workers parse the next files."""
         def start(file: Path) -> Any:
+            """Return the task that parses a file, None if this process is to read it, or the error of reading it."""
             if file.suffix.lower() not in PARSED or not file.is_file():
-                return None  # other formats are not parsed, so this process reads them
+                return None  # other formats are quickly read
             try:
                 return self._workers.start("read", file.name, read_bytes(file, self.limits))
             except (OSError, UnreadableError) as error:

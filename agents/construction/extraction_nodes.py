@@ -133,6 +133,7 @@ class ExtractionNodes(BuildNodes):
                                             estimate_completion([requests for requests, _ in submitted]))
 
         async def note_open(batches: Any) -> None:
+            """Note the batches that are under way, so that a later build can fetch or cancel them."""
             await self._in_step(state, lambda kb: kb.database.note(BUILD, **{OPEN_BATCHES: batches}))
 
         show_progress("batch", 0, len(calls))
@@ -194,7 +195,7 @@ class ExtractionNodes(BuildNodes):
         return None
 
     async def _in_step(self, state: ChunksInput, do: Callable[[KnowledgeBase], Any]) -> Any:
-        """Call a function with the knowledge base in a thread, as a step of a run."""
+        """Call a function with the knowledge base in a thread, as a step of a run, and return its result."""
         def step() -> Any:
             with self._step(state) as kb:
                 return do(kb)
@@ -205,11 +206,9 @@ class ExtractionNodes(BuildNodes):
 def _is_to_extract(kb: KnowledgeBase, chunk: str, fingerprint: str) -> bool:
     """Return True if a chunk has no extraction, or one that failed or was made in another way."""
     earlier, status = kb.extractions.fingerprint(chunk), kb.documents.status(chunk)
-    if earlier is None:
-        return True
-    waits_to_be_written = status == "extracted"
-    is_up_to_date = status == "done" and is_same_reading(earlier, fingerprint)
-    return not waits_to_be_written and not is_up_to_date
+    is_up_to_date = earlier is not None and status == "done" and is_same_reading(earlier, fingerprint)
+    waits_to_be_written = earlier is not None and status == "extracted"
+    return not is_up_to_date and not waits_to_be_written
 
 
 def write_numbered_rows(kb: KnowledgeBase, reader: str) -> None:

@@ -5,13 +5,11 @@
 
 `fit_schema` chooses the first batch, and `accept_or_reject` each further one. While a batch is bounded, written and
 embedded, the next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on before.
-
 With `batch`, the first batch has all chunks, and one `extract` has the endpoint answer all calls in its batches.
 
-`write` bounds a batch (`graph_store/bounding/admission.py`): it rejects what does not fit the schema or is not in the
-source, with the reason. If the endpoint is down or the budget is spent, a build does not fail but stops. The node that
-made the call sets `stopped`. What was extracted is still written. `index` saves the graph and its vectors but finds no
-communities, and the report says why the build stopped.
+If the endpoint is down or the budget is spent, a build does not fail but stops. The node that made the call sets
+`stopped`. What was extracted is still written. `index` saves the graph and its vectors but finds no communities, and
+the report says why the build stopped.
 
 The state carries ids and counts; texts and facts are in the ledger, where every step commits what it has done. A run
 may therefore end anywhere, and the next one resumes it. The steps are in `nodes` and `extraction_nodes`.

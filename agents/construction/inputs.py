@@ -26,8 +26,7 @@ from .state import BuildInput
 _T = TypeVar("_T")
 _DETAILS = re.compile(r"'[^']*+'|\d++")  # what differs between the reasons of one kind of failure: ids and numbers
 _RECORD = ", record "  # between the file and the number of a record, in the source of its document
-DEFAULT_SCHEMA = "general"
-"""The seed if no schema is named and no model can infer one."""
+DEFAULT_SCHEMA = "general"  # the seed if no schema is named and no model can infer one
 _DOCUMENTS_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1_000_000
 """The most documents and characters between two commits: a commit after each document would rewrite the same pages."""
 
@@ -51,7 +50,10 @@ def check_model(*, uses_llm: bool, reread: bool = False, lacks_batches: bool = F
 
 
 def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
-    """Return True if a model infers the schema of a new base: none is named, and its triples are not `recorded`."""
+    """Return True if a model infers the schema of a new base: none is named, and its triples are not `recorded`.
+
+    `recorded` is the format of a file of recorded triples; None means that the build asks a reasoner.
+    """
     return schema in {"", AUTO_SCHEMA} and recorded is None and uses_llm
 
 
@@ -91,17 +93,12 @@ class ReadingNotes:
         self._failures: list[LoadFailure] = []
         self._failures_by_kind = Counter[str]()
         self._file = ""
-        self.failed_places = set[str]()
-        """The files and addresses that could not be read, or not whole."""
-        self.emptied_places = set[str]()
-        """Those that were read, and have no text."""
         self.documents = 0
-        self.ids_by_place: dict[str, set[str]] = {}
-        """The ids of the documents that were read, by the file or address that they come from."""
-        self.partly_read: dict[str, str] = {}
-        """What was not read of a document, by its id."""
-        self.moved: list[str] = []
-        """Documents whose file was probably moved, as "OLD -> NEW"."""
+        self.ids_by_place: dict[str, set[str]] = {}  # of the documents that were read, by their file or address
+        self.failed_places = set[str]()  # the files and addresses that could not be read, or not whole
+        self.emptied_places = set[str]()  # those that were read, and have no text
+        self.partly_read: dict[str, str] = {}  # what was not read of a document, by its id
+        self.moved: list[str] = []  # documents whose file was probably moved, as "OLD -> NEW"
 
     def begin_file(self, file: str) -> None:
         """Show the name of the file that is read from now on."""
@@ -226,17 +223,15 @@ def find_gone(stored: Documents, notes: ReadingNotes) -> list[str]:
 
     The file may have lost a record, be one table now, or be empty. Read below another folder it gives other documents.
     """
-    gone = list[str]()
-    if not notes.ids_by_place and not notes.emptied_places:  # no file was read, so the stored sources are not listed
-        return gone
-    for document_id, _, source, _ in stored.about():
+    gone, is_any_read = list[str](), notes.ids_by_place or notes.emptied_places
+    for document_id, _, source, _ in stored.about() if is_any_read else ():
         place = _place_of(source)
         ids, file = notes.ids_by_place.get(place, set()), Path(place)
         if ids:
             # All ids of a file begin with its path below the folder, so any tells whether the folder is the same.
             is_of_same_folder = _path_in_id(document_id, file) == _path_in_id(next(iter(ids)), file)
             is_gone = is_of_same_folder and document_id not in ids
-        else:
+        else:  # the file was not read, or has no text any more
             is_gone = place in notes.emptied_places
         if is_gone and place not in notes.failed_places:  # a file that was read in part may still have it
             gone.append(document_id)

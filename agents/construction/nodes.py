@@ -96,7 +96,10 @@ class ConstructionNodes(BuildNodes):
 
     def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: inputs.ReadingNotes,
                       ) -> tuple[Iterator[Document], Iterator[RecordedPassage]]:
-        """Return iterators over documents and over recorded passages; the first is read at once, to check the input."""
+        """Return iterators over the documents, and over the passages with recorded triples if the state names these.
+
+        The first item of the files is read at once, to check the input.
+        """
         resources, recorded = self._resources, state.get("recorded")
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
@@ -137,7 +140,7 @@ class ConstructionNodes(BuildNodes):
         return len(kb.documents.to_reread(self._outdated(kb, state)))
 
     def _outdated(self, kb: KnowledgeBase, state: BuildState) -> list[str]:
-        """Return the fingerprints of the extractions that the build makes again, if it rereads."""
+        """Return the fingerprints of the extractions that the build makes again; none without the option `reread`."""
         return find_outdated_readings(self._resources, kb) if build_options(state).reread else []
 
     def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
@@ -196,7 +199,7 @@ class ConstructionNodes(BuildNodes):
         responses that are paid are found in the cache, and others are what they would have been.
         """
         outdated, current_chunks = self._outdated(kb, state), set(state["batch"])
-        noted: list[Calls] = kb.database.notes(BUILD).get(BATCHES, [])
+        noted: list[Calls] = kb.database.notes(BUILD).get(BATCHES, [])  # in their order
         # The state's batch is being extracted or written. Those in front of it are written.
         numbers = [number for number, calls in enumerate(noted, 1)
                    if not current_chunks.isdisjoint(chain.from_iterable(calls))]
@@ -220,8 +223,7 @@ class ConstructionNodes(BuildNodes):
         """
         settings = self._resources.settings
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
-        most_calls = None if in_batches else settings.batch_size
-        most_chunks = most_calls
+        most_calls = most_chunks = None if in_batches else settings.batch_size
         # Unless the settings say how many chunks a batch has, there are enough for `batch_size` full calls.
         if most_chunks and chunks_share_calls and settings.batch_chunks is None:
             most_chunks *= MOST_CHUNKS
@@ -290,6 +292,7 @@ class ConstructionNodes(BuildNodes):
                 support = support_in(kb, self._resources.settings)
 
                 def decide(decisions: list[Decision], who: str) -> None:
+                    """Apply a person's decisions, in which case the audit log says so."""
                     kb.schema_control.decide(decisions, who, support)
                     self._audit("decide", kb, f"{len(decisions)} on the schema, run {state['run']}")
 
@@ -342,7 +345,10 @@ class ConstructionNodes(BuildNodes):
 
 
 def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, is_inferred: bool) -> None:
-    """Put the requested schema or the default in force, unless there is one already or a model is to infer it."""
+    """Put the requested schema or the default in force, unless there is one already or a model is to infer it.
+
+    Raise SchemaError if another schema is requested than the knowledge base was built with.
+    """
     if kb.schemas.version():  # version 1 is the one that it was built with
         if requested is not None and requested != kb.schemas.get(1):
             raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.get(1).name!r}; leave "

@@ -118,25 +118,19 @@ class BuildState(BuildInput, total=False):
 
     report: BuildReport
     run: str
-    options: dict[str, Any]
-    """The fields of the `BuildContext` that the build began with: whoever resumes it need not give them again."""
+    options: dict[str, Any]  # the fields of the `BuildContext` that it began with: a run that resumes it needs none
     started: float
     documents_read: int
     files_failed: list[str]
     files_partly_read: list[str]
     files_moved: list[str]
     records_gone: list[str]
-    total: int
-    """The number of chunks that the build has to extract."""
-    batch: list[str]
-    """Chunks that are being extracted, or were extracted and await decisions."""
-    candidates: list[dict[str, Any]]
-    undecided: bool
-    """True if the schema must still be reviewed before the build ends."""
-    stopped: Annotated[str, first_reason]
-    """Why the build stopped before its end, or ""."""
-    unanswered: Annotated[list[str], add_or_reset]
-    """Chunks that failed because the endpoint did."""
+    total: int  # the number of chunks that the build has to extract
+    batch: list[str]  # chunks that are being extracted, or were extracted and await decisions
+    candidates: list[dict[str, Any]]  # for the schema, that a person is asked about, as `Candidate` data
+    undecided: bool  # True if the schema must still be reviewed before the build ends
+    stopped: Annotated[str, first_reason]  # why the build stopped before its end, or ""
+    unanswered: Annotated[list[str], add_or_reset]  # chunks that failed because the endpoint did
 
 
 class ChunksInput(TypedDict):
@@ -147,10 +141,8 @@ class ChunksInput(TypedDict):
     options: dict[str, Any]
     chunks: list[str]
     calls: list[list[str]]
-    in_batches: bool
-    """True if the endpoint's batches answer the calls, which are all of the build's then."""
-    is_last: bool
-    """True for a write while no chunks are extracted, so that the index is next."""
+    in_batches: bool  # True if the endpoint's batches answer the calls, which are all of the build's then
+    is_last: bool  # True for a write while no chunks are extracted, so that the index is next
 
 
 def build_options(state: BuildState | ChunksInput) -> BuildContext:
@@ -159,10 +151,9 @@ def build_options(state: BuildState | ChunksInput) -> BuildContext:
 
 
 def report_of(kb: KnowledgeBase, state: BuildState, outdated: int, stopped: str, prices: Prices) -> BuildReport:
-    """Return the summary of a build; `outdated` is the number of chunks that `reread` would extract again."""
+    """Return the report of a build; `outdated` is the number of chunks that `reread` would extract again."""
     spent = kb.calls.total(state["run"])
-    # The accounts of one run: one, or none if it made no calls.
-    costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
+    costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]  # one; none without calls
     return BuildReport(
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
         chunks_failed=len(kb.documents.failures()), chunks_outdated=outdated,

@@ -24,20 +24,18 @@ from ...text.languages import phrase_language
 
 # The beginning of the list that `sources_text` appends, by its heading in each language of `phrases.toml`.
 _SOURCES = re.compile(r"\n\n(?:Sources:|来源：) *+\n(?=\[\d++\] )")
-_LINE_END = re.compile(r"(?<=[^\n])\n(?=[^\n])")
+_LINE_END = re.compile(r"(?<=[^\n])\n(?=[^\n])")  # of a line that another line follows, not an empty one
 _LINE_BREAK = "  \n"  # Markdown joins lines that end otherwise
-WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
-"""For streams of text, in which nothing can be replaced."""
+WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"  # for streams of text, which take nothing back
 _ADDRESS = re.compile(r"https?://\S++")
-_ADDRESS_FIELDS = ("url", "source_url", "link")
-"""The metadata fields in which documents give their own address."""
+_ADDRESS_FIELDS = ("url", "source_url", "link")  # the metadata fields in which documents give their own address
 # A model's own marks are passage numbers or invented: an answer's marks are set by `citing`.
 _INVENTED = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
 _BRACKETS = dict.fromkeys(map(ord, "[]［］【】"))
 # Where an answer is shown as Markdown, an image would be fetched as soon as it is shown, words and all in its address.
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"\](?=[(\[:])")
-_MARKS = re.compile(r"(?<=\S) ((?:\[\d++\])++)$", re.MULTILINE)
+_MARKS = re.compile(r"(?<=\S) ((?:\[\d++\])++)$", re.MULTILINE)  # all citation marks at the end of a line
 _MARK = re.compile(r"\[(\d++)\]")
 
 
@@ -90,9 +88,9 @@ def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: st
 
 def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]], message_id: str, *,
                  is_last: bool = False) -> AIMessageChunk:
-    """Return the part of an answer's message that follows the text which was shown; the last has the sources, too.
+    """Return the part of an answer's message that follows the text `shown` before; the last has the sources, too.
 
-    Chunks are joined by the indices of their blocks, to the content of `answer_message`.
+    Whoever reads the stream joins chunks by the indices of their blocks, to the content of `answer_message`.
     """
     start = len(_in_markdown(shown))
     new_annotations = [note for note in _make_annotations(answer, citations) if note["start_index"] >= start]

@@ -1,7 +1,7 @@
 """Turning a draft into an answer whose citations are all verified in their sources."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 from ...graph_store.bounding.grounding import SourceText
@@ -31,18 +31,18 @@ _METADATA_LENGTH = 1000  # characters at the beginning of a document in which it
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[\W_]+")
 _SUPERSEDED = re.compile(r"^superseded|trusted less")  # in the status of a document
-_SAYS_SUPERSEDED = re.compile(r"supersed|replac|trusted less|取代|代替|废止|失效")
-_THOUSANDS = re.compile(r"(?<=\d)[,.\u00a0\u202f'’ ](?=\d{3}(?!\d))")
+_SAYS_SUPERSEDED = re.compile(r"supersed|replac|trusted less|取代|代替|废止|失效")  # in a claim
+_THOUSANDS = re.compile(r"(?<=\d)[,.\u00a0\u202f'’ ](?=\d{3}(?!\d))")  # the mark between them
 _ROOT_LENGTH = 6  # letters at the beginning of a word by which two forms of it are compared
 _MAX_BARE_NUMBER = 20  # up to this, numbers count: "three" of a list; larger ones are figures that a source states
 _BARE_WORDS = frozenset({"yes", "no", "none", "both", "neither", "true", "false", "one", "two", "three", "four", "five",
                          "six", "seven", "eight", "nine", "ten", "是", "是的", "不是", "不", "没有", "否", "对"})
 """Words that answer but occur in no source: a claim of only these and small numbers cannot be checked by words."""
-_FIGURES = re.compile(r"\d+(?:[.,]\d+|[\u00a0\u202f'’ ]\d{3}(?!\d))*")
+_FIGURES = re.compile(r"\d+(?:[.,]\d+|[\u00a0\u202f'’ ]\d{3}(?!\d))*")  # a number as written, such as 1 200,50
 _FORMS = [(re.compile(rf"\d+(?:{re.escape(group)}\d{{3}})*(?:{re.escape(mark)}\d+)?"), group, mark)
           for group, mark in ((",", "."), (".", ","))]
-"""The form of figures with a mark between thousands and one before the decimals."""
-_SPACES = re.compile(r"[\u00a0\u202f'’ ]")
+"""The forms of figures, each with its mark between thousands and its mark before the decimals."""
+_SPACES = re.compile(r"[\u00a0\u202f'’ ]")  # between thousands, in either form
 _MOST_COUNTED = 20
 """Up to this number a claim may count what it lists, or name a day of a month, without its being written anywhere."""
 _SCALES = (1, 100, 1000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)
@@ -88,6 +88,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     grade: Grade = "inferred" if any(map(is_inferred, shown_claims)) else "stated"
     if any(line.endswith(OWN_KNOWLEDGE) for line in lines):
         grade = "none"
+    # Each quoted item once, in the order of the claims.
     quoted_numbers = dict.fromkeys(quote.item for claim in shown_claims for quote, _ in _quoted_items(claim, items))
     quoted_items = [items[number - 1] for number in quoted_numbers]
     # A model writes in the language that it was asked to; quotes are in that of their documents.
@@ -95,7 +96,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     for basis in dict.fromkeys(item.basis for item in quoted_items if item.basis):
         computed = basis_text(basis, phrase_language(phrased_like))
         lines.append(phrases_for(phrased_like)["computed"].format(computed, source_text(basis.query)))
-    rows = [_answer_row(item) for item in quoted_items if item.kind in {"fact", "row"}]
+    rows = [_answer_row(item) for item in quoted_items if item.kind in {"fact", "row"}]  # passages are no rows
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
                   short=_short_answer(draft, shown_claims, items, mode), grade=grade, rows=tuple(rows))
 
@@ -119,7 +120,10 @@ def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequ
         support.append(claim.text)
         # A claim rests on the words that it quotes of a passage, and on the statement of a fact.
         support += [item.statement or quote.words for quote, item in _quoted_items(claim, items)]
-    return plain_text(draft.short) if is_supported_answer(draft.short, support) else ""
+    # What supports it has to have all its content words and numbers, besides "yes" and counts.
+    parts = _words_and_numbers(draft.short)
+    allowed_stems = set().union(*map(_content_stems, [*support, *filter(_is_bare, parts)]))
+    return plain_text(draft.short) if parts and _content_stems(draft.short) <= allowed_stems else ""
 
 
 def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
@@ -167,7 +171,10 @@ def left_out_note(count: int, text: str) -> str:
 
 
 def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str:
-    """Return a document's words, quoted if they are verbatim, then the document's title and the heading above them."""
+    """Return a document's words, quoted if they are verbatim, then the document's title and the heading above them.
+
+    `citations` are those of the words, and `item` is the one that they are quoted from.
+    """
     shown = _as_shown(text)
     is_verbatim = any(shown in _as_shown(citation.quote) for citation in citations)
     # The day that a relative date means is put behind it: "yesterday [2024-03-04]".
@@ -300,13 +307,6 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
     return is_other_script or only_affirms_or_counts
 
 
-def is_supported_answer(short: str, support: Iterable[str]) -> bool:
-    """Return True if what supports a short answer has all its content words and numbers, besides "yes" and counts."""
-    parts = _words_and_numbers(short)
-    allowed_stems = set().union(*map(_content_stems, [*support, *filter(_is_bare, parts)]))
-    return bool(parts) and _content_stems(short) <= allowed_stems
-
-
 def _words_and_numbers(text: str) -> list[str]:
     """Return the words and numbers of a normalised text; thousands separators are removed from numbers."""
     return [part for part in _PUNCTUATION.split(_THOUSANDS.sub("", normalise(text))) if part]
@@ -369,9 +369,8 @@ def _read_figure(figure: str) -> Iterator[tuple[float, int]]:
     yield from sorted(readings) or ((float(part), 0) for part in re.findall(r"\d+", plain))
 
 
-def _is_stated(figure: str, stated: Iterable[float]) -> bool:
+def _is_stated(figure: str, stated: Collection[float]) -> bool:
     """Return True if one reading of figures is a stated number, on any scale and rounded to the decimals given."""
-    stated = tuple(stated)
     for value, decimals in _read_figure(figure):
         rounding = 0.5 * 10.0 ** -decimals
         for other in stated:

@@ -17,19 +17,15 @@ from ...tools.schema_names import Term
 from ...tools.several_bases import Retrievers
 from ...tools.table_choice import column_keys, has_tables
 
-ROUND_SHARE = 1 / 4
-"""The share of the budget of all evidence that the first look, and each round of lookups, may add."""
-_BUDGETS_FOR_LISTS = 2
-"""How many times the budget of a round its lists may take, as each then shows some sixty short rows."""
+ROUND_SHARE = 1 / 4  # of the budget of all evidence, which the first look, and each round of lookups, may add
+_BUDGETS_FOR_LISTS = 2  # times the budget of a round may its lists take: each then shows some sixty short rows
 _MOST_FOR_PASSAGES, _LEAST_FOR_PASSAGES = 1 / 2, 1 / 4
 """The most of the budget that passages take, as in the first look, and the least that lists leave them."""
 _MOST_FOR_NAMED_DOCUMENTS = 3 / 4
 """The most of the budget that passages take if a lookup names documents: what it looks for is there, so that a passage
 that did not fit costs another round."""
-_LEAST_OF_NAMED_DOCUMENTS = 2
-"""How many passages a lookup shows at least of documents that it names: after one alone models asked for the next."""
-_TERM_TOKENS = 30
-"""Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
+_LEAST_OF_NAMED_DOCUMENTS = 2  # passages that a lookup shows of documents that it names: after one, models ask for more
+_TERM_TOKENS = 30  # the most estimated tokens of the terms, because they are in every prompt of a question
 _COMMON_WEIGHT = 1 / 10
 """How much cosine to the question ten times as many rows of a term outweigh: few rows are no list to ask for."""
 
@@ -83,7 +79,7 @@ def _unseen(block: Block, shown_keys: Collection[str]) -> list[Passage]:
 
 
 def _divide_budget(costs: Sequence[int], asked: Round, tokens: int) -> list[int]:
-    """Divide the budget of a round among its lookups, given what each costs.
+    """Divide the budget of a round among the lookups that it `asked` for, given what each costs; return their shares.
 
     Lists come first, because a whole list of short rows costs less than a few passages: none is cut as long as all
     together take at most `_BUDGETS_FOR_LISTS` times the budget. Passages get what they leave, up to a share of the
@@ -95,6 +91,7 @@ def _divide_budget(costs: Sequence[int], asked: Round, tokens: int) -> list[int]
     names_documents = any(isinstance(lookup, PassageLookup) and lookup.documents for lookup in asked.lookups)
 
     def divide(tokens_left: int, indices: list[int]) -> None:
+        """Write the shares of some lookups, given by their places, into `shares`; together they get `tokens_left`."""
         # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
         for done_count, index in enumerate(sorted(indices, key=lambda index: costs[index])):
             equal_share = tokens_left // (len(indices) - done_count)
@@ -169,7 +166,7 @@ def _terms_text(retriever: Retriever, question: str, *, are_tables_shown: bool) 
     labelled = retriever.labelled_terms(schema)
     columns = column_keys(retriever.index) if are_tables_shown else frozenset[str]()
     terms = [term for term in labelled.terms if label_key(term.name) not in columns]
-    # Each term has a token at least, so no more terms than tokens can fit.
+    # If all fit, they need no order. Each term has a token at least, so no more terms than tokens can fit.
     most_terms = ", ".join(_describe_term(term, schema) for term in terms[:_TERM_TOKENS])
     if len(terms) > _TERM_TOKENS or estimate_tokens(most_terms) > _TERM_TOKENS:
         named = frozenset(labelled.named(question))

@@ -3,16 +3,9 @@
     condense -> first_look -> decompose -> (entity_search | triple_search | table_query | dfs_search | community_search
                  | passage_search: one for each lookup) -> reflect -> (further lookups) -> answer
 
-The nodes are methods of `nodes.RetrievalNodes`.
-
-- `condense` rewrites a follow-up so that it makes sense alone; this calls the model only if there are earlier messages.
-- `first_look` finds passages, short cards and tables of what the question names. It needs no model.
-- `decompose` calls the model with these. It may answer at once, or choose lookups. Without a model it quotes.
-- A lookup is made by the LangChain tool that other agents call too (`tools/langchain_tools`). `evidence` appends what
-  was found, so that every prompt begins with the earlier ones.
-- `reflect` answers or looks further, in at most `max_rounds` rounds (5 as set; see `state.Caps`) and `max_tool_calls`
-  lookups. In the last round it has to answer.
-- `answer` checks every quote (`citing`).
+The nodes are methods of `nodes.RetrievalNodes`. A lookup is made by the LangChain tool that other agents call too
+(`tools/langchain_tools`). `evidence` appends what was found, so that every prompt begins with the earlier ones.
+`reflect` leads to at most `max_rounds` rounds and `max_tool_calls` lookups (`state.Caps`), and then has to answer.
 """
 
 from functools import partial
@@ -27,8 +20,7 @@ from ..resources import Resources
 from .nodes import RetrievalNodes
 from .state import AskContext, AskInput, AskOutput, AskState, LookupInput
 
-_NEXT = (*TOOLS, "reflect", "answer")
-"""Where a judgement leads: to a lookup each, to be told why none is made, or to the answer."""
+_NEXT = (*TOOLS, "reflect", "answer")  # where a judgement leads (see `RetrievalNodes._apply`)
 
 
 def build_graph(resources: Resources | None = None, checkpointer: Checkpointer = None,

@@ -28,8 +28,7 @@ from .evidence import ROUND_SHARE, completed_round, dropped_numbers, terms_of_ba
 from .shown_claims import showing_claims, withdraw_message
 from .state import MAX_QUESTION, AskContext, AskState, LookupInput, caps_of
 
-Next = Command[Tool | Literal["reflect", "answer"]]
-"""The state after a judgement, and where it leads."""
+Next = Command[Tool | Literal["reflect", "answer"]]  # the state after a judgement, and where it leads
 _UNANSWERED = DraftAnswer(answerable=False, confidence=0.0)
 _ABOVE_ANY_CONFIDENCE = 2.0  # as `abstain_below`, it has a draft's quotes shown as the closest ones, not as an answer
 
@@ -62,7 +61,9 @@ class RetrievalNodes:
                 rewritten = await reasoner.condense(question, earlier)
                 # A rewrite longer than any question is a model's error, and every later call would pay for it.
                 question = rewritten if len(rewritten) <= MAX_QUESTION else question
-            question, replaced = await in_thread(self._respell, question, snapshots)
+            # In a thread, because it opens the indexes.
+            question, replaced = await in_thread(lambda: wording.respell(
+                question, *(snapshot.index for snapshot in snapshots.by_name.values())))
             revision = await in_thread(self._resources.snapshots.begin_question, snapshots)
         # The thread's state keeps the trace of an earlier question that asked for one: it is not this question's.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
@@ -74,7 +75,10 @@ class RetrievalNodes:
                 **without_trace}
 
     def _open(self, leases: ExitStack, named: str, context: AskContext) -> JoinedSnapshots:
-        """Lease the snapshots that a question is answered from; raise an error if anything that it chooses is wrong."""
+        """Lease the snapshots that a question is answered from, until `leases` closes; `named` is its knowledge base.
+
+        Raise an error if anything that the question chooses is wrong.
+        """
         settings = self._resources.settings
         names = choose_name(named or context.knowledge_base, settings, is_seen_by_client)
         check_instructions(context.instructions)
@@ -84,10 +88,6 @@ class RetrievalNodes:
         check_models(context.models, settings, served=is_served())
         self._resources.reranker  # noqa: B018 - the property loads it
         return snapshots
-
-    def _respell(self, question: str, snapshots: JoinedSnapshots) -> tuple[str, list[tuple[str, str]]]:
-        """Return a question with misspelt names corrected, and the corrections; slow, because it opens the indexes."""
-        return wording.respell(question, *(snapshot.index for snapshot in snapshots.by_name.values()))
 
     def first_look(self, state: AskState, context: AskContext) -> AskState:
         """Find passages, short cards and tables for the question, without calling a model."""
@@ -199,7 +199,7 @@ class RetrievalNodes:
         return max(0, caps.tool_calls - len(_lookups_of(state))) if is_round_left else 0
 
     async def _judge(self, state: AskState, context: AskContext, step: StepName, changes: AskState) -> Next:
-        """Let a reasoner answer or choose lookups; `changes` are the node's other changes of the state."""
+        """Let a reasoner answer or choose lookups; see `_apply` for the arguments."""
         with ExitStack() as leases:
             snapshots, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
             # A reader sees each claim as soon as the model has written it; claims of an unusable reply are withdrawn.
@@ -223,7 +223,10 @@ class RetrievalNodes:
 
     def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, changes: AskState,
                ) -> Next:
-        """Put a judgement in the state and in the trace, and go on to the answer, or to a tool for each lookup."""
+        """Put a judgement in the state and in the trace, and go on to the answer, or to a tool for each lookup.
+
+        `step` is the node that judged, and `changes` are those that it makes in the state besides.
+        """
         most = self._lookups_left(state, context)
         switched_on = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
         switched_off = [lookup for lookup in judgement.lookups if lookup not in switched_on]

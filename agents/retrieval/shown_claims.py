@@ -47,7 +47,7 @@ class ShownClaims:
             sent_count = len(self._citations)
             line = await in_thread(self._cite, claim)
             self._claims.append(claim)
-            if line:  # "" means that the claim has no sound quote
+            if line:  # "": the claim has no sound quote, so it is never shown
                 citations = [citation.model_dump() for citation in self._citations]
                 self._write({"step": "claim", "found": [line], "citations": citations[sent_count:]})
                 self.message_id = self.message_id or uuid.uuid4().hex

@@ -19,10 +19,8 @@ from ..nodes import add_or_reset
 ToolName = Literal["entity", "triple", "table", "dfs", "community", "passage"]
 TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)
 """The short names under which lookups are switched on: the first word of each tool's name."""
-MAX_QUESTION = 10_000
-MAX_EARLIER = 20_000
-"""How many of the newest characters of the conversation before a question are read: some ten turns. A follow-up refers
-to the last ones."""
+MAX_QUESTION = 10_000  # characters
+MAX_EARLIER = 20_000  # characters of the conversation before a question, the newest, are read: some ten turns
 
 
 class QuestionError(BanyanError):
@@ -124,34 +122,20 @@ def _append_steps(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[
 class AskState(AskInput, AskOutput, total=False):
     """What passes between the nodes. Between two of them it is plain data; see `as_node`."""
 
-    named: str
-    """The knowledge base that the input names, or an earlier one of the thread; "" if it was chosen."""
-    revision: str
-    """The ticket for the snapshot that the question is answered from; see `Snapshots.begin_question`."""
-    scope: Scope
-    """Which of its documents."""
-    respelt: list[tuple[str, str]]
-    """Misspelt words of the question that were read as others, as (asked, meant)."""
-    follows: bool
-    """Whether the question follows earlier ones of its conversation."""
-    rounds: list[Round]
-    """The first look, then each round of lookups with what it found."""
-    next_round: Round
-    """The thought and the lookups of the round under way."""
-    terms: str
-    """The relations and attributes that the question may mean, for every prompt."""
-    omitted: list[tuple[str, str]]
-    """Lookups that the reasoner asked for in that round but that are not made, each with the reason."""
-    found: Annotated[list[list[Block]], add_or_reset]
-    """What each lookup of that round found, in the order of the lookups."""
-    dropped: list[int]
-    """The numbers of the items that no longer fit the budget."""
-    draft: DraftAnswer | QuotedDraft | None
-    """The answer before its citations are checked."""
-    shown: tuple[str, str]
-    """The id of the message whose chunks show the answer already, and their text; both "" if none does."""
-    steps: Annotated[list[dict[str, Any]], _append_steps]
-    """Every step so far as `TraceStep` data."""
+    named: str  # the knowledge base that the input names, or an earlier one of the thread; "" if it was chosen
+    revision: str  # the ticket for the snapshot that the question is answered from; see `Snapshots.begin_question`
+    scope: Scope  # which of its documents
+    respelt: list[tuple[str, str]]  # misspelt words of the question that were read as others, as (asked, meant)
+    follows: bool  # whether the question follows earlier ones of its conversation
+    rounds: list[Round]  # the first look, then each round of lookups with what it found
+    next_round: Round  # the thought and the lookups of the round under way
+    terms: str  # the relations and attributes that the question may mean, for every prompt
+    omitted: list[tuple[str, str]]  # lookups that the reasoner wants in that round but that are not made, and why not
+    found: Annotated[list[list[Block]], add_or_reset]  # what each lookup of that round found, in their order
+    dropped: list[int]  # the numbers of the items that no longer fit the budget
+    draft: DraftAnswer | QuotedDraft | None  # the answer before its citations are checked
+    shown: tuple[str, str]  # the id of the message whose chunks show the answer already, and their text; "" if none
+    steps: Annotated[list[dict[str, Any]], _append_steps]  # every step so far as `TraceStep` data
 
 
 class LookupInput(TypedDict):
@@ -162,11 +146,9 @@ class LookupInput(TypedDict):
     scope: Scope
     question: str
     round: int
-    call: str
-    """The id of the tool call that stands for the lookup in the conversation."""
+    call: str  # the id of the tool call that stands for the lookup in the conversation
     lookup: Lookup
-    seen: list[str]
-    """The chunks that were shown before."""
+    seen: list[str]  # the chunks that were shown before
 
 
 class CapError(BanyanError):
@@ -187,6 +169,7 @@ def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
     off, the only round is the one that `decompose` asks for; with both off there is none.
     """
     def cap(name: str, requested: int | None, configured: int) -> int:
+        """Return the requested cap or, without one, the configured one."""
         if requested is not None and requested < 1:
             raise CapError(f"{name} is {requested}, which allows no lookup: give 1 or more")
         chosen = requested or configured

@@ -12,8 +12,8 @@ from ...schemas.lookups import Lookup, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer
 
 _FINDINGS, _DOCUMENTS = 3, 3  # of a lookup and of a finding: a trace shows what was found, the answer cites the rest
-_TEXT = 160  # Characters of a text in a trace: two lines of a terminal
-_LONGEST_ARGUMENTS = 6000  # Characters of a table's arguments as JSON: a link to the page has room for these
+_TEXT = 160  # characters of a text in a trace: two lines of a terminal
+_LONGEST_ARGUMENTS = 6000  # characters of a table's arguments as JSON: a link to the page has room for these
 
 
 def short(text: str) -> str:

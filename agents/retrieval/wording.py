@@ -19,14 +19,12 @@ from .cited_message import answer_in, phrases_for, without_marks
 from .citing import cite
 from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
 
-_WORD = re.compile(r"[^\W\d_]{5,40}")
-_LONG_WORD = 8
-"""From this number of letters, two may be wrong. In a shorter word, a second difference makes another word."""
+_WORD = re.compile(r"[^\W\d_]{5,40}")  # shorter words are near to too many others
+_LONG_WORD = 8  # letters from which two may be wrong: in a shorter word, a second difference makes another word
 _MAX_WORDS = 20  # words of a question that are looked up, each of which is compared with all words of names
 _LONGEST_QUESTION = 300  # characters of a question in which names are looked for
 _NEAR_NAMES = 3  # similar names that an abstention shows
-_FOUND_SHARE = 0.5
-"""The share of `abstain_below` that quotes without a short answer need: a reader can judge quotes."""
+_FOUND_SHARE = 0.5  # of `abstain_below`, which quotes without a short answer need: a reader can judge quotes
 
 
 def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
@@ -92,7 +90,10 @@ def respell(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, s
 
 def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage], documents: SourceDocuments,
                    abstain_below: float) -> Answer:
-    """Return an answer that shows the short answer, if there is one, and below it the quotes; or what it asks back."""
+    """Return an answer that shows the short answer, if there is one, and below it the quotes; or what it asks back.
+
+    Below the confidence `abstain_below`, it is an abstention, and shows the quotes as the closest ones.
+    """
     if draft.asks_back:
         return Answer(answer=draft.asks_back, abstained=True)
     phrases = phrases_for(question)
@@ -102,7 +103,7 @@ def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage
     if not quoted.citations:
         return quoted.model_copy(update={"answer": phrases["none"], "confidence": 0.0})
     required = abstain_below if quoted.short else abstain_below * _FOUND_SHARE
-    if draft.confidence < required:  # the quotes are shown as the closest ones
+    if draft.confidence < required:
         return quoted.model_copy(update={"answer": f"{quoted.answer}\n{phrases['closest']}", "abstained": True,
                                          "confidence": draft.confidence, "short": "", "grade": "none"})
     if not quoted.short:
