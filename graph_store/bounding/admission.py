@@ -7,8 +7,7 @@ An item that fits the schema and is in the source is admitted unchanged. These r
 
 - `mapped_label`: a label has the same stems as exactly one schema element's label (see `Bounds.find`);
 - `inferred_type`: an entity extracted without a type takes the type that its facts require;
-- `swapped`: a fact fits only with its ends exchanged, whatever more special types they had, and neither its words nor
-  its label say which way it holds;
+- `swapped`: a fact fits only with its ends exchanged, also with more special types, and no word says its direction;
 - `normalised_value`: a value or date that the source spells differently takes the source's spelling;
 - `dropped_time`: a fact loses a time that is not in the source, or that is no time.
 
@@ -151,7 +150,7 @@ class _Bounding:
             if typed and typed.type:
                 self._admitted_keys.add(typed.key)
                 self._count_type_repair(typed.key)
-            elif typed and typed.type is None:
+            elif typed and typed.type is None:  # not "": then another item gave it a type, which was rejected
                 self._reject("unknown_entity_type", self._entities[typed.key].name)
 
     def _typed_entity(self, name: str) -> TypedEntity | None:
@@ -245,8 +244,8 @@ class _Bounding:
             self._reject_unknown_label(ask, owner)
         elif self._have_types_or_reject(text, owner):
             normal = parse_value(value.shown, kind, unit)
-            fits_owner = element is None or self._bounds.schema.open or self._bounds.schema.is_a(
-                self._type(owner), element.owners)
+            schema = self._bounds.schema
+            fits_owner = element is None or schema.open or schema.is_a(self._type(owner), element.owners)
             if not fits_owner:
                 self._reject_and_ask("domain_range", ask)
             elif kind != "text" and not normal:
@@ -336,14 +335,14 @@ class _Bounding:
 
     def _reject_and_ask(self, reason: Reason, ask: Ask) -> None:
         """Reject an item, and request to widen the schema so that it fits."""
-        # For the two other reasons, the schema has the label, so there is none to report.
+        # For the two other reasons, the schema has the label: nothing is unknown whose confidence would matter.
         is_unknown = reason not in {"domain_range", "wrong_kind"}
         self._reject(reason, ask.text, label=ask.label if is_unknown else "", subject=ask.subject_type,
                      target=ask.object_type if ask.kind == "relation" else "",
                      confidence=ask.confidence if is_unknown else 1.0)
         if any(map(str.isalnum, ask.label)):  # a label of signs alone can name no element
-            ask = ask.model_copy(update={"declared": is_declared(ask.label, self._chunk.text, self._lines,
-                                                                   ask.context.start)})
+            declared = is_declared(ask.label, self._chunk.text, self._lines, ask.context.start)
+            ask = ask.model_copy(update={"declared": declared})
             key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
             # Of equal requests, the most confident is stored, and of these the earliest in the text.
             self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
@@ -355,6 +354,7 @@ def _is_stated_in_order(item: ExtractedTriple, quote: str) -> bool:
         return f" {' '.join(stems(' '.join(words(label_key(text)))))} "
 
     _, found_head, after_head = stemmed(quote).partition(stemmed(item.head))
+    # The space that ended the head also begins the next word.
     between, found_tail, _ = f" {after_head}".partition(stemmed(item.tail))
     relation_stems = set(stemmed(item.relation).split())
     return bool(found_head and found_tail and relation_stems) and relation_stems <= set(between.split())

@@ -111,6 +111,7 @@ def is_declared(label: str, text: str, lines: Sequence[Line], start: int) -> boo
         return True
     field = _FIELD.match(text, start)
     author_labels = [field["name"]] if field else []
+    # Of a sentence within a line, the next line is taken: it is mostly under the same heading.
     line = next((line for line in lines if line.start >= start), None)
     if line is not None:
         author_labels += [*line.above[-1:], line.caption]  # the nearest heading can be the label of what a line says

@@ -40,7 +40,8 @@ from .words import (
     words,
 )
 
-_BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})  # of a time; the text may omit them
+_BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
+"""Words of an extracted time ("in the year 1990") that the text may omit."""
 # Words that a name may have although the source does not have them.
 _NOT_CONTENT = ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15  # the most content words of a name that may be scattered in the source; more are a sentence
@@ -95,10 +96,11 @@ class SourceText:
 
     @cached_property
     def _values(self) -> list[Span]:
+        """The numbers with their units, and the dates, that are in the text."""
         return [self._span(value.start, value.end) for value in find_values(self.text)]
 
     @cached_property
-    def _relative(self) -> RelativeTimes:
+    def _relative_times(self) -> RelativeTimes:
         return RelativeTimes(self.text, self._said_on)
 
     @cached_property
@@ -107,9 +109,11 @@ class SourceText:
 
     @cached_property
     def _bare_words(self) -> JoinedWords:
+        """The words in the singular, without articles and what is in brackets."""
         return bare_places(self.text)
 
     def _span(self, start: int, end: int) -> Span:
+        """Return a place in the text with the words that are there."""
         return Span(start=start, end=end, quote=self.text[start:end])
 
     def find(self, name: str) -> Span | None:
@@ -233,13 +237,14 @@ class SourceText:
         if grounded is None and MEANT.search(value):
             without_note = self._ground_without_limit(MEANT.sub("", value), kind, unit)
             if without_note:
-                with_text_dates = one_line(self._relative.explain(without_note.span))
+                # The note is replaced by the date that the text itself gives: a model may have copied it wrongly.
+                with_text_dates = one_line(self._relative_times.explain(without_note.span))
                 grounded = without_note._replace(shown=with_text_dates, quoted=True)
         if kind != "date":
             return self._with_limit(grounded) if grounded else None
         if grounded and parse_date(grounded.shown):
             return grounded  # the source's words are a date by themselves
-        relative = self._relative.find(value)
+        relative = self._relative_times.find(value)
         if relative is None:
             return grounded
         stored, date = relative
@@ -295,7 +300,7 @@ class SourceText:
         if self.verbatim(wording):
             return Grounded(wording, span)
         start, end = span.start, span.end
-        if not wording[0].isalnum() and self.text.startswith(wording[0], start - 1):  # the "$" of "$5 a head"
+        if not wording[0].isalnum() and self.text.startswith(wording[0], start - 1):  # "$" is no word: "$5 a head"
             start -= 1
         # A bracket or quotation mark next to the span may belong to an unpaired one inside it.
         for opening, closing in PAIRS:
@@ -366,14 +371,15 @@ class SourceText:
         if len(when) > LONGEST:
             return ""
         time = read_time(when)
-        relative = one_line(self._relative.find_in(when, lambda word: word in _BETWEEN_WORDS or self._has_words(word)))
+        relative = one_line(self._relative_times.find_in(
+            when, lambda word: word in _BETWEEN_WORDS or self._has_words(word)))
         # Words such as "since yesterday" have no date of their own, so only the text's relative dates can explain them.
         has_own_date = time is not None and bool(time.start or time.end)
         if time is None or (relative and not has_own_date):
             return relative
         place = self.find(when) or self.find(" ".join(word for word in words(when) if word not in _BETWEEN_WORDS))
         stated = read_time(place.quote) if place else None
-        is_same_time = stated is not None and stated._replace(words="") == time._replace(words="")
+        is_same_time = stated is not None and stated._replace(words="") == time._replace(words="")  # in any words
         if place and is_same_time:
             return one_line(place.quote)
         if relative:

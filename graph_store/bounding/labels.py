@@ -105,7 +105,7 @@ class Bounds:
         for relation in self.schema.relation_types:
             if relation.inverse:
                 first, second = sorted((relation.name, relation.inverse), key=position.__getitem__)
-                first_inverses.setdefault(second, first)
+                first_inverses.setdefault(second, first)  # several may name it; the first one that does counts
         return first_inverses
 
     def stored_relation(self, relation: str, head_type: str, tail_type: str, *, is_sorted: bool) -> str | None:

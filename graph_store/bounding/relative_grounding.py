@@ -49,7 +49,7 @@ class RelativeTimes:
         return ""
 
 
-# A version such as "3.9.0rc1" or "beta 2", and a series such as "Python 3.9" in a title.
+# A version, such as "3.9.0rc1" or "beta 2", and a series of versions in a title, such as "Python 3.9".
 _STAGE = r"(?:alpha|beta|rc|(?:release )?candidate|preview|milestone)"
 _VERSION = re.compile(rf"(?:v\.? ?|version )?(?P<number>\d+(?:\.\d+)+)(?P<rest>(?: ?(?:{_STAGE}|[abr]c?) ?\d+| final)?)"
                       rf"|{_STAGE} ?\d+", re.IGNORECASE)

@@ -25,11 +25,11 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 _FRACTION_SLASH = "\u2044"
 PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
-_LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
+_WITHIN_WORD = re.compile(rf"[^\W_{CJK}]{{2}}")  # the two characters beside a place in the middle of a word
 _INFLECTABLE = re.compile(r"[a-z]{4,}")  # shorter words, such as "gas" and "bus", rarely end with a plural's "s"
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)")
 _MARKUP = re.compile(r"\\(?P<escaped>[^\w\s]|_)|`+|\*\*|(?<![\w/])_+|_+(?![\w/])|\](?:\([^()\s]{0,1000}\)?)"
-                     r"|(?<!\w)\[(?=\w[^\[\]]*$)")
+                     r"|(?<!\w)\[(?=\w[^\[\]]*$)")  # also a half of a link whose other half is outside of a quote
 ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
 ARTICLES = frozenset({"the", "a", "an"})
 _BARE = ARTICLES | {"s"}  # words without which names and values are compared: articles, and the "s" of a possessive
@@ -84,7 +84,7 @@ class JoinedWords:
         self._starts: dict[int, int] = {}  # by offset in the joined text: where a word starts in the source
         self._ends: dict[int, int] = {}  # the offset in the source where a word ends, by the offset in the joined text
         for part, joined_end, (_, start, end) in zip(parts, accumulate(map(len, parts)), places, strict=True):
-            self._starts[joined_end - len(part.removeprefix("|"))] = start  # a word begins after its separator
+            self._starts[joined_end - len(part.removeprefix("|"))] = start  # a number may have a "|" before it
             self._ends[joined_end] = end
 
     def find(self, wanted: str) -> tuple[int, int] | None:
@@ -174,4 +174,4 @@ def is_inside_word(text: str, position: int) -> bool:
     """Return True if the characters on both sides of a position belong to one word; False at either end of the text."""
     if not 0 < position < len(text):
         return False
-    return bool(_LETTERS.match(text, position - 1)) or unicodedata.combining(text[position]) != 0
+    return bool(_WITHIN_WORD.match(text, position - 1)) or unicodedata.combining(text[position]) != 0

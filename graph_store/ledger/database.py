@@ -35,7 +35,7 @@ class Database:
             FormatError, LedgerDamagedError, DatabaseError: it is of another format, no ledger, or cannot be reached.
         """
         self._lock = threading.RLock()
-        self._depth = 0  # of nested transactions
+        self._depth = 0  # of nested transactions: the outermost one alone begins, commits and rolls back
         self.changes = 0  # grows with each row that this connection changes
         self.is_frozen = False
         self._ledger = SqliteLedger(place, create) if isinstance(place, Path) else PostgresqlLedger(place, create)
@@ -220,7 +220,7 @@ class AdvisoryLock:
     def __init__(self, database: Database, schema: LedgerSchema) -> None:
         self._db = database
         self._key = schema.key(WRITER)
-        self.lock_counter = 0
+        self.lock_counter = 0  # how often it was acquired and not released yet
 
     def acquire(self) -> None:
         """Acquire the lock, or increase its counter; raise Timeout if another connection holds it."""

@@ -154,12 +154,12 @@ class Documents:
         raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
 
     def tables(self, like: str = "_%") -> Iterator[tuple[str, SourceTable]]:
-        """Yield the tables of all documents with their document's id, by id and in the order of the text.
+        """Yield the tables of documents with their document's id, by id and in the order of the text.
 
-        `like` is SQL's pattern for the stored tables of a document.
+        Only those of documents whose tables, as JSON, fit a pattern of SQL's LIKE: by default, whose tables are any.
         """
-        for document_id in self._db.texts("SELECT id FROM documents WHERE tables <> '[]' AND tables LIKE :like "
-                                          "ORDER BY id", like=like):
+        ids = "SELECT id FROM documents WHERE tables <> '[]' AND tables LIKE :like ORDER BY id"
+        for document_id in self._db.texts(ids, like=like):
             stored = self._column(document_id, "tables") or "[]"  # "": another process has deleted the document
             yield from ((document_id, table) for table in read_tables(document_id, stored))
 
@@ -198,8 +198,8 @@ class Documents:
 
     def ids(self, offset: int, limit: int) -> list[str]:
         """Return some of the documents' ids, in order."""
-        return self._db.texts("SELECT id FROM documents ORDER BY id LIMIT :most OFFSET :first", most=limit,
-                              first=min(offset, _ALL))
+        page = "SELECT id FROM documents ORDER BY id LIMIT :most OFFSET :first"
+        return self._db.texts(page, most=limit, first=min(offset, _ALL))
 
     def titles(self) -> dict[str, str]:
         """Return the titles of all documents by their ids, in the order of these."""
@@ -268,10 +268,11 @@ class Documents:
             rows = self._db.rows(waiting, id=document_id) if is_new else ()
             # New content that waits no more was put in service meanwhile.
             rows = rows or self._db.rows("SELECT title, text, metadata FROM documents WHERE id = :id", id=document_id)
-            self._last_content = key, None
-            for title, text, metadata in rows:
+            content = None
+            for title, text, metadata in rows:  # one, or none
                 date = document_date(document_id, title, json.loads(metadata))
-                self._last_content = key, _Content(title, text, SayingDates(text, date))
+                content = _Content(title, text, SayingDates(text, date))
+            self._last_content = key, content
         return self._last_content[1]
 
     def count(self, documents: Sequence[str] | None = None) -> int:
@@ -328,8 +329,7 @@ class Documents:
         """Return the ids of the next chunks for a build to extract or to write, in order of document and position.
 
         Args:
-            limit: the most chunks; None means all. Extracted chunks of a revision are not among them: they are written
-                when it is put in service.
+            limit: the most chunks; None means all. A revision's extracted ones are written when it is put in service.
             after: chunks that the build is working on, which are left out.
             reread: fingerprints of readers whose chunks in the graph are read again, unless that failed before.
         """

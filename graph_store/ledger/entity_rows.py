@@ -116,8 +116,7 @@ class EditTable:
     def all(self) -> list[EditDecision]:
         """Return every edit in order, including undone ones."""
         edits = []
-        for row in self._db.rows("SELECT number, edit, who, why, decided_at, undone_by, undone_at FROM edits "
-                                 "ORDER BY number"):
+        for row in self._db.rows("SELECT * FROM edits ORDER BY number"):  # its columns are the fields of EditDecision
             with readable(f"edit {row.number}"):
                 edits.append(EditDecision(**{**row._asdict(), "edit": _EDIT.validate_json(row.edit)}))
         return edits

@@ -115,7 +115,7 @@ def published_state(database: Database) -> tuple[int, int]:
 Purpose = Literal["answers", "extraction"]
 _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
 MOST_INSTRUCTIONS = 4000  # characters: instructions go into each prompt for their purpose, and are paid for
-_MORE = re.compile(r"([\d,]{1,12}) more")  # in place of a file, in the line that ends a shortened list
+_MORE = re.compile(r"(?P<files>[\d,]{1,12}) more")  # in place of a file, in the line that ends a shortened list
 BUILD, UNREAD_FILES, BATCHES, OPEN_BATCHES = "build", "unread_files", "batches", "open_batches"
 """The key under which builds store notes, and the names of these.
 
@@ -138,7 +138,7 @@ def count_unread_files(database: Database, list_documents: Callable[[], Iterable
     unread = 0
     for place in (line.partition(": ")[0] for line in lines):
         if more := _MORE.fullmatch(place):  # this line sums up the files with one reason that are not listed
-            unread += int(more[1].replace(",", ""))
+            unread += int(more["files"].replace(",", ""))
         else:
             unread += place not in read_files
     return unread

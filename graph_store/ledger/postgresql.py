@@ -16,16 +16,16 @@ from sqlalchemy.pool import NullPool
 from ..store_errors import DatabaseError, KnowledgeBaseNameError, UnknownKnowledgeBaseError
 from .tables import METADATA, create_tables
 
-_PREFIX, _DROPPED = "banyan_", "dropped_banyan_"
+_PREFIX, _DROPPED = "banyan_", "dropped_banyan_"  # of the schemas of ledgers, and of dropped ones that a reader has
 _MOST_BYTES = 63  # PostgreSQL truncates longer names
 _CONNECT_SECONDS = 10
 # Without keepalives the server would hold the locks of a machine that lost its power for two hours.
 _KEEPALIVES = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
 WRITER, _TRANSACTION = 1, 2  # seeds of the keys of advisory locks
-_ABOUT = re.compile(r"Banyan ledger, format (\d+), id ([0-9a-f]{32})")
+_ABOUT = re.compile(r"Banyan ledger, format (?P<format>\d+), id (?P<id>[0-9a-f]{32})")  # the comment on its schema
 _WAIT = "30s"  # the time that a process waits for the transactions of others, as with SQLite
 _SCHEMAS = ("SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE starts_with(nspname, %s) "
-            "ORDER BY nspname")
+            "ORDER BY nspname")  # the names and comments of the schemas with a prefix
 # SQLite's JSON functions that the ledger's statements use; PostgreSQL's have other names and arguments.
 _FUNCTIONS = (
     ("json_each(text) RETURNS TABLE (key bigint, value text)",
@@ -67,7 +67,7 @@ class LedgerSchema:
         if not (found := _ABOUT.fullmatch(comments[self.name] or "")):
             raise DatabaseError(f"the schema {self.name} in PostgreSQL is no ledger of Banyan's: choose another name "
                                 "for the knowledge base, or remove the schema")
-        return int(found[1]), found[2]
+        return int(found["format"]), found["id"]
 
     def drop(self) -> None:
         """Delete the schema. If a reader has it open, it is only renamed now, and deleted by a later `drop`."""

@@ -50,7 +50,7 @@ class Revisions:
         """Delete the new content that waits for a document; return True if there was any."""
         with self._db.transaction():
             self._db.execute("DELETE FROM chunks WHERE document = :document AND revision = 1", document=document_id)
-            return bool(self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id))
+            return self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id) > 0
 
     def find_ready(self) -> list[str]:
         """Return the sorted ids of documents whose new content is completely extracted."""
