@@ -34,16 +34,16 @@ _LEAST_NAME_LETTERS = 3  # shorter titles name no document within a text
 _BEGINNING = 20_000  # characters of a text that are searched for the date from which it is in force
 _NOWHERE = -1, -1  # the place of a link that a name or field states, which is no part of the text
 _REFERENCE_HEADER = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # of a list of references, for LIKE
-_FORMS = read_patterns("document_versions.toml")
+_FORMS = read_patterns("document_versions.toml")  # the file says what each form is, and what its groups are
 _VERSION, YEAR, _DATE, _IN_FORCE, _AMENDING, _PART_OF_DOCUMENT = (re.compile(_FORMS[name], re.IGNORECASE) for name in (
     "version", "year", "date", "in_force", "amending", "part_of_document"))
 _STATEMENTS = [re.compile(form, re.IGNORECASE | re.MULTILINE) for form in _FORMS["statements"]]
 _FIELDS, _TITLE_WORDS = _FORMS["fields"], _FORMS["title_words"]
 _HAN_RULES = tuple(word for word in _TITLE_WORDS["rules"] if not word.isascii())
 _WORD, _WORD_OR_NUMBER = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]+|\d+")
-_NUMBERED_NAME = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")
+_NUMBERED_NAME = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")  # "RFC 822"
 _NO_LETTER, _LEADING_ZEROS = re.compile(r"[\W_]+"), re.compile(r"(?<!\d)0+(?=\d)")
-_ISO_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
+_ISO_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")  # a day, month or year that is known for sure
 _HAN_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 
 
@@ -85,6 +85,7 @@ def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Do
         for chunk in chunks:
             if chunk.start <= link.start < chunk.end:
                 quoting, place = chunk, (link.start - chunk.start, min(link.end, chunk.end) - chunk.start)
+        # As rows of the ledger: ordinal 0, no time, and full confidence.
         mentions += [(quoting.id, 0, *entities[document], *place) for document in (link.head, link.tail)]
         facts.append((quoting.id, 0, *entities[link.head], link.relation, *entities[link.tail], "", *place, 1.0))
     return rows._replace(mentions=chain(rows.mentions, mentions), facts=chain(rows.facts, facts))
@@ -130,6 +131,7 @@ def read_name(document_id: str, title: str) -> DocumentName:
     names = f"{title} {re.sub(r'[_-]', ' ', file)}"
     date = ""
     if match := _DATE.search(f"{title} {file}"):  # in which hyphens may be the date's own
+        # "2021.3", "2021_03", 2021年3月修订
         parts = re.sub(r"[_. /年月]", "-", match[0]).strip("-日版修订正").split("-")
         date = "-".join(part.zfill(2) for part in parts)
     return DocumentName(document_id, title, _core_words(title), version_of(names), frozenset(YEAR.findall(names)), date)
@@ -191,8 +193,9 @@ def _read_statements(text: str, document: str, named: "NamedDocuments") -> Itera
     """Yield the links that sentences of a document state, such as "This policy replaces the travel policy of 2021"."""
     for match in chain.from_iterable(statement.finditer(text) for statement in _STATEMENTS):
         parts = match.groupdict()
+        # Chinese has its verb before the title ("lead") or behind it; a title in quotes without one states nothing.
         verb = (parts.get("lead") or "") + (parts["verb"] or "")
-        if verb and (other := named.find(parts["what"], document)):  # a Chinese title in quotes may have no verb
+        if verb and (other := named.find(parts["what"], document)):
             is_passive = parts.get("passive") is not None  # "is replaced by": the other one is newer
             head, tail = (other, document) if is_passive else (document, other)
             amends = _AMENDING.search(verb) or _PART_OF_DOCUMENT.match(parts["what"])  # "replaces section 3 of ..."

@@ -100,7 +100,7 @@ def _find_keys(columns: GraphColumns, facts: Numbers) -> list[_KeyField]:
 
 
 def _words_of(columns: GraphColumns, field: int) -> list[str]:
-    """Return the words of a field's name; of a name without words an empty one, so that there is a last word."""
+    """Return the words of the name of a field, given by number; at least an empty one, so that there is a last word."""
     return label_key(columns.texts[field]).split() or [""]
 
 

@@ -56,6 +56,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
     missed: list[_Missed] = []
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
+        # A line may be broken within a name.
         text, own_names = chunk.text.replace("\n", " "), names_read[columns.number_of(chunk.id)]
         found = list[str]()
         for word in names_by_word.keys() & set(_WORD.findall(text)):
@@ -74,6 +75,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
 
 
 def _entity_names(columns: GraphColumns) -> list[str]:
+    """Return the most used name of each entity, in the order of their rows."""
     return [columns.texts[name] for name in columns.names.tolist()]
 
 
@@ -132,7 +134,7 @@ def _without_false_names(columns: GraphColumns, uses: _Uses) -> GraphColumns:
     false_entities, all_names = list[int](), {*names}
     for entity, name in enumerate(names):
         family = name.partition(" of ")[0]  # "the Ravenels of North Carolina"
-        is_family = family.endswith("s") and family[:-1] in all_names
+        is_family = family.endswith("s") and family[:-1] in all_names  # "Ravenel" is the name of one of them
         is_common = (name.istitle() and not is_first_name(name)
                      and uses.small[name.lower()] > _MOSTLY * mention_counts[entity])
         is_part_of_names = not uses.alone[name]
@@ -198,7 +200,7 @@ class _PersonNames:
             persons = {one for one in persons if {gender_of(name), gender_of(self._names[one])} != {"man", "woman"}}
         if len(persons) < 2:  # noqa: PLR2004 - there is nothing to choose
             return persons
-        first, *others = sorted(persons, key=lambda person: (-self._mention_counts[person], -person))
+        first, *others = sorted(persons, key=lambda person: -self._mention_counts[person])
         is_main_character = self._mention_counts[first] >= _FAR_MORE * self._mention_counts[others].sum()
         return {first} if is_main_character else persons
 

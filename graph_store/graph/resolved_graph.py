@@ -170,7 +170,7 @@ def _resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types:
 
 def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],
                    row_of_node: Mapping[str, int]) -> Numbers:
-    """Return a column of one text's number for each node, in which the nodes in `texts` have these texts instead."""
+    """Return a column of texts' numbers, one for each node, in which the nodes in `texts` have these texts instead."""
     numbers = numbers.copy()
     for node, text in texts.items():
         if node in row_of_node:
@@ -289,7 +289,7 @@ class LedgerGraph:
         with self._loading:
             if self._graph is None:
                 mentions = self.mentions
-                position = self.state.position  # that of the mentions: the ledger may have changed since
+                position = self.state.position  # of the rows that the mentions show; the ledger may have newer ones
                 self._made_of = self._extractions.state()._replace(position=position), self._schemas.version()
                 schema = self._schemas.current() if self._schemas.version() else None
                 self._graph = ResolvedGraph(mentions, self._entities.aliases(), self._edits.in_force(), schema)

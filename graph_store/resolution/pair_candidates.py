@@ -29,7 +29,7 @@ _ALIAS_RELATIONS = frozenset(label.strip() for label in """
     also named|same as|又称|又名|简称|别名|全称|也称|亦称|曾用名|原名""".replace("\n", "|").split("|") if label.strip())
 _BEFORE = " \t\n,，(（[“\"‘'「:：;；—–-"  # may stand between a name and a marker after it
 _AFTER = " \t\n“\"‘'「:：为是"  # may stand between a marker and the name after it
-_PARENTHESIS = re.compile(r"[(（]([^()（）]{2,80})[)）]")
+_PARENTHESIS = re.compile(r"[(（](?P<content>[^()（）]{2,80})[)）]")
 
 
 def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
@@ -45,10 +45,10 @@ def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
     pairs = set[Pair]()
     for entities in by_key.values():
         if len(entities) <= _MOST_SHARED:
-            pairs.update(pair_of(first, second) for first, second in combinations(entities, 2))
-    for letters in by_acronym.keys() & by_initials.keys():  # an acronym is one word, and a name with initials several
+            pairs.update(pair_of(*pair) for pair in combinations(entities, 2))
+    for letters in by_acronym.keys() & by_initials.keys():  # no entity is in both: only names of several words have any
         if len(by_acronym[letters]) + len(by_initials[letters]) <= _MOST_SHARED:
-            pairs.update(pair_of(first, second) for first, second in product(by_acronym[letters], by_initials[letters]))
+            pairs.update(pair_of(*pair) for pair in product(by_acronym[letters], by_initials[letters]))
     return pairs
 
 
@@ -108,7 +108,7 @@ def _find_marked(text: str, names: Collection[str]) -> Iterator[Statement]:
 def _find_in_parentheses(text: str, names: Collection[str]) -> Iterator[Statement]:
     """Yield the pairs of a name and the one in parentheses after it, if one is an acronym of the other."""
     for aside in _PARENTHESIS.finditer(text):
-        name_after = aside[1].strip(_BEFORE + "”’」")
+        name_after = aside["content"].strip(_BEFORE + "”’」")
         if name_after not in names:
             continue  # such as a year or a remark
         end_before = len(text[:aside.start()].rstrip())

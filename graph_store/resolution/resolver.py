@@ -60,7 +60,7 @@ class Resolver:
         self._replace_aliases(aliases, state)
 
     def _replace_aliases(self, aliases: dict[str, AliasRow], state: str) -> None:
-        """Store the aliases with the state they show, and apply them to the graph in memory."""
+        """Store the aliases with the state they show, and release the graph in memory, which shows the earlier ones."""
         self._table.replace(aliases, state)
         self._graph.refresh()
 
@@ -182,7 +182,7 @@ def _require_one(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> s
     if not entities:
         raise EntityDecisionError(f"there is no entity {name!r}; `banyan entities --search` finds names")
     if len(entities) > 1:
-        shown = ", ".join(f"'{graph.entity(entity).name} ({graph.entity(entity).type})'" for entity in entities)
+        shown = ", ".join(f"'{one.name} ({one.type})'" for one in map(graph.entity, entities))
         raise EntityDecisionError(f"{name!r} names several entities: say which of {shown}")
     return entities[0]
 

@@ -10,8 +10,8 @@ thresholds were chosen on `benchmarks/entity_pairs.jsonl`, by `benchmarks/entity
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, product
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, Rule, pair_of
@@ -144,16 +144,14 @@ class Groups:
                            evidence=tie.evidence or (around.mention(alias), around.mention(partner)))
 
 
-@dataclass(frozen=True)
-class Judgements:
+class Judgements(NamedTuple):
     """A reasoner's verdicts by pair, and people's decisions in the order they were made."""
 
-    verdicts: Mapping[Pair, PairVerdict] = field(default_factory=dict)
+    verdicts: Mapping[Pair, PairVerdict] = MappingProxyType({})
     decisions: Sequence[EntityDecision] = ()
 
 
-@dataclass(frozen=True)
-class Resolution:
+class Resolution(NamedTuple):
     """The aliases by entity id, and the pairs to ask a reasoner about with their scores, highest first."""
 
     aliases: dict[str, AliasRow]
@@ -165,7 +163,7 @@ def resolve(around: Surroundings, stated: Mapping[str, Sequence[Statement]], jud
     places_of = _places_by_pair(around, stated)
     ties = {pair: tie for pair in sorted(around.candidates() | places_of.keys())
             if (tie := _find_tie(around, pair, places_of.get(pair, ()))) is not None and tie.score >= ASK_FROM}
-    # What documents state outright: one address, one name in one text, the key of a document.
+    # What documents show, in place of ties by names: one address, one name in one text, the key of a document.
     ties |= {pair: Tie("stated", 1.0, evidence=evidence)
              for pair, evidence in chain(around.shared_contacts(), around.same_names())}
     ties |= {pair: Tie("person", _FAMILY_NAME, evidence=evidence) for pair, evidence in around.family_names()}
@@ -175,7 +173,7 @@ def resolve(around: Surroundings, stated: Mapping[str, Sequence[Statement]], jud
     _weaken_unconfirmed(around, ties)
     groups = Groups(around, ties, judgements.decisions)
     decided_pairs = [(decision.first, decision.second) for decision in judgements.decisions]
-    judged = {groups.canonical_pair(pair) for pair in (*judgements.verdicts, *decided_pairs)}
+    judged = {groups.canonical_pair(pair) for pair in (*judgements.verdicts, *decided_pairs)}  # not asked about again
     best_score: dict[Pair, float] = {}
     for pair, tie in ties.items():
         first, second = canonical_pair = groups.canonical_pair(pair)

@@ -1,7 +1,7 @@
 """Read what surrounds an entity in the graph of mentions, to find evidence for or against two being the same."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, product
@@ -145,9 +145,9 @@ class Surroundings:
     @cached_property
     def _triples_with_key(self) -> Mapping[str, int]:
         """The number of triples of all entities whose names have the same folded key, by this key."""
-        counts: dict[str, int] = {}
+        counts = Counter[str]()
         for entity, key in self.keys.items():
-            counts[key] = counts.get(key, 0) + self._graph.degree(entity)
+            counts[key] += self._graph.degree(entity)
         return counts
 
     def weigh_shared(self, first: str, second: str) -> float:
@@ -155,8 +155,8 @@ class Surroundings:
         doubt = 1.0
         common = self.neighbours(first) & self.neighbours(second)
         for key in sorted(common - {self.keys[first], self.keys[second]}):
-            # A value of an attribute has no triples of its own, so it counts as if only these two had it.
-            triples = max(self._triples_with_key.get(key, 2), 2)  # one for each of the two entities, at least
+            # At least one for each of the two entities; a value of an attribute has no triples of its own.
+            triples = max(self._triples_with_key.get(key, 0), 2)
             doubt *= 1 - _SHARED_WEIGHT / math.log2(triples)
         return 1 - doubt
 
@@ -246,10 +246,10 @@ class Surroundings:
                 families[family].append(entity)
         for entity in persons:
             bearers = [full for full in families.get(self.keys[entity], ()) if self.share_documents(entity, full)]
-            # Full names that match each other are one person's.
-            if all(self.name_match(*pair) for pair in combinations(bearers, 2)):
-                yield from ((pair_of(entity, full), (self.mention(entity), self.mention(full))) for full in bearers
-                            if self.may_be_one(entity, full))
+            are_one_person = all(self.name_match(*pair) for pair in combinations(bearers, 2))
+            for full in bearers if are_one_person else ():
+                if self.may_be_one(entity, full):
+                    yield pair_of(entity, full), (self.mention(entity), self.mention(full))
 
     def share_documents(self, first: str, second: str) -> bool:
         """Return True if at least half of the documents with the rarer of two entities have the other one, too."""
