@@ -2,7 +2,7 @@
 
 import re
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -44,6 +44,7 @@ class Versions:
 
     @cached_property
     def _summaries(self) -> dict[str, DocumentSummary]:
+        """All documents without their texts, by id."""
         return {summary.id: summary for summary in self._index.store.documents.about()}
 
     def _find_newer(self, relation: str) -> dict[str, list[str]]:
@@ -53,15 +54,11 @@ class Versions:
                      for one in (self._summaries.values() if rows else ())}
         newer_of: dict[str, list[str]] = {}
         for row in rows:
-            newer, older = (self._document_named(documents, entity) for entity in self._index.ends_of(row))
+            names = [map(canonical_name, self._index.names_of(entity)) for entity in self._index.ends_of(row)]
+            newer, older = (next((documents[name] for name in of_end if name in documents), "") for of_end in names)
             if newer and older and newer != older:  # other ends are no documents of this base
                 newer_of.setdefault(older, []).append(newer)
         return newer_of
-
-    def _document_named(self, documents: Mapping[str, str], entity: int) -> str:
-        """Return the document that has one of an entity's names, by `documents` with their names; "" if none has."""
-        names = map(canonical_name, self._index.names_of(entity))
-        return next((documents[name] for name in names if name in documents), "")
 
     @cached_property
     def trust(self) -> dict[str, int]:
@@ -101,7 +98,7 @@ class Versions:
     def _describe(self, document: str) -> str:
         """Return a document's title, with its id if others have the same title, else with its year if it lacks one."""
         title, since = self._summaries[document].title, self._in_force_since(document)
-        if sum(other.title == title for other in self._summaries.values()) > 1:  # others have this title, too
+        if sum(other.title == title for other in self._summaries.values()) > 1:
             return f"{title or document} ({document})"
         title = title or document
         return f"{title} of {since[:4]}" if since and not YEAR.search(title) else title

@@ -65,7 +65,7 @@ class Layout:
     ledger_file = _File(_LEDGER)  # the ledger's file, if it is in SQLite
     graph = _File("graph.json")  # the serialized NetworkX graph (derived)
     vectors = _File("chroma")  # chroma's folder, if there is no server (derived)
-    index = _File("index.bin")  # the index that retrieval maps into memory, next to files of vectors (derived)
+    index = _File("index.bin")  # the index that retrieval maps into memory (derived)
     printed_works = _File("printed")  # copies of documents' PDF files for the page; any may be missing
     lock = _File("writer.lock")  # the writer's lock file
     build_lock = _File("build.lock")  # a build has it to its end, also while others write between its batches
@@ -141,8 +141,8 @@ class Layout:
             return
         # A log or derived files without a ledger: there was one.
         if log_has_rows or self.graph.exists() or self.vectors.exists():
-            raise LedgerDamagedError(f"{display_path(file)} is {'empty' if file.exists() else 'missing'}, and what "
-                                     "was made from it is there")
+            state = "empty" if file.exists() else "missing"
+            raise LedgerDamagedError(f"{display_path(file)} is {state}, and what was made from it is there")
 
     def require(self) -> "Layout":
         """Check that the knowledge base exists, and return its layout."""
@@ -177,6 +177,7 @@ def knowledge_bases(settings: Settings) -> list[str]:
 
 
 def _names_in(home: Path, database: SecretStr | None) -> list[str]:
+    """Return the sorted names of the knowledge bases in a database or, without one, in a home folder."""
     if database is not None:
         return sorted(ledgers(database))
     return sorted(file.parent.name for file in home.glob(f"*/{_LEDGER}") if file.is_file())

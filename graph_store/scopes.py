@@ -26,7 +26,7 @@ from .ledger.tables import CHUNKS, METADATA, among, quote_names
 _NEAREST = 3  # similar names in a message
 _LEAST_LIKE = 50.0  # percent of likeness from which a name is shown as similar
 _LISTED = 12  # names listed in a message
-_IN_SERVICE = f"revision = 0 AND {among('document')}"
+_IN_SERVICE = f"revision = 0 AND {among('document')}"  # the chunks of the chosen documents, without new content
 _ROWS: Mapping[str, str] = {
     "documents": among("id"), "chunks": _IN_SERVICE, "meta": "key IN ('settings', 'label_verdicts')",
     # Decisions, and answers that were paid for, belong to no single document.

@@ -111,6 +111,7 @@ class SchemaControl:
         return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
     def _gather_grounds(self) -> Grounds:
+        """Return what candidates rest on: all asks, what people and models said of labels, and how to read examples."""
         return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
                        same=self.asks.same(), examples=lambda candidate: self.asks.examples(
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
@@ -137,7 +138,7 @@ class SchemaControl:
         row_by_number = {row.number: row for row in same}
         verdicts: dict[Label, SameAs] = {}
         for number, candidate in enumerate(compared, 1):
-            verdict, row = SameAs(""), row_by_number.get(number)  # "" is the verdict that nothing means the same
+            verdict, row = SameAs(""), row_by_number.get(number)  # "": nothing means the same, also if that is not said
             label = labels_by_name.get((candidate.kind, label_key(row.name)), "") if row else ""
             if row and label and label not in candidate.labels:
                 is_opposed = any(are_opposed(own_label, label_key(label), backward=row.backward)
@@ -151,7 +152,7 @@ class SchemaControl:
 
     def drop_outdated_verdicts(self) -> None:
         """Drop the verdicts that compared labels of deleted documents; the next build asks a model again."""
-        if self.asks.same():
+        if self.asks.same():  # otherwise there is nothing to compare all labels with
             self.asks.drop_outdated(self._present_labels())
 
     def count_outdated_verdicts(self) -> int:

@@ -28,10 +28,9 @@ from . import elements
 from .elements import DecisionError, discard, find_element, known_labels
 from .schema_candidates import Grounds, collect_candidates, unify_labels, with_evidence, with_schema_types
 
-_COLUMN_FACTOR = 5
-"""The limit on new elements is this many times as high for table columns as for labels of sentences, because a table
-may have dozens of columns."""
-_ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")  # first what others may need
+_COLUMN_FACTOR = 5  # how many times as many new elements as from sentences may come from columns: tables have dozens
+_ORDER: tuple[Verdict, ...] = ("define", "accept", "rename", "edit", "merge", "reject")
+"""The order in which decisions are carried out: a merge, for instance, may be into an element that another one adds."""
 CORE = "part of every inferred schema"
 """The reason that is recorded for the elements of every proposed schema; these stay whatever documents there are."""
 _NOT_PEOPLE = frozenset({"auto", "seed"})
@@ -52,7 +51,7 @@ def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> 
     asks = unify_labels((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
     for kinds in (("entity_type",), ("relation", "attribute")):  # types first, as the others refer to them
         counts = [count for count in asks if count.kind in kinds]
-        if "relation" in kinds:  # leave out asks with a type that the schema lacks, whose name is then ""
+        if "relation" in kinds:  # leave out asks with a type that the schema lacks, which becomes ""
             counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
         candidates = [c for c in collect_candidates(counts, base, thresholds.support, only_supported=True)
@@ -99,7 +98,8 @@ def find_unmet(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount
             return any(schema.is_a(head, element.domain) and schema.is_a(tail, element.range)
                        for head, tail in (types, types[::-1]))  # bounding exchanges the ends if need be
         if isinstance(element, AttributeType):
-            return schema.is_a(count.subject_type, element.owners) and element.kind in {"text", count.object_type}
+            value_kind = count.object_type  # which `with_schema_types` leaves as it is; any value is a text
+            return schema.is_a(count.subject_type, element.owners) and element.kind in {"text", value_kind}
         return True  # an entity type has no bounds
 
     known = known_labels(schema)
@@ -197,7 +197,7 @@ def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decis
     if candidate is not None and (is_widening or known is None):  # accept the candidate
         known = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)
         schema = elements.add(_add_missing_types(schema, in_force, elements.types_of(known)), kind, known)
-    if known is None or is_widening:  # the element keeps its name and its other bounds
+    if known is None or is_widening:  # an element that was widened keeps its name and its other bounds
         return schema
     schema, name = _add_if_missing(schema, in_force, kind, known), known.name
     if verdict == "rename":

@@ -40,10 +40,8 @@ MANIFEST = "manifest.json"
 _LONGEST_REASON = 1000  # characters of a reason, which may quote what is in the ledger
 MAX_MANIFEST = 1 << 16  # bytes, a hundred times those of any manifest
 MAX_LEDGER = 1 << 38  # 256 GB, far more than any real ledger
-MAX_RATIO = 200
-"""The maximum compression ratio of a real ledger, to reject zip bombs. Small files may exceed it, because an empty
-ledger is mostly zeros."""
-_SMALL = 1 << 24  # bytes of a ledger up to which any ratio is allowed
+MAX_RATIO = 200  # the highest compression ratio of a real ledger, to reject zip bombs
+_SMALL = 1 << 24  # bytes of a ledger up to which any ratio is allowed: an empty one is mostly zeros
 _BLOCK = 1 << 20  # bytes that are unpacked at once
 _FAULTS_OF_DISK = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
                    sqlite3.SQLITE_CANTOPEN}  # errors that leave open whether the ledger is damaged
@@ -243,7 +241,7 @@ def _install_ledger(unpacked: Path, layout: Layout) -> None:
             _replace_ledger(unpacked, layout.ledger_file)
         else:
             with closing(Database(unpacked)) as source, closing(Database(layout.ledger)) as target:
-                target.copy_rows(source)
+                target.copy_rows(source)  # in PostgreSQL
 
 
 def _replace_ledger(unpacked: Path, ledger: Path) -> None:

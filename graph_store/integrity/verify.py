@@ -147,8 +147,8 @@ def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
         kb.schema_control.list_candidates(1)
     for number in range(1, kb.schemas.version() + 1):
         kb.schemas.base(number)
-    for read in (kb.schemas.versions, kb.schemas.declined_labels, kb.entities.decisions, kb.entities.verdicts,
-                 kb.edits.all):
+    schemas, entities = kb.schemas, kb.entities
+    for read in (schemas.versions, schemas.declined_labels, entities.decisions, entities.verdicts, kb.edits.all):
         read()
     for entry in kb.documents.entries():
         kb.documents.page(entry.id, 0)
@@ -235,7 +235,7 @@ def _check_vectors(kb: KnowledgeBase) -> Iterator[str]:
     for kind, ids, texts_of in list_embedded(kb.graph, kb.documents, kb.documents.done()):
         stored, expected = kb.vectors.ids(kind), set(ids)
         if stored != expected:
-            yield (f"the vectors of the {kind}: {len(expected - stored)} missing, {len(stored - expected)} left over")
+            yield f"the vectors of the {kind}: {len(expected - stored)} missing, {len(stored - expected)} left over"
         sample = sorted(stored & expected)[:_EMBEDDED_AGAIN]
         texts = texts_of(sample)
         for place, vectors in (("", kb.vectors.find(kind, sample)),

@@ -42,8 +42,8 @@ _NO_COLUMN = re.compile(r'Referenced column "(?P<column>[^"]+)" (?:was )?not fou
                         r'|Values list "(?P<list>[^"]+)" does not have a column named "(?P<of_list>[^"]+)"'
                         r'|Table "(?P<table>[^"]+)" does not have a column named "(?P<of_table>[^"]+)"')
 _LONGEST_CAUSE = 400  # characters of DuckDB's message, which may repeat a long text of the statement
-_PARTS = ("joins", "laterals", "pivots", "sample")
-_KNOWN_PARTS = frozenset({"this", "alias", *_PARTS})  # what may stand behind the name of a table
+_PARTS = ("joins", "laterals", "pivots", "sample")  # what stays behind a table's name when a subquery replaces the name
+_KNOWN_PARTS = frozenset({"this", "alias", *_PARTS})  # all that may stand there
 _REPLACING = frozenset({"replace", "regexp_replace"})  # functions that put one text in the place of another
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
@@ -276,7 +276,7 @@ def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
         return
     # What replaces a part of a text is given, and not longer than that part: texts would grow.
     texts = [argument["expression"].get("literal", {}).get("text") for argument in node["arguments"][1:3]]
-    replaced, replacement = [*texts, None, None][:2]  # None: there is none, or it is computed
+    replaced, replacement = [*texts, None, None][:2]  # None: it is missing, or computed
     longest = 1 if name == "regexp_replace" else len(replaced or "")  # a pattern may match a single character
     if replacement is None or replaced is None or len(replacement) > longest:
         raise SqlError(f"what {name} puts in the place of a text is to be given as it is, and not longer than that")

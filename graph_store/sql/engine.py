@@ -18,7 +18,8 @@ from .value_words import FoundValue, find_values, read_titles
 
 MOST_CELLS = 100_000  # the most values of a result that are returned
 _NOT_NUMBERS = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
-_MAKING_ROWS = (exp.Unnest, exp.Explode)
+"""How the names of DuckDB's types begin whose values are shown as texts."""
+_MAKING_ROWS = (exp.Unnest, exp.Explode)  # functions that make several rows of one
 _TIED = "the limit chose among rows with the same {keys}: there are more of them"
 _KEEPING_UNIT = (
     exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Mode, exp.Quantile, exp.PercentileCont, exp.PercentileDisc,
@@ -28,8 +29,8 @@ _KEEPING_UNIT = (
 """Functions whose result has the unit of their first argument."""
 _FITTING_NULL = (exp.Is, exp.Coalesce, exp.NullSafeEQ, exp.NullSafeNEQ, exp.If, exp.Case)
 """Conditions that fit cells without a value, or that take a column's cells for another value."""
-_MOST_LISTED = 10
-_Columns = Mapping[str, ColumnInfo]
+_MOST_LISTED = 10  # attributes that a message names
+_Columns = Mapping[str, ColumnInfo]  # by name in small letters
 
 
 class SqlEngine:
@@ -47,6 +48,7 @@ class SqlEngine:
 
     @cached_property
     def _tables(self) -> dict[str, TableInfo]:
+        """All tables by their names, which `NameSpace` makes of small letters."""
         return {table.name: table for table in read_catalogue(self._connection.cursor())}
 
     @cached_property

@@ -179,6 +179,8 @@ def _write_values(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, 
 
 
 class _TypedValue(NamedTuple):
+    """The number with its unit, or the date, that a value is; all are None for a text."""
+
     number: Any = None
     unit: str | None = None
     date: datetime.date | None = None

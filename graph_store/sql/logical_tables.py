@@ -73,6 +73,8 @@ class LogicalTable(NamedTuple):
 
 
 class _Part(NamedTuple):
+    """A table of one document, which becomes a logical table alone or with others."""
+
     document: str
     table: SourceTable
 
@@ -156,7 +158,7 @@ def _most_shared_key(records: Sequence[_Part]) -> tuple[str, int] | None:
     """Return the column that more than half of some records share; None if they do not become one table by it."""
     counts = Counter(key for record in records for key in _header_keys(record.table.columns))
     key, count = counts.most_common(1)[0]
-    has_optional_columns = any(number < len(records) for number in counts.values())  # else they share their header
+    has_optional_columns = any(number < len(records) for number in counts.values())  # else their header joins them
     is_shared = count > len(records) / 2
     return key if has_optional_columns and is_shared and len(counts) <= _MOST_JOINED else None
 

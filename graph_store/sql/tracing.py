@@ -27,7 +27,7 @@ MOST_CITED = 10
 _MOST_READ = 200  # the first rows of a result, and of the records of each, that are looked through for records to cite
 _LONGEST_HEAD = 300  # characters of a document's beginning that are cited for the document as a whole
 _TABLE_STEP = 1 << 40  # a row's number is DuckDB's rowid plus this for each table before its own
-_ROWS = "_rows"
+_ROWS = "_rows"  # the column of the whole statement that lists rows
 _EXTREMES = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin)
 _CLAUSES_BEHIND_WHERE = ("group", "having", "qualify", "order", "limit", "offset", "distinct", "windows")
 
@@ -42,10 +42,6 @@ class _Source(NamedTuple):
     alias: str
     column: str
     info: TableInfo | None = None
-
-    def find_column(self, name: str) -> ColumnInfo | None:
-        """Return what is known of a column of the table."""
-        return next((column for column in self.info.columns if column.name == name), None) if self.info else None
 
 
 class _Derived(NamedTuple):
@@ -73,7 +69,7 @@ class _Lineage:
 
     def __init__(self, tables: Mapping[str, TableInfo]) -> None:
         self._tables = tables
-        self._names = map(f"{_ROWS}{{}}".format, count(1))
+        self._names = map(f"{_ROWS}{{}}".format, count(1))  # new names for columns and subqueries, without end
         self.stored: list[tuple[str, str]] = []
         self.gaps: list[_Gap] = []
 
@@ -159,8 +155,8 @@ class _Lineage:
         """Note the columns of tables that a select aggregates, and of which some cells have no value."""
         calls = (call for projection in select.expressions for call in projection.find_all(exp.AggFunc))
         for column in dict.fromkeys(column for call in calls for column in call.find_all(exp.Column)):
-            named = [source for source in sources if column.table.lower() in {"", source.alias.lower()}]
-            known = [(source, info) for source in named if (info := source.find_column(column.name.lower()))]
+            known = [(source, info) for source in sources if column.table.lower() in {"", source.alias.lower()}
+                     for info in (source.info.columns if source.info else ()) if info.name == column.name.lower()]
             for source, info in known[:1]:  # tables that are joined by the column all have it
                 if info.empty or info.untyped:
                     self.gaps.append(_Gap(info, _rows_with_cells(select, source, info, visible)))
@@ -251,9 +247,11 @@ class RecordTracer:
             "row_citations": tuple(None if record is None else cited[record].id for record in record_of_row)})
 
     def _read(self, text: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement; `values` are those of its parameters."""
         return self._connection.execute(text, values).fetchall()
 
     def _full_text(self, query: exp.Query) -> str:
+        """Return the text of a query with its tables' full names, so that it can be a part of another statement."""
         return text_of(with_full_names(query, self._tables)[0])
 
     def _count_records(self, traced: exp.Query) -> int:

@@ -17,9 +17,9 @@ from ...runtime.libraries import ignoring, one_thread
 
 Labels = NDArray[np.intp]
 
-# The paper runs K-means five times from well-spread centres and takes the best. Above this many entities one
-# run from random centres is enough, because it is only the start of fusion, and several take several times as long.
 EXACT_UP_TO = 1000
+"""The paper runs K-means five times from well-spread centres and takes the best. Above this many entities one run from
+random centres is enough, because it is only the start of fusion, and several take several times as long."""
 _REPEATS = 5
 _SEED = 42  # the paper's random_state
 _ITERATIONS = 5  # with 30, communities are no better, because entities move by their links right afterwards

@@ -34,12 +34,12 @@ Pairs = NDArray[np.int64]
 
 _MOST_ADJACENT = 3  # how many of the nearest communities, and of those with most links, a community is adjacent to
 _BLOCK = 256  # rows of the similarity matrix of communities that are computed at once, to bound memory
-# Sweeps by links alone before phi is used: with 4, 8 and 14 the modularity of 90,897 entities is .69, .71 and .72, and
-# planted communities are found a little less well each time.
 _SWEEPS = 8
-# A search ends when at most this share of the entities moves. Some entities fit two communities equally well and would
-# move for ever. A smaller share takes more rounds and hardly raises phi.
+"""Sweeps by links alone before phi is used: with 4, 8 and 14 the modularity of 90,897 entities is .69, .71 and .72, and
+planted communities are found a little less well each time."""
 SETTLED = 0.03
+"""A search ends when at most this share of the entities moves. Some fit two communities equally well and would move for
+ever. A smaller share takes more rounds and hardly raises phi."""
 
 
 def _pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:

@@ -12,12 +12,12 @@ from ...models.embedding.embedder import Vectors
 from ...runtime.libraries import one_thread
 from .clusters import EXACT_UP_TO, Labels, membership_matrix
 
-# The weight of each of the two context blocks of eq. 4, so that both together weigh as much as the entity's own block.
-# They are means over few other entities: at full weight, wrong triples would hide what the entity itself is.
 _CONTEXT_WEIGHT = 0.5
-# The number of principal components to which each block is reduced in a large graph: 3d = 1,152 dimensions of 200,000
-# entities are 0.9 GB, and slow for K-means.
+"""The weight of each of the two context blocks of eq. 4, so that both weigh as much as the entity's own block. They are
+means over few other entities: at full weight, wrong triples would hide what the entity itself is."""
 _COMPONENTS = 128
+"""The number of principal components to which each block is reduced in a large graph: 3d = 1,152 dimensions of 200,000
+entities are 0.9 GB, and slow for K-means."""
 Scores = NDArray[np.float32]
 
 _BLOCK = 32  # communities whose pairs are scored at once; their rows of Psi fit into the processor's cache

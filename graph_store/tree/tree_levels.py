@@ -33,14 +33,11 @@ _SAMPLE = 1000
 so the first in order are a random sample."""
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
-# Communities described between two commits: as many as an endpoint answers for at once, with the default settings.
-_DESCRIBED_AT_ONCE = 256
+_DESCRIBED_AT_ONCE = 256  # communities described between two commits: what an endpoint answers at once by default
 _DIGEST_FACTS = 40  # facts in a digest: at about 12 tokens each they are half a prompt of 1,000 tokens
-# The maximum number of values and of connections to other communities among them.
-_DIGEST_VALUES, _DIGEST_CONNECTIONS = 10, 10
-# The affinity from which an outside entity is at a community's boundary. At most two communities can have this share of
-# an entity's neighbours.
+_DIGEST_VALUES, _DIGEST_CONNECTIONS = 10, 10  # the most values, and connections to other communities, among them
 TAU = 0.5
+"""The share of an entity's neighbours from which it is at the boundary of their community: at most two have so many."""
 
 
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[TreeCommunity]:

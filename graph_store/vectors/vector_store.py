@@ -130,8 +130,8 @@ class VectorStore:
 
     def put(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> None:
         """Store the vectors of ids, shape (len(ids), d)."""
-        for number, page in enumerate(pages_of(ids)):
-            self.write(kind, methodcaller("upsert", ids=page, embeddings=vectors[number * _PAGE:][:len(page)]))
+        for page, start in zip(pages_of(ids), range(0, len(ids), _PAGE), strict=True):
+            self.write(kind, methodcaller("upsert", ids=page, embeddings=vectors[start:start + len(page)]))
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of ids, each of which has one."""
@@ -164,8 +164,7 @@ class VectorStore:
             except StoreError:
                 raise
             except BaseException as error:
-                # chromadb raises AttributeError after a failed start, and a plain Exception if something other than a
-                # Chroma server answers.
+                # chromadb raises AttributeError after a failed start, and Exception itself if no Chroma server answers.
                 is_of_chroma = type(error) is Exception or is_panic(error) or isinstance(error, (
                     chroma().errors.ChromaError, sqlite3.Error, httpx.HTTPError, ValueError, AttributeError))
                 if not is_of_chroma:

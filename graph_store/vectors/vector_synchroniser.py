@@ -98,16 +98,12 @@ class LedgerEmbedder:
         try:
             return self._models.load(self._models.name_for(self._name))
         except ModelError as error:
-            raise ModelError(f"{error} Or run `banyan reindex` to embed the knowledge base with another model."
-                             ) from error
+            advice = "Or run `banyan reindex` to embed the knowledge base with another model."
+            raise ModelError(f"{error} {advice}") from error
 
 
 Recall = Callable[[Kind, Collection[str]], Mapping[str, Vectors]]
-
-
-def _recall_nothing(_kind: Kind, _ids: Collection[str]) -> Mapping[str, Vectors]:
-    """Return no vectors, so that all are computed."""
-    return {}
+"""Returns the vectors of those ids that an earlier state of the graph had, so that they need not be computed."""
 
 
 class Embedded(NamedTuple):
@@ -151,8 +147,7 @@ class VectorSynchroniser:
         self._extractions, self._embedder = extractions, embedder
         self._epoch = ledger_state(database).epoch
         self.store = VectorStore.of(layout, database, embedder.fingerprint)
-        # Returns the vectors of those ids that an earlier state of the graph had, so they need not be computed.
-        self.recall: Recall = _recall_nothing
+        self.recall: Recall = lambda _kind, _ids: {}  # by default nothing; who opens the knowledge base may replace it
 
     def check(self, *, any_embedding: bool) -> None:
         """Check, before a model is paid for, that vectors can be stored.
@@ -195,6 +190,7 @@ class VectorSynchroniser:
         return any(self.store.ids(kind) != set(ids) for kind, ids, _ in self._list_embedded())
 
     def _list_embedded(self) -> tuple[Embedded, ...]:
+        """Return what of the whole graph needs a vector."""
         return list_embedded(self._graph.graph, self._documents, self._documents.done())
 
     def embed(self, chunk_ids: Sequence[str]) -> None:
@@ -214,7 +210,7 @@ class VectorSynchroniser:
         """Compute all vectors anew, with the model in use; retrieval reads its index file meanwhile."""
         self.store.clear()
         try:
-            self._sync_with_graph(_recall_nothing)
+            self._sync_with_graph(recall=lambda _kind, _ids: {})
         except BaseException:
             self.store.clear()  # so incomplete vectors are not taken for complete ones
             raise
