@@ -1,5 +1,6 @@
 """The graph of a knowledge base as the page shows it: entities as nodes, facts as edges."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence, Set
 from typing import Literal
 
@@ -19,8 +20,8 @@ from ..schemas.naming import has_any_name, has_name, triple_id
 from ..tools.entity_names import link_by_sentences, prose_sentences
 from .responses import NotFoundError
 
-_MOST_CHUNKS_READ = 40  # the most chunks in whose sentences other entities are looked for
-_MOST_SHOWN = 20  # the most entities to return that sentences name together with one entity
+_MOST_CHUNKS_READ = 40  # chunks in whose sentences other entities are looked for; more would keep the page waiting
+_MOST_TOGETHER = 20  # the most entities to return that sentences name together with one entity
 
 
 class Node(BaseModel):
@@ -85,14 +86,18 @@ class GraphView:
 
     def matching(self, kind: str = "", relation: str = "", chunks: Set[str] | None = None,
                  members: Collection[str] | None = None, words: str = "") -> Sequence[Node]:
-        """Return the entities that meet all conditions; "" and None mean any."""
+        """Return the entities that meet all conditions; "" and None mean any.
+
+        The conditions are an entity's type (`kind`), a relation of one of its facts, chunks that mention it, the
+        entities' ids (`members`), and words in a name.
+        """
         index, rows, conditions = self.index, self.index.ranked, list[NDArray[np.integer]]()
         if kind:
             conditions.append(np.flatnonzero(index.of_type(kind)))
         if members is not None:
             conditions.append(self._rows_of_ids(members))
-        if relation:
-            conditions.append(index.triples[index.of_relation(relation)][:, [0, 2]])  # heads and tails
+        if relation:  # a triple is (head, relation, tail)
+            conditions.append(index.triples[index.of_relation(relation)][:, [0, 2]])
         if chunks is not None:
             conditions.append(index.entities_in(chunks))
         if words:
@@ -137,11 +142,9 @@ class GraphView:
         links = link_by_sentences(self.index, [node.id for node in nodes]) if linked else ()
         link_edges = [Edge(id=f"{one} {other}", source=one, target=other, relation="", kind="sentence")
                       for one, other, _ in links]
-        names: dict[str, str] = {}
-        for community in sorted({node.community or "" for node in nodes}):
-            row = self.index.community_row.get(community)
-            if row is not None:
-                names[community] = self.index.community(row).name
+        row_of = self.index.community_row  # of the communities that have a name
+        named = sorted({node.community for node in nodes if node.community} & row_of.keys())
+        names = {community: self.index.community(row_of[community]).name for community in named}
         return Subgraph(nodes=nodes, total=total, communities=names, edges=[*edges, *link_edges])
 
     def make_node(self, row: int) -> Node:
@@ -159,6 +162,7 @@ class GraphView:
         return np.array([row for row in map(self.index.entity_at, ids) if row is not None], np.intp)
 
     def _nodes_by_rank(self, rows: NDArray[np.integer]) -> Sequence[Node]:
+        """Return the entities of rows, the most important first."""
         return self.make_nodes(self.index.ranked[np.sort(self.index.ranks[rows])])
 
 
@@ -171,16 +175,15 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
     names, read_chunks = view.index.names(entity.id), chunks[:_MOST_CHUNKS_READ]
     linked_by_facts = {entity.id, *(node.id for node in view.neighbours(entity.id))}
     candidates = others or view.matching(chunks={chunk.id for chunk in read_chunks})
-    found = [(node, list[dict[str, tuple[int, int]]]()) for node in candidates if node.id not in linked_by_facts]
+    unlinked = [node for node in candidates if node.id not in linked_by_facts]
+    sources = Sources(read_chunks)
+    evidence = defaultdict[str, list[Source]](list)  # by the other entity's id: each sentence that names both
     for chunk in read_chunks:
         for start, end in prose_sentences(chunk):
             sentence = chunk.text[start:end]
-            if not has_any_name(sentence, names):
-                continue
-            for node, sentences in found:
-                if has_name(sentence, node.name):
-                    sentences.append({chunk.id: (start, end)})
-    sources = Sources(read_chunks)
-    named = sorted((pair for pair in found if pair[1]), key=lambda pair: -len(pair[1]))[:_MOST_SHOWN]
-    return [Together(entity=node, evidence=[Source(**one) for place in sentences for one in sources.locate(place)])
-            for node, sentences in named]
+            if has_any_name(sentence, names):
+                for node in unlinked:
+                    if has_name(sentence, node.name):
+                        evidence[node.id] += [Source(**found) for found in sources.locate({chunk.id: (start, end)})]
+    together = [Together(entity=node, evidence=evidence[node.id]) for node in unlinked if node.id in evidence]
+    return sorted(together, key=lambda one: -len(one.evidence))[:_MOST_TOGETHER]

@@ -1,8 +1,7 @@
 """The app that LangGraph's own server mounts (`http.app` in langgraph.json), so one port serves everything.
 
 The app has its own paths, middleware, error handlers and lifespan: Studio, a page of another origin, must be able to
-reach LangGraph's routes. Those have a separate gate, which admits the clients that upstream
-would admit, and closes what upstream leaves open to everybody.
+reach LangGraph's routes. Those have a separate gate, which closes what upstream leaves open to everybody.
 """
 
 import asyncio
@@ -33,8 +32,8 @@ PREFIXES = ("/api/", "/assets/", "/chat/", "/v1/")
 CLOSED = ("/internal/", "/deploy/")
 _IN_PROCESS = "/noauth"  # the `root_path` of the server's requests to itself; no client's request can have it
 LISTINGS = ("/assistants/search", "/assistants/count")
-_NAMESPACE = UUID("b7b3f1a5-0e9c-4c0b-9f0e-6d1c2f3a4b5c")
-_MARK = {"created_by": "banyan"}
+_NAMESPACE = UUID("b7b3f1a5-0e9c-4c0b-9f0e-6d1c2f3a4b5c")  # of the ids of assistants, which all processes make alike
+_OURS = {"created_by": "banyan"}  # the metadata of the assistants that are kept here; clients may make others
 _MOST_LISTED = 1000
 
 
@@ -73,8 +72,8 @@ class LangGraphGate(Gate):
             raise responses.NotFoundError("this path is not available here: use another one")
         content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
         has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
-        is_from_page = "origin" in headers or "sec-fetch-site" in headers
-        is_other_type = content_type != "application/json" and (content_type or has_body)
+        is_from_page = "origin" in headers or "sec-fetch-site" in headers  # browsers send one of them, programs none
+        is_other_type = content_type != "application/json" and (content_type or has_body)  # no body needs no type
         if scope["method"] not in SAFE and is_from_page and is_other_type:
             raise responses.NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
@@ -96,7 +95,8 @@ class OfferedAssistants:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Update the assistants if a client lists them, then pass the request on."""
-        is_from_client = not scope.get("root_path")  # the server's requests to itself have one
+        # The server's requests to itself have a `root_path`. The update makes such ones, which must not update again.
+        is_from_client = not scope.get("root_path")
         if scope["type"] == "http" and scope["path"] in LISTINGS and is_from_client:
             async with self._lock:
                 await self._update_assistants()
@@ -107,10 +107,10 @@ class OfferedAssistants:
         names = set(await asyncio.to_thread(knowledge_bases, self._settings))
         async with get_client() as client:  # within this process, so it needs no key
             offered = {(assistant["metadata"] or {}).get("knowledge_base"): assistant["assistant_id"]
-                       for assistant in await client.assistants.search(metadata=_MARK, limit=_MOST_LISTED)}
+                       for assistant in await client.assistants.search(metadata=_OURS, limit=_MOST_LISTED)}
             for name in sorted(names - offered.keys()):
                 await client.assistants.create(
-                    "retrieval", context={"knowledge_base": name}, metadata={**_MARK, "knowledge_base": name},
+                    "retrieval", context={"knowledge_base": name}, metadata={**_OURS, "knowledge_base": name},
                     assistant_id=str(uuid5(_NAMESPACE, name)), name=name, if_exists="do_nothing",
                     description=f"Answers questions from the documents of the knowledge base {name!r}, with citations "
                                 "that were checked, or says that the documents do not answer.")

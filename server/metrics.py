@@ -25,12 +25,12 @@ from ..runtime.threads import once
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _STATES = ("queued", "running", "waiting")
-_SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
+_SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # the upper bounds of the histogram's buckets
 _requests = Counter("banyan_requests", "Requests that were answered.", ["method", "route", "status"])
 _seconds = Histogram("banyan_request_seconds", "Seconds per request, streams to their end.", ["method", "route"],
                      buckets=_SECONDS)
-QUESTIONS = Gauge("banyan_questions_running", "Questions and searches in progress, without those that "
-                  "wait.", multiprocess_mode="livesum")
+QUESTIONS = Gauge("banyan_questions_running", "Questions and searches in progress, without those that wait.",
+                  multiprocess_mode="livesum")
 _calls = Counter("banyan_llm_calls", "Calls of a model.", ["step"])
 _failures = Counter("banyan_llm_failures", "Calls of a model that failed.", ["step"])
 _tokens = Counter("banyan_llm_tokens", "Tokens of answered calls; cached ones are part of the prompt's.",

@@ -73,7 +73,7 @@ class Decisions(Body):
 
 def _check_date(text: str) -> str:
     if text:
-        read_day(text)
+        read_day(text)  # raises DateError, which answers the request with 422
     return text
 
 

@@ -23,9 +23,9 @@ from ..graph_store.ledger.tables import TEXT
 FILE = "server.sqlite"  # in the home folder; no knowledge base can have this name
 SCHEMA = "banyan"  # in PostgreSQL; the schemas of ledgers have longer names
 _TIMEOUT = 30.0  # seconds that a transaction waits for others
-_CONNECTIONS, _MORE_CONNECTIONS = 5, 20  # connections to PostgreSQL that stay open, and as many more during bursts
-_CREATION_LOCK = 0x62616E79616E  # the advisory lock to hold while creating the tables
-_READ_ONLY = "banyan_reading"
+_CONNECTIONS, _MORE_CONNECTIONS = 5, 20  # connections to PostgreSQL that stay open, and further ones during bursts
+_CREATION_LOCK = 0x62616E79616E  # the advisory lock to hold while creating the tables: "banyan" in ASCII
+_READ_ONLY = "banyan_reading"  # our own option of a connection, which `_sqlite_engine` reads
 METADATA = MetaData()
 
 
@@ -33,7 +33,7 @@ def _text(name: str, *, key: bool = False) -> Column[str]:
     return Column(name, TEXT, primary_key=key, nullable=False)
 
 
-def _number(name: str) -> Column[int]:
+def _number_key(name: str) -> Column[int]:
     return Column(name, Integer, primary_key=True, nullable=False, autoincrement=False)
 
 
@@ -41,14 +41,14 @@ CONVERSATIONS = Table(
     "banyan_conversations", METADATA, _text("id", key=True), _text("client"), _text("kb"), _text("name"),
     _text("title"), Column("link", TEXT, unique=True), _text("started_at"), _text("used_at"))
 TURNS = Table(
-    "banyan_turns", METADATA, _text("conversation", key=True), _number("number"), _text("asked_at"),
+    "banyan_turns", METADATA, _text("conversation", key=True), _number_key("number"), _text("asked_at"),
     _text("question"), _text("answer"), Column("rating", Integer, nullable=False, server_default=text("0")))
 JOBS = Table(
     "banyan_builds", METADATA, _text("id", key=True), _text("kb"), _text("state"), _text("process"),
     Column("seen", BigInteger, nullable=False), _text("record"), Index("banyan_builds_by_state", "state"))
 """The builds; `process` runs it and was last seen at the time `seen`, in seconds by the database's clock."""
 UPLOADS = Table(
-    "banyan_uploads", METADATA, _text("build", key=True), _number("file"), _number("part"),
+    "banyan_uploads", METADATA, _text("build", key=True), _number_key("file"), _number_key("part"),
     _text("name"), Column("content", LargeBinary, nullable=False))
 # The keys of servers that share PostgreSQL: a record, or null for a revoked key.
 KEYS = Table("banyan_keys", METADATA, _text("name", key=True), Column("record", TEXT))
@@ -114,10 +114,10 @@ class ServerDatabase:
             with self._engine.connect() as connection:
                 yield connection
         except SQLAlchemyError as error:
-            original = error.orig if isinstance(error, DBAPIError) else None
             if isinstance(self._place, Path):
+                original = error.orig if isinstance(error, DBAPIError) else None  # sqlite3's own exception
                 raise original or error from None
-            if connection is None:
+            if connection is None:  # it failed while connecting
                 raise unreachable(error, self._place) from None
             is_lost = isinstance(error, DBAPIError) and error.connection_invalidated
             raise explain_error(error, self._place, lost=is_lost) from None

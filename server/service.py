@@ -42,7 +42,7 @@ class Service:
         self.resources = resources
         self.workers = workers
         self.ready = False  # whether the embedding model is loaded
-        self.idle = True  # whether all builds had ended when the server stopped
+        self.idle = True  # False if a build had not ended when the server stopped
         self.model_from_page = False  # whether the model was set at run time
         resources.settings.home.mkdir(parents=True, exist_ok=True)
         self.database = ServerDatabase.of(resources.settings)
@@ -77,6 +77,7 @@ class Service:
             _LOG.warning("a build was interrupted in its current step; the next build resumes there")
 
     def _clean_up(self) -> None:
+        """Remove what killed processes left: uploaded files, dropped knowledge bases, conversations about these."""
         sweep_files(self.resources.settings.home, self.builds.building())
         sweep(self.resources.settings)
         existing = set(knowledge_bases(self.resources.settings))
@@ -112,11 +113,12 @@ Serving = Annotated[Service, Depends(_service_of)]  # the service of the request
 
 
 def _make_folder(service: Serving) -> Iterator[Path]:
+    """Make a hidden folder in the home folder for a file to send; by its suffix `sweep` finds what a kill leaves."""
     with own_folder(service.resources.settings.home, ".", BACKING_UP) as folder:
         yield folder
 
 
-OwnFolder = Annotated[Path, Depends(_make_folder)]  # a folder for a file to send, deleted when it is sent
+OwnFolder = Annotated[Path, Depends(_make_folder)]  # deleted when the response is sent
 
 
 def _lease_snapshot(kb: KbName, service: Serving) -> Iterator[Snapshot]:

@@ -33,8 +33,8 @@ router = APIRouter(prefix="/api", tags=["knowledge bases"], route_class=FairRout
 base_router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["knowledge bases"], route_class=FairRoute)
 metrics_router = APIRouter(tags=["operations"])
 _READERS, _WRITERS = [may("read")], [may("write")]
-_MOST_TEXT = 1_000_000
-_MOST_DELETED = 1000
+_MOST_TEXT = 1_000_000  # characters of a document to send at once
+_MOST_DELETED = 1000  # documents to delete by one request
 _BACKUP = Lock()  # held by the one backup that this process makes or sends
 
 
@@ -196,6 +196,7 @@ def drop_knowledge_base(kb: KbName, service: Serving) -> None:
 
 
 def _check_idle(kb: str, service: Service) -> None:
+    """Raise StateError if a build of a knowledge base has not ended: it could create the base again by its name."""
     if kb in service.builds.building():
         raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
 
@@ -277,7 +278,7 @@ async def show_page(
     def find_printed() -> Path:
         with service.resources.snapshot(kb) as snapshot:
             file = snapshot.kb.printed.find(document_id)
-            if file is None or not snapshot.kb.documents.has(document_id):
+            if file is None or not snapshot.kb.documents.has(document_id):  # a deleted document's file may remain
                 raise NotFoundError(f"there is no PDF file of the document {document_id!r}: read its text instead")
             return file
 

@@ -30,7 +30,7 @@ from ..service import Reading, Serving
 
 router = APIRouter(prefix="/api", tags=["builds"], route_class=FairRoute)
 model_router = APIRouter(prefix="/api/model", tags=["model"], route_class=FairRoute)
-_LONGEST = 500
+_LONGEST = 500  # characters of an endpoint's address, a model's name and a key
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SAMPLES = {"en": "english", "zh": "chinese"}  # the names of the example knowledge bases, as in `make demo`
 _MOST = 2**53  # the largest integer that every JSON reader represents exactly
@@ -62,7 +62,7 @@ class ModelChoice(Body):
 
 
 class ModelTrial(BaseModel):
-    """The result of a successful trial."""
+    """The time and tokens that a successful trial took."""
 
     seconds: float
     tokens: int
@@ -193,8 +193,9 @@ def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
 def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
     """Return the settings with the chosen model; without a new key, the current one goes only to its own address."""
     settings = service.resources.settings
+    # All steps are to use the chosen model, and what was set for requests suits only the previous one.
     models_of_steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
-    options = {"llm_reasoning_effort": "", "llm_extra_body": {}}  # what was set suits only the previous model
+    options = {"llm_reasoning_effort": "", "llm_extra_body": {}}
     chosen = settings.model_copy(update={
         "llm_base_url": choice.endpoint or None, **models_of_steps, **options,
         "llm_model": choice.model.strip() or Settings.model_fields["llm_model"].default})

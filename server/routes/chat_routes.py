@@ -8,15 +8,15 @@ import json
 import re
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlencode
 
 import anyio
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from langchain_core.messages import AnyMessage, SystemMessage
+from langchain_core.messages import SystemMessage
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -25,22 +25,25 @@ from ...graph_store.layout import knowledge_bases, split_names
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
+from ...subagent.tool import answer_text
 from ...text.scripts import estimate_tokens
 from .. import responses
 from ..responses import Body, Items, KbName, KbNames, UnavailableError, event
 from ..runs.conversations import THREAD_NAME, AskAnswer, ConversationItem, ConversationTurn, SharedConversation, Thread
-from ..runs.questions import NOT_ANSWERED, Messages, QuestionRequest, question_in
+from ..runs.questions import NOT_ANSWERED, Event, Messages, QuestionRequest, question_in
 from ..runs.turns import FairRoute
 from ..security.clients import AskingClient, VisibleBases, may
 from ..security.keys import Bases
 from ..service import Service, Serving
 
 _MOST_TITLE = 200
-_SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)
+_SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)  # of a line in the list of sources
 router = APIRouter(prefix="/api", tags=["questions"], route_class=FairRoute)
 openai_router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
 ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
+Answering: TypeAlias = AbstractAsyncContextManager[AsyncIterator[Event]]
+"""A question that is answered within the block, which gets the events (`Questions.answering`)."""
 
 
 class CompletionRequest(BaseModel):
@@ -107,6 +110,7 @@ def _seen_bases(service: Service, bases: Bases) -> list[str]:
 
 
 def _require_bases(model: str, service: Service, bases: Bases) -> None:
+    """Raise UnknownKnowledgeBaseError if a model, one or more bases, has one that the client does not see."""
     seen = _seen_bases(service, bases)
     for name in split_names(model):
         if name not in seen:
@@ -121,26 +125,33 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     instructions = "\n".join(message.text for message in asked.messages[:-1] if isinstance(message, SystemMessage))
     earlier, question = question_in(asked.messages, mode=asked.mode, instructions=instructions,
                                     documents=asked.documents, where=asked.where)
-    pieces = _answer_pieces(asked.model, question, earlier, service, client)
     shared = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": asked.model}
+    answering = service.questions.answering(client, asked.model, question, earlier)
     if asked.stream:
-        return responses.event_stream(_stream_chunks(shared, asked, pieces, request), service.questions.stop)
-    text, answer = "", dict[str, Any]()
-    async with aclosing(pieces):
-        async for piece, answer in pieces:  # noqa: B007  (the last answer is complete)
-            text = "" if piece == WITHDRAWN else text + piece
-            if await request.is_disconnected():
-                raise UnavailableError(NOT_ANSWERED)
+        chunks = _stream_chunks(shared, asked, _answer_pieces(answering), request)
+        return responses.event_stream(chunks, service.questions.stop)
+    answer = await _wait_for_answer(answering, request)
+    text = answer_text(answer)
     message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
                "annotations": _make_annotations(asked.model, text, answer, request)}
     return {**shared, "object": "chat.completion", "usage": _estimate_usage(asked, text), "choices": [
         {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}]}
 
 
-async def _answer_pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service,
-                         client: str) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+async def _wait_for_answer(answering: Answering, request: Request) -> dict[str, Any]:
+    """Return the fields of an answer; raise UnavailableError if its client leaves or the server stops before."""
+    async with answering as events:
+        async for item in events:
+            if item.event == "answer":
+                return item.data
+            if await request.is_disconnected():
+                break
+    raise UnavailableError(NOT_ANSWERED)
+
+
+async def _answer_pieces(answering: Answering) -> AsyncIterator[tuple[str, dict[str, Any]]]:
     """Yield the pieces of an answer as (text, {}), then its list of sources as (text, all fields of the answer)."""
-    async with service.questions.answering(client, kb, question, earlier) as events:
+    async with answering as events:
         async for item in events:
             if item.event == "answer":
                 yield sources_text(item.data["answer"], item.data["citations"]), item.data
@@ -154,6 +165,7 @@ def _make_annotations(kb: str, text: str, answer: dict[str, Any], request: Reque
     """Return an annotation of OpenAI's API for each mark `[n]` in an answer, whose link opens the quote in the page."""
     by_id = {cited["id"]: cited for cited in answer["citations"]}
     start = max(text.rfind(WITHDRAWN), 0)  # what precedes the last withdrawal is withdrawn
+    # The text ends with the list of sources, in which a mark begins a line.
     sources_start = len(text) - len(sources_text(answer["answer"], answer["citations"]))
     annotations = []
     for mark in (*find_marks(text[:sources_start], start), *_SOURCE_MARK.finditer(text, sources_start)):
@@ -203,13 +215,7 @@ def _estimate_usage(asked: CompletionRequest, text: str) -> dict[str, int]:
 async def ask(kb: KbNames, question: QuestionRequest, request: Request, service: Serving,
               client: AskingClient) -> AskAnswer:
     """Answer a question from one or more knowledge bases, with citations, or abstain."""
-    async with service.questions.answering(client, kb, question) as events:
-        async for item in events:
-            if item.event == "answer":
-                return AskAnswer(**item.data)
-            if await request.is_disconnected():
-                break
-    raise UnavailableError(NOT_ANSWERED)
+    return AskAnswer(**await _wait_for_answer(service.questions.answering(client, kb, question), request))
 
 
 @router.post("/knowledge-bases/{kb}/ask/stream", response_class=EventSourceResponse)
@@ -235,11 +241,11 @@ async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, s
     return responses.event_stream(stream(), service.questions.stop)
 
 
-def _thread(thread: ThreadName, kb: KnowledgeBaseName, client: AskingClient) -> Thread:
+def _own_thread(thread: ThreadName, kb: KnowledgeBaseName, client: AskingClient) -> Thread:
     return Thread(client, kb, thread)
 
 
-OwnThread = Annotated[Thread, Depends(_thread)]
+OwnThread = Annotated[Thread, Depends(_own_thread)]  # a client reaches no other client's conversation
 
 
 @router.get("/threads")

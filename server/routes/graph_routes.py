@@ -31,7 +31,7 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["graph"], dependenc
                    route_class=FairRoute)
 content_router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")], route_class=FairRoute)
 _MOST_FACTS = 50  # facts to send with an entity; the others are in the pages of its neighbourhood
-_MOST_NODES = 500
+_MOST_NODES = 500  # entities of one drawing
 _MOST_ROWS = 10_000
 _Documents = Annotated[list[Annotated[str, Query(max_length=1000)]], Query(
     max_length=100, description="only rows of these documents: ids, titles, paths or patterns; none: all")]
@@ -222,6 +222,7 @@ def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
 
 
 def _require_community(view: GraphView, community: str) -> TreeCommunity:
+    """Return a community by its id; raise NotFoundError if there is none."""
     found = view.index.store.communities.get(community)
     if found is None:
         raise NotFoundError(f"there is no community {community!r}: `GET .../tree` lists them")

@@ -83,7 +83,7 @@ class Builds:
             running = self._running[job.build.id] = _Running(job)
             running.work = asyncio.create_task(self._do_job(running))
             running.saving = asyncio.create_task(self._save_when_done(running))
-        for build in lost & self._running.keys():
+        for build in lost & self._running.keys():  # some may have ended since their jobs were listed
             self._running[build].work.cancel()
 
     def building(self) -> dict[str, str]:
@@ -108,7 +108,7 @@ class Builds:
         return await self.change(lambda: self.jobs.add(job, uploads))
 
     async def change(self, change: Callable[[], Job]) -> Build:
-        """Change a job in a thread, let its consequences begin at once, and return its build."""
+        """Change a job in a thread, have `take_jobs` look at the table at once, and return the job's build."""
         job = await anyio.to_thread.run_sync(change)
         self._wake_up.set()
         return job.build
@@ -147,7 +147,7 @@ class Builds:
                 await asyncio.sleep(_BEAT)
             except DatabaseError as error:
                 job = running.job
-                if job.taken_up >= MOST_TAKEN_UP:
+                if job.taken_up >= MOST_TAKEN_UP:  # counted as if its process had ended, so it is not tried for ever
                     return self._failed_job(job, error)
                 return job.having(state="queued").model_copy(update={"taken_up": job.taken_up + 1})
             except BaseException as error:

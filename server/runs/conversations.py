@@ -217,6 +217,7 @@ class Conversations:
         self._delete(CONVERSATIONS.c.kb.in_([names for names in asked if any(map(is_gone, split_names(names)))]))
 
     def _delete(self, condition: ColumnElement[bool]) -> None:
+        """Delete the conversations that fulfil a condition, with their turns, from the log of changes as well."""
         with self._db.transaction() as connection:
             ids = select(CONVERSATIONS.c.id).where(condition)
             connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(ids)))
@@ -224,6 +225,7 @@ class Conversations:
         self._db.empty_log()
 
     def _first_row(self, query: Select[Any], missing: str) -> RowMapping:
+        """Return the first row of a query; raise NotFoundError with the message `missing` if there is none."""
         with self._db.reading() as connection:
             row = connection.execute(query).mappings().first()
         if row is None:
@@ -236,7 +238,8 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
     if settings.database is None and not (settings.home / FILE).is_file():
         return  # no server has stored a conversation
     with closing(ServerDatabase.of(settings)) as database:
+        conversations = Conversations(database)
         if new:
-            Conversations(database).rename_base(old, new)
+            conversations.rename_base(old, new)
         else:
-            Conversations(database).forget_bases(lambda name: name == old)
+            conversations.forget_bases(lambda name: name == old)

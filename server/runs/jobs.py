@@ -139,7 +139,8 @@ class Jobs:
         on, and the ids of those that it is to end: they are cancelled, or another process has taken them over.
         """
         is_own, is_alive = JOBS.c.process == self.process, JOBS.c.seen >= self._now - DEAD_AFTER
-        own_ids, running_here, busy_bases = {job.build.id for job in ours}, set[str](), set[str]()
+        our_ids, still_ours = {job.build.id for job in ours}, set[str]()
+        busy_bases = set[str]()  # one job runs at a time for each knowledge base
         queue, taken = list[Job](), list[Job]()
         with self._alone() as connection:
             for job in ours:
@@ -150,20 +151,20 @@ class Jobs:
             for state, own, alive, record in rows:
                 job = Job.model_validate_json(record)
                 if own and state == "running":
-                    running_here.add(job.build.id)
-                if state == "queued" and job.build.id not in own_ids:
+                    still_ours.add(job.build.id)
+                if state == "queued" and job.build.id not in our_ids:
                     queue.append(job)
                 elif alive or state == "queued":
                     # A job of this process may be queued again by others. It has to end here before it is taken anew.
                     busy_bases.add(job.build.kb)
-                else:
+                else:  # nobody works on it, now that its process has ended; the next exchange may take it
                     _requeue(connection, job, state)
             for job in queue:
                 if len(busy_bases) < self._at_once and job.build.kb not in busy_bases:
                     busy_bases.add(job.build.kb)
                     taken.append(job.having(state="running"))
                     _write(connection, taken[-1], self.process, seen=self._now)
-        return taken, own_ids - running_here
+        return taken, our_ids - still_ours
 
     def end(self, job: Job) -> None:
         """Save a job that this process no longer runs, unless another process has taken it over meanwhile."""
@@ -180,9 +181,9 @@ class Jobs:
                 raise StateError(f"the build {build!r} is {job.build.state}, there is nothing to cancel: see it")
             if job.build.state == "running":
                 connection.execute(update(JOBS).where(JOBS.c.id == build).values(state="cancelling"))
-                return job
-            job = job.having(state="cancelled", review=None)
-            _write(connection, job)
+            else:
+                job = job.having(state="cancelled", review=None)
+                _write(connection, job)
             return job
 
     def resume(self, build: str, answer: dict[str, Any]) -> Job:
@@ -234,13 +235,17 @@ def _read(connection: Connection, *where: ColumnElement[bool]) -> list[Job]:
 
 
 def _read_one(connection: Connection, build: str) -> Job:
+    """Return the job of a build; raise NotFoundError if there is none."""
     for job in _read(connection, JOBS.c.id == build):
         return job
     raise no_build(build)
 
 
 def _write(connection: Connection, job: Job, process: str = "", *where: ColumnElement[bool], seen: Any = 0) -> None:
-    """Save a job; if it is neither queued nor running any more, also delete its files, which it has read."""
+    """Save a job with the process that runs it ("": none), if its row fulfils all conditions in `where`.
+
+    If the job is neither queued nor running any more, its files are deleted, because it has read them.
+    """
     saved = connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, *where).values(
         seen=seen, **_columns(job, process)))
     if saved.rowcount and job.build.state not in AT_WORK:

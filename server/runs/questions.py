@@ -27,7 +27,7 @@ NOT_ANSWERED = "the client disconnected, or the server stopped, before the quest
 MAX_MESSAGES = 200  # the most messages in a request
 MOST_WAITING = 500  # the most questions that may wait for a turn; further ones are refused for now
 _MOST_BUFFERED = 2_000  # most events to buffer for a slow client; a question has a few hundred (retrieval/state.py)
-_RULES_AT_ONCE = 2
+_RULES_AT_ONCE = 2  # questions that the rules answer at once: each needs a core
 _RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0  # the time limit of a question, from its arrival
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
@@ -73,7 +73,7 @@ def question_in(messages: Sequence[BaseMessage], **options: Any) -> tuple[Sequen
                                  if isinstance(message, HumanMessage | AIMessage)]
     if not isinstance(last, HumanMessage):
         raise QuestionError("the last message is not the user's: end the conversation with the question")
-    for part in last.content:
+    for part in last.content:  # dicts, or the letters of a text
         if isinstance(part, dict) and part.get("type") != "text":
             raise QuestionError(f"the last message has a part of the type {part.get('type')!r}, and only text is read: "
                                 "ask in words")
@@ -101,10 +101,9 @@ class Questions:
         self._conversations = conversations
         self._graph = build_graph(resources)
         settings = resources.settings
-        # Each question needs a core if the rules answer, so only a few run at once. With a model, questions mostly wait
-        # for its endpoint, so as many run as may call it. One client may use all slots but one.
+        # With a model, questions mostly wait for its endpoint, so as many run as may call it.
         at_once = settings.asks_at_once or (settings.llm_concurrency if settings.uses_llm else _RULES_AT_ONCE)
-        self._turns = Turns(at_once, max(1, at_once - 1))
+        self._turns = Turns(at_once, max(1, at_once - 1))  # one client may use all slots but one
         self._answering = set[asyncio.Task[None]]()
 
     def stop(self) -> None:
@@ -194,7 +193,7 @@ class Questions:
             if kind == "values":
                 answer = update  # the output so far; the last one is complete
             elif update["step"] == "claim":
-                line, = update["found"]
+                (line,) = update["found"]
                 yield Event("claim", {"text": line, "citations": update["citations"]})
                 new_text = f"\n{line}" if sent else line
                 for token in _token_events(new_text):
@@ -224,4 +223,5 @@ async def _events_of(task: asyncio.Task[None], events: MemoryObjectReceiveStream
 
 
 def _token_events(text: str) -> Iterator[Event]:
+    """Yield a text in pieces, each a `token` event."""
     return (Event("token", {"text": piece}) for piece in _PIECE.findall(text))

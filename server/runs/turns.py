@@ -16,7 +16,7 @@ from ...runtime.audit import LOCAL
 from ..responses import DeadlineError, UnavailableError
 
 _T = TypeVar("_T")
-_SAFE = {"GET", "HEAD"}
+_READING = {"GET", "HEAD"}  # methods that change nothing and have no body
 _MOST_CLIENTS = 10_000  # clients whose shares are cached
 # One thread of Python runs at a time, so more would make others slower, and this client no faster.
 _MOST_THREADS = 2  # the most threads that read, and the most that write, for one client at once
@@ -73,7 +73,7 @@ class Shares:
         self._reads = Turns(float("inf"), _MOST_THREADS)
         # Changes wait for each other and for builds, so they have a share of their own: a client can read meanwhile.
         self._changes = Turns(float("inf"), _MOST_THREADS)
-        self._calls = Turns(float("inf"), _MOST_CALLS)
+        self._calls = Turns(float("inf"), _MOST_CALLS)  # of MCP
         self._heavy = Turns(_HEAVY_AT_ONCE, 1)
 
     def limit_calls(self, app: ASGIApp) -> ASGIApp:
@@ -131,9 +131,9 @@ class FairRoute(APIRoute):
             return handle
 
         async def handle_in_turn(request: Request) -> Response:
-            only_reads = request.method in _SAFE
-            async with request.app.state.service.shares.take_thread(request, changes=not only_reads,
-                                                                    body_is_read=only_reads):
+            only_reads = request.method in _READING
+            shares: Shares = request.app.state.service.shares
+            async with shares.take_thread(request, changes=not only_reads, body_is_read=only_reads):
                 return await handle(request)
 
         return handle_in_turn

@@ -22,6 +22,7 @@ _MAX_NAME_BYTES = 255  # most bytes of a file's name on common file systems
 _FORBIDDEN = frozenset(':*?"<>|\ufffd')  # drives and streams on Windows, and the replacement for undecodable bytes
 # Control and format characters, among them those that change the direction of text; line breaks; unassigned ones.
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# Names that Windows opens as devices, with any suffix.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 _READ_FOLDER = ".uploads/read"  # the files being read, by knowledge base; none can have this name
 _PART_BYTES = 1 << 20  # bytes of a file to store in one row
@@ -33,7 +34,8 @@ class FileNameError(RefusedError, status=422):
 
 def _safe_name(name: str) -> str:
     """Return a file's name as a relative path in Unicode NFC; raise FileNameError if it is not safe."""
-    plain = unicodedata.normalize("NFC", name.encode(errors="replace").decode()).replace("\\", "/")
+    encodable = name.encode(errors="replace").decode()  # a lone surrogate becomes "?", which is forbidden
+    plain = unicodedata.normalize("NFC", encodable).replace("\\", "/")
     has_bad_letter = any(letter in _FORBIDDEN or unicodedata.category(letter) in _INVISIBLE for letter in plain)
     if len(plain) > MAX_ID or has_bad_letter or not all(map(_is_safe_part, plain.split("/"))):
         raise FileNameError(
@@ -52,7 +54,8 @@ def _is_safe_part(part: str) -> bool:
 def safe_names(names: Sequence[str]) -> list[str]:
     """Return safe names for the files of an upload; raise FileNameError if one is unsafe, or two are nearly equal."""
     safe = [_safe_name(name) for name in names]
-    keys = [unicodedata.normalize("NFKC", name).casefold() for name in safe]  # without differences of case or width
+    # Some file systems take names for one that differ in case or width.
+    keys = [unicodedata.normalize("NFKC", name).casefold() for name in safe]
     times, folders = Counter(keys), {str(folder) for key in keys for folder in Path(key).parents}
     for name, key in zip(safe, keys, strict=True):
         if times[key] > 1 or key in folders:
@@ -92,15 +95,17 @@ async def reading_files(database: ServerDatabase, home: Path, job: str, kb: str)
 
 
 def _write_files(database: ServerDatabase, job: str, folder: Path) -> None:
+    """Write a job's files to a folder that only this user can read, in place of what a killed process left there."""
     shutil.rmtree(folder, ignore_errors=True)
-    for private_folder in (folder.parent.parent, folder.parent, folder):
+    for private_folder in (folder.parent.parent, folder.parent, folder):  # `mode` concerns the last folder of a path
         private_folder.mkdir(mode=0o700, exist_ok=True)
+    of_job = UPLOADS.c.build == job
     with database.reading() as connection:
-        parts = connection.execute(select(UPLOADS.c.file, UPLOADS.c.part, UPLOADS.c.name).where(
-            UPLOADS.c.build == job).order_by(UPLOADS.c.file, UPLOADS.c.part)).fetchall()
+        parts = connection.execute(select(UPLOADS.c.file, UPLOADS.c.part, UPLOADS.c.name).where(of_job).order_by(
+            UPLOADS.c.file, UPLOADS.c.part)).fetchall()
         for number, part, name in parts:  # one part in memory at a time
             content = connection.execute(select(UPLOADS.c.content).where(
-                UPLOADS.c.build == job, UPLOADS.c.file == number, UPLOADS.c.part == part)).scalar_one()
+                of_job, UPLOADS.c.file == number, UPLOADS.c.part == part)).scalar_one()
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("ab" if part else "xb") as stream:  # the first part creates the file, others are appended

@@ -29,9 +29,9 @@ LEEWAY = 30  # seconds by which the clocks of issuer and server may differ
 KEYS_LIFESPAN = 3_600.0  # seconds after which the issuer's keys are read again, so a withdrawn key expires
 COOLDOWN = 10.0  # seconds between two reads of the issuer's keys, however many tokens name an unknown key
 _WITHIN = 5.0  # seconds that the issuer has for one response
-_MOST_SUBJECT = 255
+_MOST_SUBJECT = 255  # letters of a token's subject, the most that OpenID Connect Core 1.0 allows
 SUBJECT = "oidc|"  # the prefix of the names of clients with tokens; no key has such a name
-_ALL_BASES = "*"
+_ALL_BASES = "*"  # what a token's claim of knowledge bases says to cover all
 
 
 class TokenError(UnauthorizedError):
@@ -92,9 +92,9 @@ class Tokens:
             raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode: have "
                              "the issuer change it")
         prefix = settings.oidc_scope_prefix
-        scopes = {value.removeprefix(prefix) for value in _values(claims, settings.oidc_scopes_claim)
+        scopes = {value.removeprefix(prefix) for value in _values_of(claims, settings.oidc_scopes_claim)
                   if value.startswith(prefix)}
-        names = _values(claims, settings.oidc_bases_claim) if settings.oidc_bases_claim else {_ALL_BASES}
+        names = _values_of(claims, settings.oidc_bases_claim) if settings.oidc_bases_claim else {_ALL_BASES}
         bases = Bases() if _ALL_BASES in names else Bases(frozenset(names))
         # The subject is quoted because a client's name must not break a log line, nor contain a colon, which separates
         # it from knowledge bases in langgraph_auth.py.
@@ -116,17 +116,14 @@ class Tokens:
             raise TokenError(f"the token is not for this server, or not valid now: {error}") from None
 
 
-def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:
-    """Return the texts in a claim, a list or a text of words; dots in its name lead into nested claims."""
+def _values_of(claims: Mapping[str, Any], name: str) -> frozenset[str]:
+    """Return the values of a claim that is a list or a text of words; dots in its name lead into nested claims."""
     claim: Any = claims
-    path = [name] if name in claims else name.split(".")
+    path = [name] if name in claims else name.split(".")  # a claim's own name may have dots, such as an address
     for part in path:
         claim = claim.get(part) if isinstance(claim, dict) else None
-    if isinstance(claim, str):
-        claim = claim.split()
-    if not isinstance(claim, list):
-        return frozenset()
-    return frozenset(value for value in claim if isinstance(value, str))
+    values = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else ()
+    return frozenset(value for value in values if isinstance(value, str))
 
 
 class Clients:
@@ -154,14 +151,13 @@ class Clients:
             return Client(key.name, frozenset(key.scopes), bases, key.requests_per_minute)
         # A token has three parts, separated by dots. A client that sends anything else means a key, and would not
         # understand an error about tokens.
-        if self._tokens is None or secret.count(".") != 2:  # noqa: PLR2004
-            return None
-        return await self._tokens.check(secret)
+        is_token = secret.count(".") == 2  # noqa: PLR2004
+        return await self._tokens.check(secret) if self._tokens is not None and is_token else None
 
     async def check_not_revoked(self, client: str) -> None:
         """Raise ForbiddenError if a client's key was revoked since the client queued a build."""
         await self.refresh()
-        has_key = client not in {"", LOCAL} and not client.startswith(SUBJECT)
+        has_key = client not in {"", LOCAL} and not client.startswith(SUBJECT)  # a client with a token has no key
         if has_key and client not in {key.name for key in self.keys.all()}:
             raise ForbiddenError(f"the key {client!r}, which started this build, was revoked: start the build again "
                                  "with another key")

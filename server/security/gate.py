@@ -32,7 +32,7 @@ _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 SAFE = {"GET", "HEAD", "OPTIONS"}
 _MOST_CLIENTS = 10_000  # clients whose rates are cached; dropped ones count as new
 _MINUTE = 60.0
-_LONGEST_END = 1_000  # bytes at the end of an upload in which its last boundary is looked for
+_LONGEST_END = 1_000  # bytes at the end of an upload in which its last boundary, of at most 70 bytes, is looked for
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS = {
     "content-security-policy": "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; "
@@ -53,6 +53,7 @@ def is_for_others(listed: str) -> bool:
 
 
 def _address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return a host's name as an IP address, in brackets or not; None if it is a domain's name."""
     try:
         return ipaddress.ip_address(name.strip("[]"))
     except ValueError:
@@ -87,13 +88,14 @@ class Hosts(NamedTuple):
         is_more_than_host = parts.path or parts.query or parts.fragment or parts.username is not None
         if is_more_than_host or not parts.hostname:
             return False
-        return parts.hostname in self.names or (self.addresses and _address_of(parts.hostname) is not None)
+        is_address = _address_of(parts.hostname) is not None
+        return parts.hostname in self.names or (self.addresses and is_address)
 
 
 def same_origin(headers: Headers) -> bool:
     """Return True if a request comes from a page of this server, or from a program, which sends neither header."""
     try:
-        # None for an origin without a host, such as "null", which browsers send for local files and sandboxes.
+        # None, which equals no host, for an origin such as "null", which browsers send for local files and sandboxes.
         page_hosts = {urlsplit(origin).netloc.casefold() or None for origin in headers.getlist("origin")}
     except ValueError:
         return False
@@ -151,9 +153,9 @@ class Gate:
     app: ASGIApp
     _: KW_ONLY
     settings: Settings  # the limits, which are already divided by the number of workers
-    clients: Clients  # those with a key or token; until one is needed, everything is allowed, unless `needs_keys`
+    clients: Clients  # those with a key or token
     hosts: Hosts | None  # the host names that the server accepts; None accepts any
-    needs_keys: bool  # whether other machines can reach the server
+    needs_keys: bool  # whether even clients of this machine need a key while none exists: others can reach the server
     origins: frozenset[str] = frozenset()  # other origins whose pages may send changes
     for_anybody: frozenset[str] = frozenset({"/", "/docs", "/favicon.ico", "/api/health", "/api/ready"})
     """Paths without a key, besides assets: the page, which asks for one, what leads to it, and health checks."""

@@ -122,7 +122,7 @@ class Keys:
                             "`banyan key`") from error
 
     def needs_key(self) -> bool:
-        """Return True if every request needs a key: from the first key on, also when the last one was revoked."""
+        """Return True if every request needs a key: from the first key on, even if all were revoked since."""
         self._is_needed = self._is_needed or bool(self.all()) or self._path.exists()
         return self._is_needed
 

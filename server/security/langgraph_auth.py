@@ -56,10 +56,11 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     bases, owner = ctx.user["bases"], ctx.user.identity  # the bases are None for all
     if bases is not None:
         _check_limited_key(Bases(frozenset(bases)), ctx.resource, ctx.action, value)
-    if ctx.action == "create_run" and owner != LOCAL:
-        await _check_share(owner)
-    if ctx.action == "create_run" and "resume" in _command(value):
-        await _check_waiting(value.get("thread_id"), owner)
+    if ctx.action == "create_run":
+        if owner != LOCAL:  # everybody without a key
+            await _check_share(owner)
+        if "resume" in _command(value):
+            await _check_waiting(value.get("thread_id"), owner)
     if ctx.resource == "assistants" and bases is not None:
         # LangGraph requires two filters for `$or`; no knowledge base has the name "".
         return {"$or": [{"created_by": "system"}, *({"knowledge_base": name} for name in bases or [""])]}
@@ -88,7 +89,7 @@ async def _check_share(owner: str) -> None:
 
 async def _check_waiting(thread: UUID | None, owner: str) -> None:
     """Refuse to resume a thread that waits for no decision; upstream answers for one that the client may not see."""
-    state: Any = {"metadata": {"owner": owner}}
+    state: Any = {"metadata": {"owner": owner}}  # of a run without a thread, which cannot wait
     if thread is not None:
         async with get_client() as client:  # within this process, so it needs no key
             try:
@@ -102,8 +103,7 @@ async def _check_waiting(thread: UUID | None, owner: str) -> None:
 def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
     """Refuse what a key for some knowledge bases may not do; see the module's docstring."""
     if action != "create_run":
-        reads_assistants = resource == "assistants" and action in {"read", "search"}
-        if not _is_thread_itself(resource, action, value) and not reads_assistants:
+        if not _leaves_thread_state(resource, action, value) and not _reads_assistants(resource, action):
             raise Refusal(403, "the key covers some knowledge bases only, and this concerns all: ask for another key")
         return
     if _command(value).keys() - {"resume"}:
@@ -116,9 +116,16 @@ def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str
                 str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
 
 
-def _is_thread_itself(resource: str, action: str, value: dict[str, Any]) -> bool:
-    """Return True if a request concerns a thread but not its state, which an `update` without an `action` writes."""
+def _leaves_thread_state(resource: str, action: str, value: dict[str, Any]) -> bool:
+    """Return True if a request concerns a thread, and does not write its state from outside.
+
+    Only an `update` writes it. One with an `action` in its value cancels a run ("interrupt" or "rollback") instead.
+    """
     return resource == "threads" and (action != "update" or "action" in value)
+
+
+def _reads_assistants(resource: str, action: str) -> bool:
+    return resource == "assistants" and action in {"read", "search"}
 
 
 def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[str]:
@@ -132,8 +139,6 @@ def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[s
         is_earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
         is_decision = _command(value).keys() == {"resume"} and not is_earlier
         return {"review"} if is_decision else {"write"}
-    if _is_thread_itself(resource, action, value):
+    if _leaves_thread_state(resource, action, value):
         return {"ask", "write", "review"}
-    if resource == "assistants" and action in {"read", "search"}:
-        return set(WORK)
-    return {"write"}
+    return set(WORK) if _reads_assistants(resource, action) else {"write"}
