@@ -32,14 +32,14 @@ _MOST_REQUESTS = 500  # in a file, so that the file with the answers fits what i
 _PATIENT_RETRIES = 10  # a batch takes a day, and a network may be down for a while
 POLL_SECONDS = 60.0
 _FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
-_NOT_FOUND_STATUSES = frozenset({404, 405, 501})
+_NOT_FOUND_STATUSES = frozenset({404, 405, 501})  # with which an endpoint without batches answers
 _T = TypeVar("_T")
 _LOG = logging.getLogger("banyan.llm")
 
 Call = tuple[Sequence[ExtractionRequest], GraphSchema]  # the arguments of an extraction
 OpenBatch = tuple[str, str]
 """The endpoint's ids of a batch's requests and of the batch; "" while it is not known whether it has started."""
-Save = Callable[[Sequence[OpenBatch]], Awaitable[None]]  # notes the batches under way
+Save = Callable[[Sequence[OpenBatch]], Awaitable[None]]  # notes all batches under way, in place of those noted before
 
 
 class _UnpaidCall(NamedTuple):

@@ -24,7 +24,7 @@ from . import endpoint
 from .endpoint import NO_KEY, SYSTEM_ROLE, Capability, Form, Messages, Reply, failure, name_of, reported_count
 from .http_client import open_openai
 
-_STREAM_PARAMETERS = {"stream": True, "stream_options": {"include_usage": True}}
+_STREAM_PARAMETERS = {"stream": True, "stream_options": {"include_usage": True}}  # the usage is to come at its end
 # Other providers' words for what OpenAI calls them.
 _FINISH_REASONS = {"max_tokens": "length", "safety": "content_filter"}
 _CALL_ERRORS = (openai.OpenAIError, httpx2.HTTPError, TimeoutError)
@@ -87,7 +87,7 @@ class ChatClient:
                        refused: set[str]) -> AIMessage:
         """Send a request in a form, and repeat it without each parameter that the endpoint refuses.
 
-        Those are added to the caller's set `refused`.
+        Those are added to the caller's set `refused`. "stream" in it means that the endpoint cannot stream.
         """
         on_text = text_listener() if isinstance(self._chat, ChatOpenAI) else None
         while True:

@@ -25,11 +25,10 @@ from ..reasoner import ReasonerError
 
 Messages = Sequence[tuple[str, str]]  # (role, text), the role one of "system", "user" and "assistant"
 Form = Literal["json_schema", "json_object", "text"]
-"""Structured output by the schema, `response_format` for any JSON object, and plain text in the form that the prompt
-describes."""
-FORMS: tuple[Form, ...] = get_args(Form)
+"""Structured output by the schema, `response_format` for any JSON object, and plain text as the prompt describes it."""
+FORMS: tuple[Form, ...] = get_args(Form)  # the strictest first
 SYSTEM_ROLE = "system"  # stands for the role of the instructions among the names of refused parameters
-_OPENAI = "https://api.openai.com"
+_OPENAI = "https://api.openai.com"  # where requests go if no address is set
 _MOST_TOKENS = 1_000_000_000  # of one call; more is no count
 # Endpoints know one name or the other for the most tokens of a reply.
 _OTHER_NAMES = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
@@ -41,7 +40,7 @@ _MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
                              r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
 NO_KEY = "none"  # the placeholder if no key is set: clients require one
-_LONGEST_DETAIL = 300
+_LONGEST_DETAIL = 300  # characters of a client's message that an error repeats
 _TITLE = re.compile(r"<title>([^<]*)", re.IGNORECASE)
 _LOG = logging.getLogger("banyan.llm")
 
@@ -102,7 +101,7 @@ class Capability:
         self.refused: frozenset[str] = frozenset()  # parameters that are not sent any more
 
     def record_answer(self, form: Form, refused: Collection[str], chosen: Collection[str]) -> None:
-        """Record in which form and without which parameters a request was answered; warn of those the user chose."""
+        """Record in which form and without which `refused` parameters a request was answered; warn of `chosen` ones."""
         # A parallel call may have dropped this form meanwhile, as refused; then what it has learnt stays.
         if form in self.forms:
             self.forms = self.forms[self.forms.index(form):]

@@ -31,7 +31,7 @@ UNPROPOSED = 0.5
 below the default acceptance threshold mu = 0.8."""
 # The fewest tokens of text for each row and each name: they bound a reply that would repeat itself without end.
 _TOKENS_OF_A_ROW, _TOKENS_OF_A_NAME = 4, 2
-_FEWEST_ROWS = 6
+_FEWEST_ROWS = 6  # that are allowed for any text, however short
 _MOST_LABELS = 12  # new ones in a call
 _PUNCTUATION = re.compile(r"[\W_]+")
 _LEAST_CELLS = 3  # head, relation and tail: what a row needs beside its line
@@ -201,6 +201,7 @@ class ReplyConversion:
         self._types = letters | _names_of(schema.entity_types)
         self._relations = _names_of(schema.relation_types)
         self._attributes = _names_of(schema.attribute_types)
+        # The model's own confidence in each label that the schema lacks.
         self._proposed = {normalise(label): float(confidence) for label, *_, confidence in reply.new}
         self._texts = [_normalise_words("\n".join([request.title, request.heading, request.opening, request.text]))
                        for request in self._requests]
@@ -302,7 +303,10 @@ class ReplyConversion:
                 if other != index and (request.document, request.title) == (own.document, own.title)]
 
     def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
-        """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""
+        """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone.
+
+        `names_in_facts` are those in the reply's facts, which tell a name from a type.
+        """
         for first, *cells in self._reply.entities:
             type_label, names = first, [name for name in cells if name.strip()]
             if first.strip() and (not names or self._is_name_first(first, names, names_in_facts)):

@@ -22,7 +22,7 @@ from .endpoint import NO_KEY, Fix, Reply, failure, name_of, proxy_before, report
 from .limits import LimitedCalls
 
 MAX_BODY = 32 * 1024 * 1024  # bytes of a response: far more than the longest answer, or a batch of embeddings
-_STATUS = re.compile(r"[45][0-9][0-9]")
+_STATUS = re.compile(r"[45][0-9][0-9]")  # of an error
 
 
 class ResponseRefused(httpx2.DecodingError):
@@ -114,13 +114,14 @@ def _status_in(body: bytes) -> int:
     if not isinstance(reply, dict):
         return httpx2.codes.OK
     choices = reply.get("choices")
-    parts = [*choices[:1], reply] if isinstance(choices, list) else [reply]
+    parts = [*choices[:1], reply] if isinstance(choices, list) else [reply]  # some have the error in the first choice
     error = next((part["error"] for part in parts if isinstance(part, dict) and part.get("error")), None)
     if error is None:
         return httpx2.codes.OK
     code = str(error.get("code")) if isinstance(error, dict) else ""
     if _STATUS.fullmatch(code):
         return int(code)
+    # What its words explain is the request's fault; anything else may be gone when the request is sent again.
     return httpx2.codes.BAD_REQUEST if endpoint.fix_for(json.dumps(error)) else httpx2.codes.BAD_GATEWAY
 
 

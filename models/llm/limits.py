@@ -37,8 +37,8 @@ _USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
 FAILURES_IN_A_ROW = 5  # each after all retries; they show that the endpoint is down
 SECONDS_OPEN = 10.0  # about the time a server needs to restart; trying earlier would be a retry, as the calls have made
 _CHECK_SECONDS = 1.0  # after which a waiting call checks the circuit breaker again
-_WATCHERS: list[Callable[[Mapping[str, Any]], None]] = []
-_STEP: ContextVar[str] = ContextVar("banyan_llm_step", default="")
+_WATCHERS: list[Callable[[Mapping[str, Any]], None]] = []  # see `watch`
+_STEP: ContextVar[str] = ContextVar("banyan_llm_step", default="")  # see `calls_of_step`
 _T = TypeVar("_T")
 _Client = TypeVar("_Client")
 
@@ -120,9 +120,10 @@ class EndpointLimits:
 
     @asynccontextmanager
     async def turn(self, texts: Iterable[str], call: _ObservedCall) -> AsyncIterator[None]:
-        """Wait for a slot and the rates, and hold the slot while the block makes its call.
+        """Wait for a slot and the rates, and hold the slot while the block makes its call, which sends `texts`.
 
-        Raise EndpointDown if the endpoint is down, also while the call waits.
+        The time of sending is noted in `call`, to which the block adds the tokens of the reply. Raise EndpointDown if
+        the endpoint is down, also while the call waits.
         """
         async with self._slots.of_this_loop():
             expected_tokens = sum(map(estimate_tokens, texts)) if self._seconds_per_token else 0
@@ -169,7 +170,10 @@ process_endpoints = once_in_each_process(ProcessEndpoints)
 
 
 class LimitedCalls(Generic[_Client]):
-    """Calls through a client that is connected with the first one: limits, circuit breaker, log and spans."""
+    """Calls through a client that is connected with the first one: limits, circuit breaker, log and spans.
+
+    `operation` is what the calls do, for the spans.
+    """
 
     def __init__(self, connect: Callable[[], _Client], settings: Settings, operation: str = "chat") -> None:
         self._connect, self._operation = connect, operation
@@ -178,7 +182,7 @@ class LimitedCalls(Generic[_Client]):
         self.limits = process_endpoints().limits(settings)
 
     async def ask(self, texts: Iterable[str], call: Callable[[_Client], Awaitable[Reply]]) -> Reply:
-        """Make one paid call when the limits allow it."""
+        """Make one paid call with the client, which sends `texts`, when the limits allow it; return its reply."""
         self.limits.breaker.check()  # before a line is logged: a call that is not sent is no call
         with _observed_call(self.limits, self._operation) as observed:
             async with self._connecting.of_this_loop():

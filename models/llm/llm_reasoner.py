@@ -25,12 +25,12 @@ from .model_calls import ModelCalls, prompt_language
 # Few enough that the model weighs each of them, many enough that the fixed prompt hardly counts.
 COMMUNITIES_PER_CALL, PAIRS_PER_CALL = 8, 10
 SUMMARY_TOKENS = 4000  # that one call may read of communities; with the answer they fit a context of 8,192 tokens
-# Keywords in the name and facts in the description of a community that no model describes.
-_NAME_KEYWORDS, _DESCRIPTION_FACTS = 3, 5
+_NAME_KEYWORDS, _DESCRIPTION_FACTS = 3, 5  # in the name and the description of a community that no model describes
 MOST: dict[ElementKind, int] = {"entity_type": 8, "relation": 18, "attribute": 16}
 """Elements that a model may propose: with the core, what fits `LETTERED_TOKENS` in an extraction prompt."""
-_SEPARATORS = re.compile(r"[|,/、，]")
-_KINDS: dict[str, ValueKind] = {"number": "number", "date": "date"}
+_CELLS: dict[ElementKind, int] = {"entity_type": 4, "relation": 5, "attribute": 5}  # of a proposed element's row
+_SEPARATORS = re.compile(r"[|,/、，]")  # between the types in a cell
+_KINDS: dict[str, ValueKind] = {"number": "number", "date": "date"}  # of values, as models write them; else "text"
 
 
 def extraction_prompt(requests: Sequence[ExtractionRequest], schema: GraphSchema, settings: Settings) -> Prompt:
@@ -77,8 +77,7 @@ class LlmReasoner(ModelCalls):
     def _extraction_call(self, requests: Sequence[ExtractionRequest], schema: GraphSchema,
                          ) -> tuple[Prompt, wire.Shape[list[Extraction]]]:
         """Return the prompt for some chunks, and the shape of the answer."""
-        return (extraction_prompt(requests, schema, self._settings),
-                wire.extraction(schema, NumberedLines(requests)))
+        return extraction_prompt(requests, schema, self._settings), wire.extraction(schema, NumberedLines(requests))
 
     async def resolve(self, pairs: Sequence[EntityPair]) -> list[PairVerdict | None]:
         """Judge whether the two entities of each pair are the same thing, in order; None if a filter stops the pair.
@@ -162,10 +161,9 @@ def _card_text(card: EntityCard) -> str:
 def _digest_text(community: CommunityDigest) -> str:
     """Return a community for the prompt: its keywords, its numbered facts, and below a line its other statements."""
     lines = [f"{number}. {fact}" for number, fact in enumerate(community.statements, 1)]
-    fact_lines, other_lines = lines[:len(community.facts)], lines[len(community.facts):]  # statements begin with facts
-    if other_lines:
-        other_lines.insert(0, "---")
-    return "\n".join([", ".join(community.keywords), *fact_lines, *other_lines])
+    if len(lines) > len(community.facts):  # the statements begin with the facts
+        lines.insert(len(community.facts), "---")
+    return "\n".join([", ".join(community.keywords), *lines])
 
 
 class SchemaWriter(ModelCalls):
@@ -195,8 +193,9 @@ class SchemaWriter(ModelCalls):
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:
     """Return the known schema with the proposed elements that can be used; raise ValueError if there are none.
 
-    Unreadable names, names that the schema has already, and unknown types of domains and ranges are left out. The last
-    cell of a relation's or attribute's row says of what there is one at a time: "head", "tail", or "one" for a value.
+    Unreadable names, names that the schema has already, and unknown types of domains and ranges are left out. `label`
+    is an element's name in the documents' language. `single` says of what there is one at a time: "head" or "tail" of a
+    relation, "one" for an attribute's value.
     """
     elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
     taken_keys = {label_key(name) for element in elements for name in element.all_names()}
@@ -211,20 +210,18 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
         needed = tuple(name for name in dict.fromkeys(names) if name and types[name].parent not in names)
         return needed or (ANY,)
 
-    for name, parent, description, label in _new_rows("entity_type", proposed.types, width=4, taken_keys=taken_keys):
+    for name, parent, description, label in _new_rows("entity_type", proposed.types, taken_keys):
         types[name] = EntityType(name=name, description=description, parent=type_names.get(label_key(parent)),
                                  **_label_fields(name, label))
         type_names |= {label_key(other): name for other in types[name].all_names()}
     relations = [RelationType(
         name=label_key(words).replace(" ", "_"), domain=types_in(heads), range=types_in(tails),
         functional=single == "tail", inverse_functional=single == "head", **_label_fields(words, label))
-        for words, heads, tails, label, single in _new_rows("relation", proposed.relations, width=5,
-                                                         taken_keys=taken_keys)]
+        for words, heads, tails, label, single in _new_rows("relation", proposed.relations, taken_keys)]
     attributes = [AttributeType(
         name=label_key(words).replace(" ", "_"), owners=types_in(owners), kind=_KINDS.get(kind.lower(), "text"),
         functional=single == "one", **_label_fields(words, label))
-        for words, owners, kind, label, single in _new_rows("attribute", proposed.attributes, width=5,
-                                                          taken_keys=taken_keys)]
+        for words, owners, kind, label, single in _new_rows("attribute", proposed.attributes, taken_keys)]
     if not (relations or attributes or len(types) > len(known.entity_types)):
         raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
     return GraphSchema(name=known.name, description=proposed.thought.strip(),  # it says what the documents are about
@@ -232,16 +229,15 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
                        attribute_types=(*known.attribute_types, *attributes))
 
 
-def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], width: int, taken_keys: set[str],
-              ) -> Iterator[list[str]]:
-    """Yield at most `MOST[kind]` rows, each of `width` cells, whose first cell is a readable name that is new.
+def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], taken_keys: set[str]) -> Iterator[list[str]]:
+    """Yield at most `MOST[kind]` rows, each of `_CELLS[kind]` cells, whose first cell is a readable name that is new.
 
     A name is new if `taken_keys` has not its key, which is then added.
     """
     rows_left = MOST[kind]
     for row in rows:
-        padded = (*row, *[""] * width)  # missing cells are empty
-        name, *others = [" ".join(cell.split()) for cell in padded[:width]]
+        padded = (*row, *[""] * _CELLS[kind])  # missing cells are empty
+        name, *others = [" ".join(cell.split()) for cell in padded[:_CELLS[kind]]]
         if rows_left and is_readable_label(name) and label_key(name) not in taken_keys:
             taken_keys.add(label_key(name))
             rows_left -= 1

@@ -68,14 +68,15 @@ class ModelCalls:
             return targets[key]
 
         self._targets: dict[str, Target] = {step: target_of(settings.for_step(step)) for step in LLM_STEPS}
-        self._targets |= dict.fromkeys(("infer", "group"), self._targets["schema"])
-        self._other_target = target_of(settings)
+        self._targets |= dict.fromkeys(("infer", "group"), self._targets["schema"])  # the two prompts about schemas
+        self._other_target = target_of(settings)  # of steps for which no model can be set, such as "condense"
 
     async def _ask(self, step: str, make_call: Callable[[], tuple[Prompt, Shape[_T]]]) -> _T:
         """Return the model's answer to a prompt, from the ledger if it was paid before; no thread waits for it.
 
-        `make_call` returns the prompt and the answer's shape. It is called in a thread, as it may read a file. Only an
-        answer that fits the shape is cached, so asking again after a failure pays again.
+        `step` chooses the model, and names what its tokens are counted for. `make_call` returns the prompt and the
+        answer's shape. It is called in a thread, as it may read a file. Only an answer that fits the shape is cached,
+        so asking again after a failure pays again.
 
         Raises:
             ReasonerError: the endpoint failed, or the repaired answer does not fit either; `endpoint` has its classes.
@@ -100,7 +101,7 @@ class ModelCalls:
         for _ in range(_ATTEMPTS):
             reply = await self._send_once(step, target, messages, shape)
             try:
-                answer = await asyncio.to_thread(read_reply, reply, shape)  # a useless one may take a second
+                answer = await asyncio.to_thread(read_reply, reply, shape)  # in a thread: a useless one takes a second
             except UnusableAnswer as error:
                 problem = str(error)
             else:

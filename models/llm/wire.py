@@ -35,21 +35,21 @@ _M = TypeVar("_M", bound=BaseModel)
 LONGEST_THOUGHT = 4000
 """Characters of a thought that the following prompts of a question repeat: a model that goes on and on pays once."""
 MOST_LOOKUPS = 6  # of one reply
-_MOST_FINDINGS = 3
-_LONGEST_REASON = 200  # characters; the reason may repeat what the model wrote
+_MOST_FINDINGS = 3  # of a community's summary
+_LONGEST_REASON = 200  # characters of why a lookup is not made; the reason may repeat what the model wrote
 # The keywords of a JSON schema for strict decoding. The bounds of arrays end an answer that repeats itself.
 _STRICT_KEYWORDS = ("type", "enum", "items", "minItems", "maxItems")
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
 # Some servers' chat templates open the block in the prompt, so the answer has only its end.
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
+_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)  # before a closing bracket
 # Models may wrap an answer in these fields if it was requested as a function's arguments or by its JSON schema.
 _WRAPPERS = ("arguments", "parameters", "properties")
 _MOST_BROKEN_OBJECTS = 1000  # braces that open no readable object, after which the search ends
 _MOST_OBJECTS = 100  # that are checked, the last ones: a useless reply may have a hundred thousand
 _MOST_READ_AGAIN = 100_000  # characters read a second time, after such braces or commas, so that reading stays linear
 MAX_ANSWER = 1_000_000  # characters of an answer: ten times the longest reply of today's models
-_CHARACTERS_SHOWN, _REFUSAL_SHOWN, _ERRORS_SHOWN = 80, 200, 3
+_CHARACTERS_SHOWN, _REFUSAL_SHOWN, _ERRORS_SHOWN = 80, 200, 3  # of an answer, of a refusal, of pydantic's errors
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,10 @@ class _Summary(_Numbered):
     findings: Annotated[list[_Finding], _schema_hint(maxItems=_MOST_FINDINGS)] = []
 
     def convert(self, community: CommunityDigest, shown: tuple[str, ...]) -> CommunitySummary:
-        """Return the summary with its findings and the facts that support them; a finding without any is left out."""
+        """Return the summary with its findings and the facts that support them; a finding without any is left out.
+
+        `shown` are the texts of all communities of the call, or none if it had one.
+        """
         facts, lines = community.statements, [self.summary]
         for finding in self.findings[:_MOST_FINDINGS]:
             numbers = [number for number in dict.fromkeys(finding.facts) if 0 < number <= len(facts)]
