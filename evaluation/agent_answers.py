@@ -23,7 +23,7 @@ from ..schemas.retrieval import Mode
 from .recall import DatasetQuestion, GoldPassage, is_of_gold_passage
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff]")  # a Chinese or Japanese character
 _PUNCTUATION = str.maketrans("", "", string.punctuation + "，。、；：？！“”‘’（）《》「」『』【】—…·")
 
 
@@ -119,10 +119,13 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
 
 def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Documents,
                  threshold: float) -> AnswerRecord:
-    """Score the short answer, or else the first line, and the citations. An abstention is scored as an empty answer."""
+    """Score the short answer, or else the first line, and the citations. An abstention is scored as an empty answer.
+
+    An answer of less confidence than `threshold` is recorded as declined.
+    """
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
-    gold_of_document = dict[str, set[GoldPassage]]()  # the gold passages quoted from each cited document, maybe none
+    gold_of_document = dict[str, set[GoldPassage]]()  # of each cited document, the gold passages quoted from it
     for citation in reply["citations"]:
         document = documents.get(citation["document"])
         quoted_gold = gold_of_document.setdefault(document.id, set())
@@ -154,7 +157,6 @@ def _summarise_records(records: Sequence[AnswerRecord]) -> AnswerReport:
     # Answerable questions have gold passages, and so each has a recall. Without citations there is no precision.
     recalls = [record.citation_recall or 0.0 for record in answered]
     precisions = [record.citation_precision for record in answered if record.citation_precision is not None]
-
     return AnswerReport(
         questions=len(records), unanswerable=len(unanswerable), answered=len(answered), records=tuple(records),
         answers={score: percent(sum(getattr(record, score) for record in answered), len(answerable))

@@ -36,13 +36,11 @@ from .recall import DatasetError
 
 _T = TypeVar("_T")
 _Record = TypeVar("_Record", "_RecordedAnswer", "_GoldLine")
-Triple = tuple[str, str, str]  # Head, relation, tail
-
-Answers = Mapping[str, tuple[Triple, ...]]  # A model's triples for each sentence, by the sentence's id
-_WORD = re.compile(r"\w+(?:[.\-/]\w+)*|[^\w\s]")
+Triple = tuple[str, str, str]  # head, relation, tail
+Answers = Mapping[str, tuple[Triple, ...]]  # a model's triples for each sentence, by the sentence's id
+_WORD = re.compile(r"\w+(?:[.\-/]\w+)*|[^\w\s]")  # or a mark
 _GAPS = re.compile(r"[_\s]+")
-_UNKNOWN_DAY = "01januari"
-"""The stemmed beginning of Wikidata dates with only a year: the benchmark removes it from names."""
+_UNKNOWN_DAY = "01januari"  # the stemmed beginning of Wikidata's dates that are years: the benchmark removes it
 
 
 class GoldCase(Frozen):
@@ -100,6 +98,7 @@ def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
     """Return, by the sentence's id, the recorded triples that fit the schema and whose names are in the sentence."""
     def admit(case: GoldCase) -> tuple[Triple, ...]:
+        """Return the recorded triples of a sentence that are admitted."""
         # `ExtractedTriple` takes no empty texts and none that are longer.
         triples = [ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
                    for head, relation, tail in recorded[case.id] if head.strip() and relation.strip() and tail.strip()]
@@ -134,6 +133,7 @@ def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once
     done = 0
 
     async def attempt(item: _T) -> None:
+        """Do the work on an item, and count it, also if it failed."""
         nonlocal done
         try:
             await work(item)

@@ -25,9 +25,9 @@ Values = NDArray[np.float64]
 
 _LEAST_RANKED, _RESAMPLES = 100, 2000  # passages that are ranked at least, and draws of a bootstrap interval
 _SEED = 20240917  # a fixed seed makes reports reproducible, and lets compared rows share their resamples
-Percent = dict[str, float]  # A value in % by cut-off ("2", "5", ...)
-Interval = dict[str, tuple[float, float]]  # The 95 % bootstrap interval by cut-off
-Progress = Callable[[int, int], None]
+Percent = dict[str, float]  # a value in % by cut-off ("2", "5", ...)
+Interval = dict[str, tuple[float, float]]  # the 95 % bootstrap interval by cut-off
+Progress = Callable[[int, int], None]  # called with the number of finished items and of all
 
 
 class DatasetError(BanyanError):
@@ -238,6 +238,7 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
 def _make_group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
     """Return the mean recall with its interval at each cut-off, and percentiles of the latency."""
     def recall(record: QuestionRecord, k: int) -> float:
+        """Return the share of a question's gold passages among the first k documents, in %."""
         return 100 * sum(rank is not None and rank <= k for rank in record.ranks) / len(record.ranks)
 
     values = np.array([[recall(record, k) for k in ks] for record in records])

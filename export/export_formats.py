@@ -24,9 +24,8 @@ from ..text.cleaning import json_text, printable
 from .tree_page import TreeOutline, page
 from .wiki import wiki, zipped
 
-# Rows per statement. Each statement is one transaction, which must fit into Neo4j's memory.
-_ROWS = 500
-_ENTITY, _COMMUNITY = "Entity", "Community"
+_ROWS = 500  # in a statement, which is one transaction, and must fit into Neo4j's memory
+_ENTITY, _COMMUNITY = "Entity", "Community"  # labels of Cypher's nodes
 
 # Neo4j replaces \uXXXX before it parses, even in quoted names: `\u0060` would end one, and nothing can escape it. A
 # backtick in a name is normally doubled, but not every engine reads that (FalkorDB does not).
@@ -35,7 +34,7 @@ _SPECIAL = re.compile(r"""\\u|[\\'"\x00-\x1f\x7f-\x9f\u2028\u2029]""")
 # For the same reason, a backslash and a u after it go into two literals, so no engine sees \u.
 _ESCAPES = {"\\": r"\\", "'": r"\'", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\\u": r"\\' + 'u"}
 
-_PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents", "attributes", "times"})
+_PROPERTIES_OF_ENTITIES = frozenset({"id", "name", "type", "names", "documents", "attributes", "times"})  # Banyan's own
 
 
 def cypher(graph: TreeGraph) -> Iterator[str]:
@@ -115,6 +114,7 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
 xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 """
+# GraphML's type of each key of the graph, its nodes and its edges.
 _GRAPH = {"name": "string", "schema": "string", "schema_version": "long", "documents": "long", "current": "boolean"}
 _NODE = {"kind": "string", "name": "string", "type": "string", "names": "string", "documents": "string",
          "attributes": "string", "times": "string", "summary": "string", "level": "long", "size": "long",
@@ -142,7 +142,7 @@ def graphml(graph: TreeGraph) -> Iterator[str]:
 
 
 def _write_data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
-    """Return the data elements of a graph, node or edge (`owner`), for those keys of its type that it has."""
+    """Return the data elements of a graph, node or edge (`owner`) for those keys of `types` that it has."""
     texts = {name: data[name] if isinstance(data[name], str) else json_text(data[name])
              for name in types if name in data}
     # A bare carriage return would be read back as a line feed.

@@ -103,7 +103,7 @@ def _cut(text: str, most: int = _LONGEST_NAME) -> str:
 
 
 def _number_rows(graph: TreeGraph, outline: TreeOutline) -> Iterator[tuple[str, str, int | None, object]]:
-    """Yield the rows of the table of numbers: the label's key, English text and number, and the value."""
+    """Yield the rows of numbers: the key by which a label is translated, its English text and number, and the value."""
     kinds = [data["kind"] for *_, data in graph.edges(data=True)]
     yield "documents", "documents", None, graph.graph["documents"]
     yield "entities", "entities", None, len(outline.entities)

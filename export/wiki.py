@@ -24,14 +24,13 @@ from ..text.cleaning import visible
 from ..text.quantities import format_count
 
 INDEX = "index.md"
-_MOST_PAGES = 1_000
-"""Pages of entities; more than this nobody looks through, and Obsidian's graph of them stays readable."""
+_MOST_PAGES = 1_000  # of entities: more than this nobody looks through, and Obsidian's graph of them stays readable
 _MOST_ROWS, _MOST_FACTS, _MOST_QUOTES = 1_000, 200, 3  # of a table, of an entity and of a fact, for a readable page
 _QUOTE, _LONGEST_NAME = 300, 80  # characters of a quote, and of the name of a file
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')
 """What Windows, links of Obsidian or addresses do not take in the name of a file."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)  # devices, to Windows
-_MARKS = re.compile(r"([\\`*_{}\[\]<>|#!$~^=%&@:])")
+_MARKS = re.compile(r"([\\`*_{}\[\]<>|#!$~^=%&@:])")  # what Markdown or Obsidian could read as more than a character
 _DATE = (2000, 1, 1, 0, 0, 0)  # the date of the files in a zip, so that equal wikis are equal files
 
 

@@ -12,7 +12,7 @@ class ModelError(BanyanError):
 
 
 def package_folder(package: str, requirement: str) -> Path:
-    """Return the folder of a package without importing it; raise ModelError if it is not installed."""
+    """Return the folder of a package without importing it; ModelError, with the pip `requirement`: not installed."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise ModelError(f"The model {package} cannot be loaded: its package is not installed. Install it with "

@@ -25,7 +25,7 @@ OnClaims = Callable[[Sequence[Claim]], Awaitable[None]]
 OnText = Callable[[str], Awaitable[None]]  # called with the reply so far, each time that there is more of it
 
 _LONGEST_REPLY = 50_000  # characters in which claims are looked for: far more than an answer has
-_LISTENER: ContextVar[OnText | None] = ContextVar("banyan_claim_listener", default=None)
+_LISTENER: ContextVar[OnText | None] = ContextVar("banyan_claim_listener", default=None)  # see `text_listener`
 
 
 class ReasonerError(BanyanError):
@@ -76,8 +76,7 @@ def complete_claims(reply: str) -> list[Claim]:
     """
     answer = reply[reply.rfind("</think") + 1:]  # what follows the last block, or all, as `rfind` then returns -1
     start = answer.find("{")
-    is_in_thought = answer.lstrip().startswith("<think")
-    if start < 0 or is_in_thought:
+    if start < 0 or answer.lstrip().startswith("<think"):  # it has not begun, or is still in a block
         return []
     try:
         fields: Any = jiter.from_json(answer[start:].encode(errors="replace"), partial_mode="trailing-strings")
@@ -87,8 +86,7 @@ def complete_claims(reply: str) -> list[Claim]:
     names = list(fields)  # in the order in which they are written
     if fields.get("answerable") is not True or not isinstance(written_claims, list):
         return []
-    # Claims that come before the verdict may be drafts, so they are shown with the finished answer only.
-    if names.index("claims") < names.index("answerable"):
+    if names.index("claims") < names.index("answerable"):  # written before the verdict, they may be drafts
         return []
     if names[-1] == "claims":  # the last claim may be incomplete as long as no other field follows
         written_claims = written_claims[:-1]

@@ -17,16 +17,15 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 FILE = "audit.jsonl"
-MAX_BYTES = 10_000_000
-"""Size at which the file is renamed to `audit.1.jsonl`; an existing `audit.1.jsonl` becomes `audit.2.jsonl`."""
+MAX_BYTES = 10_000_000  # at which the file is renamed to `audit.1.jsonl`, after that to `audit.2.jsonl`, and so on
 KEPT = 9  # number of renamed files to retain: all files together take a little over 100 MB at most
 MAX_WHAT = 1_000  # the most characters in an entry's `what`
 
 Action = Literal["build", "decide", "edit", "delete", "schema", "settings", "rename", "drop", "restore", "set model",
                  "instructions", "make key", "revoke key"]
 
-LOCAL = "local"  # The client of a server that has no keys: anybody on this machine. No key may have this name.
-_client: ContextVar[str] = ContextVar("banyan_client", default="")
+LOCAL = "local"  # the client of a server that has no keys: anybody on this machine; no key may have this name
+_client: ContextVar[str] = ContextVar("banyan_client", default="")  # see `acting`
 
 
 class Entry(BaseModel):
@@ -54,7 +53,7 @@ def acting(client: str) -> Iterator[None]:
 
 
 def client() -> str:
-    """Return the client that makes the current changes; empty if there is none."""
+    """Return the client that makes the current changes, or ""; see `acting`."""
     return _client.get()
 
 
@@ -80,11 +79,10 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
                 if newer.exists():
                     newer.replace(_log_file(home, number))
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+b") as file:  # noqa: PTH123
-            is_empty = not file.tell()  # it was opened at its end
-            if not is_empty:  # a kill or a full disk may have left the last line incomplete
+            if file.tell():  # it was opened at its end, so it is not empty
                 file.seek(-1, os.SEEK_END)
-                last_line_is_complete = file.read() == b"\n"
-                line = line if last_line_is_complete else f"\n{line}"
+                if file.read() != b"\n":  # a kill or a full disk has left the last line incomplete
+                    line = f"\n{line}"
             file.write(line.encode())
 
 
@@ -102,6 +100,7 @@ def entries(home: Path) -> Iterator[Entry]:
 
 
 def _log_file(home: Path, number: int) -> Path:
+    """Return the current file for number 0, else a renamed one: the higher the number, the older it is."""
     return home / (f"audit.{number}.jsonl" if number else FILE)
 
 

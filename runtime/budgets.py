@@ -17,7 +17,7 @@ from ..schemas.errors import BanyanError
 PER = 1_000_000  # the number of tokens that a price is for
 BATCHED, _BATCH_SHARE = " (batch)", 0.5
 """What accounts and price files add to a model's name for calls answered in batches, and the price of these."""
-_EXAMPLE = '{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, "completion": 0.6}}'
+_EXAMPLE = '{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, "completion": 0.6}}'  # of a price file
 
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -42,7 +42,7 @@ class Prices(dict[str, Price]):
     """Prices by model name."""
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """Return the cost of a call's tokens (`prompt` includes `cached`); None if the model's price is unknown."""
+        """Return the cost of tokens (`prompt` includes `cached`) of a model; None if its price is unknown."""
         if not prompt and not completion:  # free, even if the price is unknown
             return 0.0
         price, share = self.get(model), 1.0
@@ -133,7 +133,7 @@ class Budget:
         """Raise BudgetExceeded if a batch of calls with these estimated tokens would probably exceed the budget."""
         ahead = Budget(self._max_tokens, self._max_cost, self._prices)
         with self._lock:
-            ahead._spent.update(self._spent)  # `add` replaces a model's amounts, so the own ones stay as they are
+            ahead._spent.update(self._spent)  # `add` replaces the list of a model, so this budget's stays as it is
         ahead.add(model, prompt, completion)
         try:
             ahead.check()

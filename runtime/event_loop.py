@@ -57,6 +57,7 @@ def _run_in_background(function: Callable[..., Coroutine[Any, Any, _T]], *argume
     result = Future[_T]()
 
     async def call() -> None:
+        """Put what the function returns or raises into `result`."""
         try:
             result.set_result(await _call_with_cleanup(function, *arguments))
         except BaseException as error:  # noqa: BLE001 - the caller gets it; raised here it could end the shared loop
@@ -121,14 +122,14 @@ def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
         producer.result()  # raises the error of `items`, if any
 
 
-_OPEN_GENERATORS = set[AsyncGenerator[None]]()
+_OPEN_GENERATORS = set[AsyncGenerator[None]]()  # keeps them from being deleted, and so closed, too early
 
 
 async def close_with_loop(close: Callable[[], Awaitable[None]]) -> None:
     """Have an asynchronous function called when the running event loop ends.
 
     asyncio closes open asynchronous generators when a loop ends, so a generator is started that calls the function when
-    it is closed. The set keeps it from being deleted earlier.
+    it is closed.
     """
     async def call_at_close() -> AsyncGenerator[None]:
         """Wait at the `yield` until the loop closes this generator, then call the function."""
@@ -144,7 +145,7 @@ async def close_with_loop(close: Callable[[], Awaitable[None]]) -> None:
 
 
 async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], workers: int) -> list[_T]:
-    """Await a function with each item, several at once, and return the results in the order of the items.
+    """Await a function with each item, `workers` at once, and return the results in the order of the items.
 
     After the first failure no further call starts. Calls in progress are awaited before the error is raised, because
     they are paid for, and their answers are stored. The error is that of the first item, in their order, that failed.

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
 
-_warnings_lock = threading.RLock()
+_warnings_lock = threading.RLock()  # see `ignoring`
 _algebra_lock = threading.RLock()  # one for the process, because the limit applies to the process
 
 
@@ -40,9 +40,9 @@ def one_thread() -> Iterator[None]:
 
 
 def collect_rarely() -> None:
-    """Make the collector ignore all objects so far, and search later ones a hundred times less often.
+    """Make the garbage collector ignore all objects so far, and search later ones a hundred times less often.
 
-    Modules, graphs and indexes are millions of objects that stay in use. Searching them again and again would take a
+    Modules, graphs and indexes are millions of objects that stay in use: searching them again and again would take a
     third of the running time. Call this when the modules that a process needs are imported.
     """
     gc.freeze()

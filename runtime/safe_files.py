@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
-_LOCK = ".lock"
+_LOCK = ".lock"  # in a temporary folder, held as long as the folder is in use
 
 
 @contextmanager
@@ -42,7 +42,6 @@ def own_folder(place: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
     Folders with the same prefix and suffix that killed processes left behind are deleted first.
     """
     sweep_folders(place, prefix, suffix)
-    # The lock tells the sweeps of other processes that this folder is in use.
     with (tempfile.TemporaryDirectory(suffix, prefix, place, ignore_cleanup_errors=True) as folder,
           FileLock(Path(folder, _LOCK), thread_local=False)):
         yield Path(folder)

@@ -19,7 +19,7 @@ from anyio.lowlevel import RunVar
 from cachetools import cached
 
 _T = TypeVar("_T")
-_LIMITER: RunVar[anyio.CapacityLimiter] = RunVar("banyan_threads")
+_LIMITER: RunVar[anyio.CapacityLimiter] = RunVar("banyan_threads")  # of each event loop
 _COUNTED: ContextVar[bool] = ContextVar("banyan_thread_counted", default=False)
 """True in a call that a counted thread waits for: it is not counted again, or both could wait for each other."""
 _THREADS_BESIDE_PROCESSORS = 4  # threads that may wait for a disk while the others compute

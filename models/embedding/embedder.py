@@ -16,8 +16,8 @@ Vectors = NDArray[np.float32]
 
 _MOST_WITHOUT_BLAS = 1 << 20  # dot products that are computed without BLAS, see `dot_products`
 _TRUST = 0.6
-"""How far vectors count against words: the middle of the shares of sentences that found their own passage in several
-knowledge bases."""
+"""How far vectors count beside words, from 0 to 1: the share of sentences whose vectors found their own passage (the
+middle one of several knowledge bases)."""
 
 
 class EmbeddingError(ModelError):
@@ -80,7 +80,7 @@ def dot_products(vectors: Vectors, others: Vectors) -> Vectors:
 
 
 def trust_in(model: str, text: str) -> float:
-    """Return how far the vectors of a model count for a text: not at all in a script that the model does not know."""
+    """Return how far a model's vectors of a text count, 0 to 1: not at all in a script that the model does not know."""
     # The default model is for English; a text without letters ("") has no script that it could not know.
     is_unknown_script = model == DEFAULT_EMBEDDING_MODEL and script_of(text) not in {"", "latin"}
     return 0.0 if is_unknown_script else _TRUST
@@ -96,7 +96,7 @@ def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors]
     """Return the vector of every text, in order, and call `encode` only once, with the different texts.
 
     With the name of a `model`, which runs in this process, the call is recorded as a telemetry span; calls to endpoints
-    have their own. `dimension` is needed if `encode` takes no empty list.
+    have their own. With `dimension`, the length of a vector, `encode` is not called without texts.
     """
     if not texts and dimension:
         return np.zeros((0, dimension), np.float32)

