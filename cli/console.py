@@ -93,8 +93,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     """
     table = Table(box=box.SIMPLE, title=on_a_line(title) or None)
     if not numbers:
-        numbers = [bool(rows) and all(isinstance(row[place], int | float) for row in rows)
-                   for place in range(len(columns))]
+        columns_of_cells = zip(*rows, strict=True) if rows else [[""]] * len(columns)
+        numbers = [all(isinstance(cell, int | float) for cell in cells) for cells in columns_of_cells]
     for column, is_number in zip(columns, numbers, strict=True):
         table.add_column(on_a_line(column), justify="right" if is_number else "left")
     for row in rows:
@@ -111,7 +111,7 @@ def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def money(cost: float | None) -> str:
-    """Format a cost, or return "unknown"."""
+    """Format a cost; None, of a model without a known price, becomes "unknown"."""
     return "unknown" if cost is None else f"{cost:.6g}"
 
 
@@ -148,7 +148,7 @@ def explain_errors() -> Iterator[None]:
 
 
 class _OnStandardError(logging.StreamHandler[Any]):
-    """A handler that writes to the current standard error, so log lines appear above progress bars."""
+    """A handler that writes to the current standard error, which Rich replaces while it draws progress bars."""
 
     stream = property(lambda _: sys.stderr, lambda *_: None)  # what the base class sets has no effect
 
@@ -158,13 +158,13 @@ class _LogLine(logging.Formatter):
 
     def __init__(self, form: str) -> None:
         super().__init__()
-        self._form = form
+        self._is_json = form == "json"  # else "text"
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as a line of the log's form; a text's line is followed by the exception's traceback."""
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         exception = self.formatException(record.exc_info) if record.exc_info else ""
-        if self._form == "json":
+        if self._is_json:
             line = {"time": time, "level": record.levelname, "logger": record.name, "message": record.getMessage(),
                     **getattr(record, "fields", {})}
             if exception:

@@ -69,10 +69,7 @@ def day_of(at: str) -> tuple[str, str] | None:
 
 @contextmanager
 def open_resources(*, uses_model: bool = True) -> Iterator[Resources]:
-    """Set up logging, and open a command's resources for the block.
-
-    A command that `uses_model` prints a note if none is configured.
-    """
+    """Set up logging, and open a command's resources for the block; print a note if it `uses_model` and none is set."""
     settings = Settings()
     set_up_logs(settings)
     with Resources(settings) as resources:

@@ -2,8 +2,6 @@
 
 import sys
 
-_INTERRUPTED = 130  # the exit code of a command that Ctrl-C ends, by the shells' convention
-
 
 def main() -> None:
     """Run the command line; Ctrl-C while it is being imported, or again while it ends, exits without a message."""
@@ -12,4 +10,4 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(130)  # the exit code of a command that Ctrl-C ends, by the shells' convention

@@ -128,7 +128,7 @@ def _print_answer(answer: dict[str, Any], printed: Sequence[str]) -> None:
         out.print(_WITHDRAWN)
     if lines:
         text, short = escape("\n".join(lines)), escape(answer["short"])
-        if short and out.is_terminal:
+        if short and out.is_terminal:  # the short answer stands out where the text has its words
             text = text.replace(short, f"[bold]{short}[/bold]")
         out.print(text, width=_answer_width())
     if answer["grade"] in _GRADES:

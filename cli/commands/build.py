@@ -32,8 +32,9 @@ from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 app = typer.Typer()
 
 _SHOWN = 10  # new, deleted or partly read documents that are listed; of the others only the number is printed
-# How long a watched folder must rest before it is read: editors and copies write in several steps.
-_REST_MILLISECONDS = 2000
+# Milliseconds that a changed folder must rest before it is read, as editors and copies write in several steps; and
+# after which it is read although it does not rest.
+_REST, _LONGEST_WAIT = 1000, 2000
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
 
 
@@ -59,8 +60,8 @@ def build(  # noqa: PLR0913  (its options)
                                    retry_failed=retry_failed, batch=batch, max_tokens=max_tokens, max_cost=max_cost)
             if batch and not as_json:
                 err.print("Answers come within a day. Ctrl-C leaves the batch running; the same command resumes.")
-            with resources_on(resources, ray) as where:
-                report = run_build(where, build_input, context)
+            with resources_on(resources, ray) as build_resources:  # those of a Ray cluster if `ray` names one
+                report = run_build(build_resources, build_input, context)
             show_report(report, as_json=as_json)
             if report["schema_version"] and not as_json:  # else nothing is read yet, and the report below says why
                 print_pairs(introduce(resources, kb).lines())
@@ -151,8 +152,8 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
     if report["stopped"]:
         err.say("[red]stopped:[/red] {}", report["stopped"])
     do_files_count = strict or not report["documents_read"]
-    has_unread_files = do_files_count and _has_unreadable_file(report["files_failed"])
-    if report["chunks_failed"] or report["stopped"] or has_unread_files:
+    files_failed = do_files_count and _has_unreadable_file(report["files_failed"])
+    if report["chunks_failed"] or report["stopped"] or files_failed:
         raise typer.Exit(1)
 
 
@@ -212,8 +213,8 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
         return is_no_temporary_file(change, path) and not is_stored
 
     # The first set of changes, empty or not, means that watching has begun; later empty ones come after each timeout.
-    changes = watch_files(folder, yield_on_timeout=True, rust_timeout=_REST_MILLISECONDS // 2,
-                          step=_REST_MILLISECONDS // 2, debounce=_REST_MILLISECONDS, watch_filter=is_source)
+    changes = watch_files(folder, yield_on_timeout=True, rust_timeout=_REST, step=_REST, debounce=_LONGEST_WAIT,
+                          watch_filter=is_source)
     yield next(changes)
     yield from filter(None, changes)
 

@@ -63,11 +63,8 @@ def _find_rows(index: GraphIndex, type_name: str, words: str) -> list[int]:
     known_type = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
     if type_name and not known_type:
         raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(index.types)}")
-    ranked_rows: list[int] = index.ranked.tolist()
-    if not known_type and not words:
-        return ranked_rows
-    fitting_rows = set(index.find_containing(words, known_type).tolist())
-    return [row for row in ranked_rows if row in fitting_rows]
+    # Sorted again, because there the entities come first that are called exactly so.
+    return sorted(index.find_containing(words, known_type).tolist(), key=index.ranks.__getitem__)
 
 
 def _describe(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> ListedEntity:

@@ -29,13 +29,13 @@ from ..session import AsJson, Documents, Kb, Kbs, Limit, day_of, open_resources
 
 app = typer.Typer()
 
-_SHOWN = 50  # facts, terms or rows where no `--limit` is given
+_SHOWN = 50  # facts or rows where no `--limit` is given
 _SHOWN_OF_KEYWORD = 3  # facts and attributes of each keyword of a community
 _SURVEY_TOKENS = 20_000  # of a survey, enough for any field that has groups; what does not fit is counted
 _MOST_DATA = 100_000  # rows of `sql --json` and `--csv` without a `--limit`
 _CITATIONS_SHOWN, _LONGEST_CITATION = 3, 160  # below the rows of a SELECT, and the characters of each
-_FREQUENT_VALUES = 3
-_COLUMN_KEYS = {"name", "kind", "distinct", "empty", "untyped"}
+_FREQUENT_VALUES = 3  # values of a column in the list of a table's columns
+_COLUMN_KEYS = {"name", "kind", "distinct", "empty", "untyped"}  # the keys of a column in `tables --json`
 
 
 @app.command("facts")
@@ -48,15 +48,12 @@ def facts(
     day = day_of(at)
     with open_resources(uses_model=False) as resources, resources.snapshot(kb) as snapshot:
         known_names = [term.name for term in terms_of(snapshot.index)] if relation else []
-        known_relation = next((name for name in known_names if label_key(name) == label_key(relation)), "")
-        if relation and not known_relation:
+        wanted_names = {name for name in known_names if label_key(name) == label_key(relation)}
+        if relation and not wanted_names:
             raise CommandError(f"no relation or attribute is called {relation!r}; there are: "
                                f"{', '.join(known_names) or 'none'}")
-        fitting = []
-        for fact, validity in _facts_of(snapshot.kb.graph, of):
-            is_of_relation = not known_relation or fact.relation == known_relation
-            if is_of_relation and (day is None or validity.holds(*day)):
-                fitting.append((fact, validity))
+        fitting = [(fact, validity) for fact, validity in _facts_of(snapshot.kb.graph, of)
+                   if (not relation or fact.relation in wanted_names) and (day is None or validity.holds(*day))]
     shown = fitting[:limit if as_json else limit or _SHOWN]
     if as_json:
         print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in shown])
@@ -133,19 +130,15 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
                     for community in communities])
         return
     # Sorted by size times cohesion: by size alone, large communities with little cohesion would come first.
-    def order(community: TreeCommunity) -> tuple[float, int, str]:
-        """Return the key by which the largest and most cohesive communities come first."""
-        size = len(community.members)
-        return -size * max(community.cohesion, 0.0), -size, community.id
-
-    largest = sorted(communities, key=order)
+    largest = sorted(communities, key=lambda community: (
+        -len(community.members) * max(community.cohesion, 0.0), -len(community.members), community.id))
     title = f"{knowledge_base.layout.name}: {len(communities)} communities of {len(graph.entity_ids())} entities"
     if knowledge_base.tree.is_behind():
         title += " [yellow](the tree is out of date: build again)[/yellow]"
     root = Tree(title)
     for community in largest[:limit]:
         keywords, members = [graph.entity(keyword) for keyword in community.keywords], set(community.members)
-        name = community.name or ", ".join(entity.name for entity in keywords)
+        name = community.name or ", ".join(entity.name for entity in keywords)  # a community may not be described yet
         branch = root.add(f"[bold]{on_a_line(name)}[/bold]  [dim]{len(members)} entities, cohesion "
                           f"{community.cohesion:.2f}[/dim]")
         if community.summary:

@@ -38,7 +38,7 @@ from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
 
-_SHOWN_BUILDS, _SHOWN = 5, 10
+_SHOWN_BUILDS, _SHOWN = 5, 10  # last builds in the table of spending, and documents in each list of `status`
 State = Literal["ok", "warning", "failed"]
 _COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red"}
 _PACKAGE = "banyan-graphrag"
@@ -112,7 +112,7 @@ def drop(name: str, *, yes: Annotated[bool, typer.Option("--yes", "-y")] = False
 def audit(kb: str = "", *, as_json: AsJson = False) -> None:
     """List who changed which knowledge base, and who created and revoked keys."""
     home = Settings().home
-    all_entries = entries(home) if home.is_dir() else ()
+    all_entries = entries(home) if home.is_dir() else ()  # nothing is logged yet
     listed = [entry for entry in all_entries if kb in {"", entry.knowledge_base}]
     if as_json:
         print_json([entry.model_dump() for entry in listed])
@@ -331,8 +331,8 @@ def _check_model(settings: Settings) -> tuple[str, str]:
                           "follows instructions, or a server with structured output (response_format json_schema)")
     speed = trial.completion_tokens / max(trial.seconds, 0.001)  # not a division by zero
     price = "known" if settings.llm_model in load_prices(settings.prices) else "unknown"
-    speed_text = f"{speed:,.0f} tokens a second ({trial.seconds:.1f} s)"
-    return f"{name_of(settings)} replies in JSON, {speed_text}, price {price}", ""
+    return (f"{name_of(settings)} replies in JSON, {speed:,.0f} tokens a second ({trial.seconds:.1f} s), "
+            f"price {price}"), ""
 
 
 def _check_embedder(resources: Resources) -> tuple[str, str]:

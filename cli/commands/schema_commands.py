@@ -27,7 +27,7 @@ app.add_typer(schema_app, name="schema")
 
 Output = Annotated[Path | None, typer.Option("--output", "-o")]
 
-_MARKS = {"added": "[green]+[/green]", "removed": "[red]-[/red]", "changed": "[yellow]~[/yellow]"}
+_MARKS = {"added": "[green]+[/green]", "removed": "[red]-[/red]", "changed": "[yellow]~[/yellow]"}  # of changes
 
 
 @schema_app.command()

@@ -37,12 +37,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")  # the variables that name the display on Linux
 MAX_HEAD = 32 * 1024  # bytes of a request's line and headers that arrive in several pieces
 HEAD_SECONDS = 20  # in which the head of a request arrives, from the connection or its last answer
 MOST_CONNECTIONS = 1000  # of a process; a further one takes the place of one that waits for a request, or is refused
 _DESCRIPTORS = 4096  # open files of a process: its connections, and those of its knowledge bases
 _GRACE = 5  # seconds that open requests have to finish when the server stops
+# The settings that each process counts by itself.
 _DIVIDED_LIMITS = ("asks_at_once", "llm_concurrency", "llm_requests_per_second", "llm_tokens_per_minute",
                    "requests_per_minute")
 # Seconds for a worker to start, and to answer the supervisor, before it is killed. This is far more than it needs,
@@ -160,7 +161,7 @@ class Connection(H11Protocol):
         self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def data_received(self, data: bytes) -> None:
-        """Handle what has arrived; uvicorn's own method stops the timer at the first byte of a head."""
+        """Handle what has arrived without stopping the timer, as uvicorn's own method does at the first byte."""
         self.conn.receive_data(data)
         self.handle_events()
 

@@ -162,6 +162,7 @@ def graph_overview(
         members = _require_community(view, community).members
     matches = view.matching(kind, relation, chunks, members, q)
     shown = matches[offset:offset + limit]
+    # A page for one relation shows only its facts, and no links by sentences.
     return view.subgraph(shown, view.among(shown, relation), len(matches), linked=not relation)
 
 

@@ -170,6 +170,7 @@ class Builds:
         """Run a job until its end or its next question to a person, and return it as it is then."""
         job, build, folder = running.job, running.job.build, ""
         await self._clients.check_not_revoked(job.client)
+        # `resumes` names the earlier run of this job, if it has waited for a person: its accounts go on.
         config: Any = {"configurable": {"thread_id": build.id, "resumes": job.run}}
         async with AsyncExitStack() as stack:
             stack.enter_context(audit.acting(job.client))
@@ -198,6 +199,7 @@ def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
     """Return a job after a run of the graph, which waits for a person or has ended; clients do not see its folder."""
     lines_by_key = {key: state.values[key] for key in (
         "files_failed", "files_partly_read", "files_moved", "records_gone")}
+    # A line begins with a file's path, or with the folder itself if that could not be read as a whole.
     lines_by_key["files_failed"] = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
                                     for line in lines_by_key["files_failed"]]
     # A run of the same job that waited for a person before has added its lines to `job.unread`.
