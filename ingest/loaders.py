@@ -33,7 +33,8 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 _WITH_HEAD = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc", ".docx",
                         ".odt", ".rtf"})
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
-_NEEDING_TEXT = PARSED.keys() - {".rst"}  # files that have fields even if their content cannot be read
+_NEEDING_TEXT = PARSED.keys() - {".rst", ".json"}  # files that have fields even if their content cannot be read
+_OF_RECORDS = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".toml"})  # whose title is a value: "Untitled"
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 LICENCE = "Project Gutenberg license"
@@ -159,7 +160,9 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
         fields = clean_metadata(content.metadata)
         for reason in filter(None, (content.unread, fields.get(UNREAD))):
             report(reason)
-        title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
+        title = " ".join(clean_text(content.title).split())[:limits.title]
+        if not title or suffix not in _OF_RECORDS:
+            title = document_title(title, file.path.stem)
         if works is not None and suffix in PUBLISHED:
             fields |= works.fields_of(title, content.text)
         yield make_document(check_id(file.id), title, content.text, file.place,
@@ -271,8 +274,10 @@ def make_document(document_id: str, title: str, text: str, source: str, metadata
     whole, placed = place_tables(whole, collected)
     placed += [table.model_copy(update={"spans": tuple((above + start, above + end) for start, end in table.spans)})
                for table in stored]
+    # The lines "name: value" of YAML are the fields of its document.
+    found = placed if suffix in _OF_RECORDS else all_tables(whole, title, placed)
     return Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=dated,
-                    pages=tuple(above + start for start in starts), tables=all_tables(whole, title, placed))
+                    pages=tuple(above + start for start in starts), tables=tuple(found))
 
 
 def _join_pages(pages: Sequence[str]) -> tuple[str, list[int]]:

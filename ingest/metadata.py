@@ -3,24 +3,20 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from itertools import chain
 from pathlib import PurePosixPath
-from typing import Any
 
 from ..schemas.naming import UNSEEN
 from ..text.cleaning import clean_text, one_line
 from ..text.dates import parse_date
 from ..text.scripts import has_han
 from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
-from ..text.titles import UNREAD, is_unfilled, readable_name
+from ..text.titles import UNREAD, field_words, is_unfilled, readable_name
+from .objects import LONGEST_FIELD, MOST_FIELDS, name_objects, read_fields
 from .reading import UnreadableError
-from .records import read_fields
 
 CREATED = "created"
 """The field with the creation date of the document or of its file; if it is the only field, no row is written."""
-_MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 200, 100, 10_000
-"""The most fields of a document and their longest name and value, because metadata is embedded and shown with
-citations."""
+_LONGEST_NAME = 100  # of a field
 MAX_ID = 1000  # the largest number of characters in an id (see `Document`)
 _DATE = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<mark>[-_. ]?)(?P<month>0[1-9]|1[0-2])(?P=mark)"
                    r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
@@ -31,36 +27,19 @@ _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
     """Return the fields as texts, without empty ones; those that are too long or too many are left out and counted."""
     texts, left_out = dict[str, str](), 0
-    for field, value in read_fields(_name_items(fields)).items():
+    for field, value in read_fields(name_objects(fields)).items():
         name = one_line(clean_text(field))
         items = one_line(clean_text(value)).split(LIST_MARK)  # of a list, or the whole value
         text = LIST_MARK.join(item for item in items if not is_unfilled(item, name))
-        is_short = len(name) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(texts) < _MOST_FIELDS
+        is_short = len(name) <= _LONGEST_NAME and len(text) <= LONGEST_FIELD and len(texts) < MOST_FIELDS
         if not name or not text:
             continue
         if is_short or name == UNREAD:  # what was not read is told whatever its length
             texts[name] = text
         else:
             left_out += 1
-    return with_unread(texts, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {_MOST_FIELDS} are "
-                       f"read, of {_LONGEST_VALUE:,} characters each)" if left_out else "")
-
-
-def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
-    """Replace each object that has a `name` by that name; its other keys become fields such as "author email"."""
-    named = dict[str, object]()
-    for field, value in fields.items():
-        items: list[Any] = value if isinstance(value, list) else [value]
-        if not items or not all(isinstance(item, dict) and isinstance(item.get("name"), str) for item in items):
-            named[field] = value
-            continue
-        names = [item["name"].strip(" ,;") for item in items]
-        named[field] = names
-        further_keys = [key for key in dict.fromkeys(chain(*items)) if key != "name"]
-        for key in further_keys:
-            by_name = [{name: item[key]} for name, item in zip(names, items, strict=True) if item.get(key)]
-            named[f"{field} {key}"] = by_name if len(items) > 1 else items[0][key]
-    return named
+    return with_unread(texts, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {MOST_FIELDS} are "
+                       f"read, of {LONGEST_FIELD:,} characters each)" if left_out else "")
 
 
 def with_date(metadata: Mapping[str, str], document_id: str) -> dict[str, str]:
@@ -76,7 +55,7 @@ def with_date(metadata: Mapping[str, str], document_id: str) -> dict[str, str]:
 
 def with_unread(metadata: Mapping[str, str], *notes: str) -> dict[str, str]:
     """Return metadata with a field for the notes on parts that were not read, if there are any notes."""
-    note = "; ".join(filter(None, [metadata.get(UNREAD), *notes]))[:_LONGEST_VALUE]
+    note = "; ".join(filter(None, [metadata.get(UNREAD), *notes]))[:LONGEST_FIELD]
     return {**metadata, UNREAD: note} if note else dict(metadata)
 
 
@@ -89,7 +68,7 @@ def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str
     if _letters_of(title) not in {"", _letters_of(PurePosixPath(document_id).stem)}:
         fields["Title"] = title
     cells = [Cell(name, value) for name, value in fields.items()]
-    cells += [Cell(name[:1].upper() + name[1:].replace("_", " "), value) for name, value in metadata.items()
+    cells += [Cell((words := field_words(name))[:1].upper() + words[1:], value) for name, value in metadata.items()
               if name != UNREAD]
     return "\n".join([*row_lines(cells), "", text])
 

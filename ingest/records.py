@@ -13,17 +13,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
-from ..text.table_rows import LIST_MARK
 from .grids import sheet_lines
+from .objects import is_row, join_lines, read_fields, read_object, record_lines
 from .reading import Content, Limits, UnreadableError, decode
-from .table_lines import table_lines
 
-Fields = Mapping[str, str]
 _LOOKED_AT = 20  # the number of lines at the beginning of a file that decide whether it is a table
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
-_LONGEST_LIST = 2_000  # the most items of a list that is a single cell
 _SAMPLE, _ROWS = 64 * 1024, 50  # the characters and rows of a file that decide on its delimiter
 _DECLARED = re.compile(r'"?sep=(?P<delimiter>.)"?\r?', re.IGNORECASE)
 
@@ -41,7 +38,7 @@ def read_csv(data: bytes, limits: Limits, name: str) -> Content:
         records = ((f"line {line}", _row_fields(names, row)) for line, row in numbered_rows if row)
         return Content("", records=read_records(records, limits))
     rows = ([cell.strip() for cell in row] for row in chain([header], (row for _, row in numbered_rows)))
-    return Content(_join_lines(sheet_lines(rows, name), limits))
+    return Content(join_lines(sheet_lines(rows, name), limits))
 
 
 def _row_fields(names: Sequence[str], row: Sequence[str]) -> object:
@@ -104,9 +101,9 @@ def read_jsonl(data: bytes, limits: Limits, name: str) -> Content:
         else:
             why = value if isinstance(value, ValueError) else 'a record is an object: write {"name": "value", ...}'
             problems.append(f"{place}: {why}")
-    text = (object_lines(values[0], name, limits) if len(values) == 1
-            else record_lines(list(map(read_fields, values)), name, limits))
-    return Content(text, unread="; ".join(problems[:limits.failures]))
+    content = (read_object(values[0], limits) if len(values) == 1
+               else Content(record_lines(list(map(read_fields, values)), name, limits)))
+    return content._replace(unread="; ".join(problems[:limits.failures]))
 
 
 def _parse_line(line: str, limits: Limits) -> object:
@@ -125,7 +122,7 @@ RECORD_READERS: dict[str, Callable[[bytes, Limits, str], Content]] = {
     ".csv": read_csv, ".tsv": read_csv, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
 
 
-# --- values of JSON as records and as rows
+# --- values of JSON as records
 
 class BadRecordError(ValueError):
     """A record cannot be used: it is not JSON, or lacks a required field."""
@@ -187,82 +184,3 @@ def _read_record(number: int, value: object, limits: Limits) -> Record:
         raise BadRecordError(f"`title` has {len(title):,} characters, at most {limits.title} are kept for each chunk: "
                              "shorten it, or make it a part of `text`")
     return Record(number, record.id, clean_text(title), record.text, record.model_extra or {})
-
-
-def is_row(value: object) -> bool:
-    """Return True if a JSON value can be the row of a table: an object with fields, but without `text`."""
-    return isinstance(value, dict) and bool(value) and "text" not in value
-
-
-def read_fields(value: Mapping[str, object]) -> Fields:
-    """Return the fields of an object as texts, "" for an empty one, so that a table has the file's columns in order.
-
-    A field of an inner object gets both names: `{"address": {"city": "Bern"}}` has the field "address city".
-    """
-    fields: dict[str, str] = {}
-    for name, item in value.items():
-        if isinstance(item, dict):
-            fields |= {f"{name} {inner}": text for inner, text in read_fields(item).items()}
-        else:
-            fields[str(name)] = _value_text(item)
-    return fields
-
-
-def _value_text(value: object) -> str:
-    """Return a JSON value as text: the items of a list joined, an object as "name: value, ...", null as ""."""
-    if isinstance(value, list):
-        return LIST_MARK.join(filter(None, map(_value_text, value)))
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {text}" for name, text in read_fields(value).items() if text)
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else " ".join(str(value).split())
-
-
-def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
-    """Return records as the lines of a table of all their fields; raise UnreadableError if it is too large."""
-    header = list(dict.fromkeys(name for record in records for name in record))
-    if len(header) > limits.table_columns:
-        raise UnreadableError(f"{len(header):,} fields in its records, at most {limits.table_columns:,} are read: "
-                              "split it")
-    rows = ([record.get(name, "") for name in header] for record in records)
-    return _join_lines(table_lines(header, rows, title), limits)
-
-
-def _join_lines(table: Iterable[str], limits: Limits) -> str:
-    """Join the lines of a table; raise UnreadableError as soon as they are too large."""
-    lines, room = list[str](), limits.file_bytes
-    for line in table:
-        lines.append(line)
-        room -= len(line) + 1
-        if room < 0:
-            raise UnreadableError(f"larger than {limits.size()} with each value's name: split it into smaller files")
-    return "\n".join(lines)
-
-
-def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str:
-    """Return the text of a file that is one object: its lists of objects as tables, its other fields as a row."""
-    tables: dict[str, list[Fields]] = {}  # by their names
-    single_fields = read_fields(_take_tables(value, "", tables))
-    parts = [record_lines([single_fields], title, limits)] if any(single_fields.values()) else []
-    parts += [f"## {name}\n\n{record_lines(rows, name, limits)}" for name, rows in tables.items()]
-    return "\n\n".join(parts)
-
-
-def _take_tables(value: Mapping[str, object], above: str, tables: dict[str, list[Fields]]) -> dict[str, object]:
-    """Return an object without its lists that are tables; add these to `tables`, by the names that lead to them.
-
-    A list is a table if its items are objects, or if it is too long for a cell. `above` are the names of outer objects.
-    """
-    rest = dict[str, object]()
-    for name, item in value.items():
-        path = f"{above} {name}".strip()
-        if isinstance(item, dict):
-            rest[name] = _take_tables(item, path, tables)
-        elif isinstance(item, list) and item and all(isinstance(inner, dict) and inner for inner in item):
-            tables.setdefault(path, []).extend(map(read_fields, item))
-        elif isinstance(item, list) and len(item) > _LONGEST_LIST:
-            tables.setdefault(path, []).extend({str(name): _value_text(inner)} for inner in item)
-        else:
-            rest[name] = item
-    return rest

@@ -18,6 +18,7 @@ from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.scripts import has_han
 from ..text.section_lines import is_telling, lines_under
 from ..text.table_rows import Cell, numbered_cell, row_lines
+from ..text.titles import field_words
 from .reading import UnreadableError
 from .source_tables import TOTALS, TableLine, TableRow, collect, mark_row
 
@@ -160,7 +161,7 @@ class _Columns:
         seen = Counter[str]()
         for at, cells in enumerate(columns):
             name = header[at] if at < len(header) else ""
-            label, unit = " ".join(name.replace("_", " ").split())[:_LONGEST_HEADER], ""
+            label, unit = field_words(name)[:_LONGEST_HEADER], ""
             if _holds_values(cells):
                 label, unit = split_unit(label)
             label = label or f"Column {at + 1}"
@@ -203,6 +204,7 @@ class _Columns:
         texts = [at for at in distinct if at in described and at not in describing
                  and max(map(len, columns[at])) <= _LONGEST_NAME]
         names = [at for at in texts if label_key(self._headers[at]).endswith(tuple(_NAMES))]
+        names.sort(key=lambda at: label_key(self._headers[at]) not in _NAMES)  # "name" before "team name"
         # Numbers name rows only from the first column: those of others are values.
         numbers = [0] if distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0])) else []
         is_serial = numbers and _is_counted_up(columns[0]) and label_key(self._headers[0]).rstrip(".") not in _COUNTS

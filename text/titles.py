@@ -46,6 +46,14 @@ def readable_name(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def field_words(name: str) -> str:
+    """Return the name of a field as words: "start year" for "startYear" and "start_year"."""
+    words = name.replace("_", " ")
+    if name[:1].islower():  # a program's name, and not "GitHub user"
+        words = _FORMS["camel"].sub(lambda found: f" {found[0].lower()}", words)
+    return " ".join(words.split())
+
+
 def in_small_letters(heading: str) -> str:
     """Return a heading that is in capitals in small letters: "Haydn and Mozart" for "HAYDN AND MOZART"."""
     if not heading.isupper():

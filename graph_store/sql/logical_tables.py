@@ -133,7 +133,7 @@ def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSp
     """Return the logical tables of documents' tables, which come in the order of ids and texts, sorted by name.
 
     Tables with the same header are one, and so are the records of a folder that are alone in their documents and share
-    a field, such as files of JSON objects with optional fields.
+    a field, such as forms with optional fields.
     """
     parts = [_Part(document, table) for document, table in tables if table.columns and table.rows]
     table_counts = Counter(part.document for part in parts)

@@ -10,8 +10,9 @@ from pybtex.richtext import Text
 
 from ...schemas.formats.small_files import check_depth
 from ...text.cleaning import one_line
+from ..objects import Fields, is_row, read_fields, read_object, record_lines
 from ..reading import Content, Limits, UnreadableError, decode
-from ..records import BadRecordError, Fields, is_row, object_lines, parse, read_fields, read_records, record_lines
+from ..records import BadRecordError, parse, read_records
 
 _VENUES = ("journal", "journaltitle", "booktitle", "publisher", "school", "institution", "howpublished")
 _FURTHER_FIELDS = ("volume", "number", "pages", "keywords", "abstract", "url")
@@ -45,9 +46,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
     except ValueError as error:  # not JSON, or nested too deeply
         raise UnreadableError(str(error)) from error
     if isinstance(value, dict):
-        names = (value.get(name) for name in ("title", "name"))  # of the thing that the file is about
-        title = next((name for name in names if isinstance(name, str) and len(name) <= limits.title), "")
-        return Content(object_lines(value, "", limits), one_line(title))
+        return read_object(value, limits)
     are_works = all({"title", "type"} <= row.keys() and {"issued", "author"} & row.keys() for row in records)
     rows = [_csl_work(record) if are_works else read_fields(record) for record in records]
     return Content(record_lines(rows, "", limits))

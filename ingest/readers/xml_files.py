@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET  # see `archives`
 
 from ...text.cleaning import one_line
 from ...text.dates import parse_date
+from ..objects import read_fields, table_sections
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError, decode
-from ..records import object_lines
 from .archives import local_name
 from .web_pages import read_html
 
@@ -60,18 +60,19 @@ def read_xml(data: bytes, limits: Limits) -> Content:
     titles = (_words(element) for element in root.iter() if _is_title(element))
     title = next((words for words in titles if 0 < len(words) <= DEFAULT_LIMITS.title), "")
     metadata, tables = _take_head(root)
-    parts = [object_lines(tables, "", limits), *_lines(root, 1)]
+    rows = {name: [read_fields(row) for row in table] for name, table in tables.items()}
+    parts = ["\n\n".join(table_sections(rows, limits)), *_lines(root, 1)]
     omitted = f"{len(outside):,} parts that are in other files" if outside else ""
     return Content(_GAP.sub("\n\n", "\n".join(parts)).strip(), title, metadata, omitted=omitted)
 
 
-def _take_head(root: ET.Element) -> tuple[dict[str, object], dict[str, object]]:
+def _take_head(root: ET.Element) -> tuple[dict[str, object], dict[str, list[Any]]]:
     """Take the head out of a document, and return its fields and the tables in it; both empty if it has no head."""
     head = next(iter(root), None)  # it has parts, and no words of its own
     if head is None or not _HEADS.fullmatch(local_name(head)) or not len(head) or _has_own_words(head):
         return {}, {}
     root.remove(head)
-    fields, tables = dict[str, object](), dict[str, object]()
+    fields, tables = dict[str, object](), dict[str, list[Any]]()
     for name, value in _fields_of(head).items():
         if _is_table(value):
             tables[name] = value if isinstance(value, list) else [value]

@@ -155,7 +155,7 @@ def test_long_lists_of_an_object_are_tables_wherever_they_are(name, tmp_path):
     by_column = {table.columns[0]: table.rows for table in document.tables}
     assert by_column["names"] == tuple((name,) for name in names)
     assert by_column["room"] == (("A", "3"), ("B", "4"))
-    assert by_column["title"] == (("Archive", "wet; old"),)
+    assert (document.title, document.metadata) == ("Archive", {"sites tags": "wet; old"})
 
 
 def test_totals_are_no_records_and_wider_rows_have_columns_without_a_name(tmp_path):

@@ -154,10 +154,3 @@ def test_a_list_of_records_is_a_table(tmp_path, name):
     document = only(write(tmp_path / name, content))
     assert (document.id, document.title) == (name, "staff")
     assert document.text.lower() == ROWS.lower()
-
-
-def test_an_object_is_a_row_and_its_lists_of_objects_are_tables(tmp_path):
-    document = only(write(tmp_path / "site.json", json.dumps(
-        {"name": "Alder", "doors": 4, "rooms": [{"room": "Hall", "size": 30}, {"room": "Loft", "size": 9}]})))
-    assert document.text == ("| name: Alder | doors: 4 |\n\n## rooms\n\n"
-                             "| room: Hall | size: 30 |\n| room: Loft | size: 9 |")
