@@ -45,13 +45,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "CitationMiddleware", "Community",
     "Document", "Entity", "Fact", "JoinedBases", "KnowledgeBase", "Resources", "Settings", "Step", "as_subagent",
-    "as_tool", "drop", "list", "open", "rename",
-]
+    "as_tool", "drop", "list", "open", "rename"]
 _MODULES = {
     "agents.construction.state": "BuildContext", "agents.resources": "Resources",
-    "agents.retrieval.state": "AskContext",
-    "api.joined_bases": "JoinedBases", "api.python_base": "KnowledgeBase drop list open rename",
-    "api.python_results": "Answer Community Entity Fact Step", "config": "Settings", "schemas.documents": "Document",
+    "agents.retrieval.state": "AskContext", "api.joined_bases": "JoinedBases",
+    "api.python_base": "KnowledgeBase drop list open rename", "config": "Settings",
+    "api.python_results": "Answer Community Entity Fact Step", "schemas.documents": "Document",
     "schemas.errors": "BanyanError", "subagent.citation_middleware": "CitationMiddleware",
     "subagent.tool": "BanyanRetriever as_subagent as_tool"}
 """The public names of each module."""

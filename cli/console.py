@@ -28,7 +28,6 @@ from ..graph_store.store_errors import DatabaseError, UnknownKnowledgeBaseError
 from ..schemas.errors import BanyanError
 from ..text.cleaning import ACTING, code_point, visible
 
-_UNLIMITED_WIDTH = 10_000  # more than any line that is printed has
 _INTERRUPTED_CODE = 130  # the exit code of a command that Ctrl-C ends, by the shells' convention
 
 
@@ -50,8 +49,8 @@ class SafeConsole(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         """Open standard output or standard error; output to a file or another program is not wrapped."""
         stream = sys.stderr if stderr else sys.stdout
-        # Without a terminal, Rich assumes 80 columns, which would break paths and cut names off.
-        width = None if stream.isatty() else _UNLIMITED_WIDTH
+        # Without a terminal, Rich assumes 80 columns, which would break paths and cut names off. No line has so many.
+        width = None if stream.isatty() else 10_000
         # No emoji codes, because ":warning:" is text, and no highlighting, because an answer's numbers are not special.
         super().__init__(stderr=stderr, emoji=False, highlight=False, width=width)
 

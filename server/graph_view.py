@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from scipy.sparse import csgraph, csr_array
 
 from ..api.python_results import Source
-from ..graph_store.graph.graph_columns import Rows, sort_distinct
+from ..graph_store.graph.graph_columns import Rows
 from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.graph_index import GraphIndex
@@ -122,8 +122,8 @@ class GraphView:
 
     def among(self, nodes: Sequence[Node], relation: str = "") -> list[Edge]:
         """Return the facts whose head and tail are both among these entities, optionally only those of one relation."""
-        rows = sort_distinct(self._rows_of_ids(node.id for node in nodes))
-        triples = self.index.columns.incident.unite(rows)
+        rows = self._rows_of_ids(node.id for node in nodes)
+        triples = self.index.columns.incident.unite(rows)  # of which these entities are head or tail
         has_both_ends = np.isin(self.index.triples[triples][:, [0, 2]], rows).all(1)
         keys = [self.index.edge(triple) for triple in triples[has_both_ends].tolist()]
         return [self.edge((head, name, tail)) for head, name, tail in keys if relation in {"", name}]

@@ -136,7 +136,8 @@ def _sqlite_engine(file: Path) -> sqlalchemy.Engine:
     @event.listens_for(created, "connect")
     def prepare(connection: sqlite3.Connection, _record: Any) -> None:
         connection.isolation_level = None  # Python is not to begin transactions: `begin` does
-        connection.execute("PRAGMA secure_delete=ON")  # a system's SQLite may be built without it
+        # What is deleted is overwritten in the file. Some systems' SQLite is built so, and others need to be told.
+        connection.execute("PRAGMA secure_delete=ON")
         write_ahead(connection)
 
     @event.listens_for(created, "begin")

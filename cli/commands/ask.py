@@ -27,11 +27,9 @@ _WITHDRAWN = "[yellow]The lines above are withdrawn; the answer follows.[/yellow
 
 
 @app.command()
-def ask(  # noqa: PLR0913  (its options)
-    question: str, kb: Kbs, mode: Mode = "reject", *, documents: Documents = None, where: Where = None,
-    no_agent: bool = False, no_decompose: bool = False, instructions: str = "", trace: bool = False,
-    as_json: AsJson = False,
-) -> None:
+def ask(question: str, kb: Kbs, mode: Mode = "reject", *, documents: Documents = None,  # noqa: PLR0913  (its options)
+        where: Where = None, no_agent: bool = False, no_decompose: bool = False, instructions: str = "",
+        trace: bool = False, as_json: AsJson = False) -> None:
     """Answer a question from one or more knowledge bases, with citations, or abstain."""
     with open_resources() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace,

@@ -30,10 +30,9 @@ Output = Annotated[Path, typer.Option("--output", "-o")]
 
 
 @app.command()
-def documents(
-    kb: Kb, *, supersedes: Annotated[tuple[str, str] | None, typer.Option(metavar="NEWER OLDER")] = None,
-    trust: Annotated[tuple[str, int] | None, typer.Option(metavar="PATTERN RANK")] = None, as_json: AsJson = False,
-) -> None:
+def documents(kb: Kb, *, supersedes: Annotated[tuple[str, str] | None, typer.Option(metavar="NEWER OLDER")] = None,
+              trust: Annotated[tuple[str, int] | None, typer.Option(metavar="PATTERN RANK")] = None,
+              as_json: AsJson = False) -> None:
     """List the documents of a knowledge base, or state which one supersedes another or is trusted more."""
     with open_resources(uses_model=False) as resources:
         if supersedes:

@@ -74,10 +74,8 @@ def build(  # noqa: PLR0913  (its options)
 
 
 @app.command(name="import")
-def import_triples(
-    file: Path, form: Annotated[Literal["hipporag", "triples"], typer.Option("--format")], kb: NewKb, schema: str = "",
-    *, no_resolve: bool = False, as_json: AsJson = False,
-) -> None:
+def import_triples(file: Path, form: Annotated[Literal["hipporag", "triples"], typer.Option("--format")], kb: NewKb,
+                   schema: str = "", *, no_resolve: bool = False, as_json: AsJson = False) -> None:
     """Import triples that an LLM extracted earlier, with their passages; no LLM is asked."""
     build_input: BuildInput = {"knowledge_base": kb, "paths": [str(file)], "schema": schema, "recorded": form}
     with open_resources() as resources:
@@ -180,10 +178,9 @@ def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Addres
 
 
 @app.command()
-def sync(  # noqa: PLR0913  (its options)
-    folder: str, kb: NewKb, schema: str = "", *, dry_run: bool = False, yes: bool = False, watch: bool = False,
-    max_tokens: MaxTokens = None, max_cost: MaxCost = None, as_json: AsJson = False,
-) -> None:
+def sync(folder: str, kb: NewKb, schema: str = "", *, dry_run: bool = False,  # noqa: PLR0913  (its options)
+         yes: bool = False, watch: bool = False, max_tokens: MaxTokens = None, max_cost: MaxCost = None,
+         as_json: AsJson = False) -> None:
     """Let a knowledge base follow a folder: add new files, read changed ones again, delete what is gone."""
     if watch and dry_run:
         raise CommandError("--watch goes without --dry-run: leave one of them out")

@@ -34,10 +34,9 @@ class ListedEntity(NamedTuple):
 
 
 @entities_app.callback(invoke_without_command=True)
-def entities(
-    context: typer.Context, kb: str = "", search: str = "", of_type: Annotated[str, typer.Option("--type")] = "",
-    limit: Limit = None, *, merged: bool = False, as_json: AsJson = False,
-) -> None:
+def entities(context: typer.Context, kb: str = "", search: str = "",
+             of_type: Annotated[str, typer.Option("--type")] = "", limit: Limit = None, *, merged: bool = False,
+             as_json: AsJson = False) -> None:
     """List the entities, those that most documents mention first."""
     if context.invoked_subcommand is not None:
         return
@@ -133,11 +132,10 @@ def reject(subject: str, relation: str, object_: str, kb: Kb, why: str = "") -> 
 
 
 @entities_app.command()
-def correct(
-    subject: str, relation: str, object_: str, kb: Kb, new_subject: Annotated[str, typer.Option("--subject")] = "",
-    new_relation: Annotated[str, typer.Option("--relation")] = "",
-    new_object: Annotated[str, typer.Option("--object")] = "", why: str = "",
-) -> None:
+def correct(subject: str, relation: str, object_: str, kb: Kb,
+            new_subject: Annotated[str, typer.Option("--subject")] = "",
+            new_relation: Annotated[str, typer.Option("--relation")] = "",
+            new_object: Annotated[str, typer.Option("--object")] = "", why: str = "") -> None:
     """Replace a wrong fact with another; its source stays the same."""
     _change(kb, lambda edits: edits.correct((subject, relation, object_), subject=new_subject, relation=new_relation,
                                             object=new_object, why=why))

@@ -26,10 +26,9 @@ Form = Annotated[recall.QuestionFormat, typer.Option("--format")]
 
 
 @evaluation_app.command("retrieval")
-def eval_retrieval(
-    kb: Kb, questions: Questions, form: Form = "generic", k: Annotated[str, typer.Option("--k")] = "2,5,10,20",
-    records: Path | None = None, *, as_json: AsJson = False,
-) -> None:
+def eval_retrieval(kb: Kb, questions: Questions, form: Form = "generic",
+                   k: Annotated[str, typer.Option("--k")] = "2,5,10,20", records: Path | None = None,
+                   *, as_json: AsJson = False) -> None:
     """Measure the recall of gold passages among the first passages."""
     cuts = [cut.strip() for cut in k.split(",")]
     if not all(cut.isdecimal() and int(cut) > 0 for cut in cuts):
@@ -54,10 +53,9 @@ def eval_retrieval(
 
 
 @evaluation_app.command("qa")
-def eval_qa(  # noqa: PLR0913  (its options)
-    kb: Kb, questions: Questions, form: Form = "generic", mode: Mode = "reject", limit: Limit = None,
-    records: Path | None = None, *, no_agent: bool = False, no_decompose: bool = False, as_json: AsJson = False,
-) -> None:
+def eval_qa(kb: Kb, questions: Questions, form: Form = "generic", mode: Mode = "reject",  # noqa: PLR0913  (its options)
+            limit: Limit = None, records: Path | None = None, *, no_agent: bool = False, no_decompose: bool = False,
+            as_json: AsJson = False) -> None:
     """Measure answers: exact match, F1, citations, and abstention."""
     loaded = recall.pick_evenly(recall.load_answered_questions(questions, form), limit)
     _check_writable(records)
@@ -91,10 +89,8 @@ def _write_output(report: recall.RetrievalReport | agent_answers.AnswerReport, r
 
 
 @evaluation_app.command("extraction")
-def eval_extraction(
-    ontology: Annotated[Path, typer.Option()], gold: Annotated[Path, typer.Option()], recorded: Path | None = None,
-    max_tokens: MaxTokens = None, *, as_json: AsJson = False,
-) -> None:
+def eval_extraction(ontology: Annotated[Path, typer.Option()], gold: Annotated[Path, typer.Option()],
+                    recorded: Path | None = None, max_tokens: MaxTokens = None, *, as_json: AsJson = False) -> None:
     """Score extraction under a schema, as Text2KGBench does: facts found, conformance, hallucination."""
     schema, cases = load_schema(str(ontology)), extraction.load_gold(gold)
     if recorded is None:
@@ -125,13 +121,12 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[extraction.GoldCase],
     failed: list[str] = []
     with open_resources() as resources, resources.standalone_calls(max_tokens) as calls:
         reasoner = resources.reasoner("", calls=calls)
-        if type(reasoner) is RulesReasoner:
+        if type(reasoner) is RulesReasoner:  # which reads no facts in sentences, unlike a subclass of a program's own
             raise CommandError("no model is configured to read the sentences: set BANYAN_LLM_BASE_URL and "
                                "BANYAN_LLM_MODEL, or score recorded answers with --recorded FILE")
-        at_once = resources.settings.llm_concurrency if resources.settings.uses_llm else 1
         with track(err, "sentences") as progress:
             read = extraction.reasoner_answers(reasoner, Bounds(schema), cases, on_failure=failed.append,
-                                               concurrency=at_once, progress=progress)
+                                               concurrency=resources.settings.llm_concurrency, progress=progress)
     if failed:
         err.say("[red]{} sentences failed[/red] and score 0; the first: {}", len(failed), failed[0])
     return read

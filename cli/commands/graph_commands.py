@@ -39,11 +39,9 @@ _COLUMN_KEYS = {"name", "kind", "distinct", "empty", "untyped"}  # the keys of a
 
 
 @app.command("facts")
-def facts(
-    *, kb: Kb, of: Annotated[str, typer.Option(metavar="ENTITY")] = "",
-    relation: Annotated[str, typer.Option(metavar="NAME")] = "", at: Annotated[str, typer.Option(metavar="DATE")] = "",
-    limit: Limit = None, as_json: AsJson = False,
-) -> None:
+def facts(*, kb: Kb, of: Annotated[str, typer.Option(metavar="ENTITY")] = "",
+          relation: Annotated[str, typer.Option(metavar="NAME")] = "",
+          at: Annotated[str, typer.Option(metavar="DATE")] = "", limit: Limit = None, as_json: AsJson = False) -> None:
     """List the facts of an entity, a relation or an attribute; `banyan sql` filters, counts and groups them."""
     day = day_of(at)
     with open_resources(uses_model=False) as resources, resources.snapshot(kb) as snapshot:
@@ -87,13 +85,11 @@ def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[StatedFact, V
 
 
 @app.command()
-def tree(
-    kb: Kb, by: Annotated[str, typer.Option(metavar="FIELD")] = "",
-    alpha: Annotated[float | None, typer.Option(min=0, max=1, metavar="0..1")] = None,
-    along: Annotated[str, typer.Option(metavar="PATH")] = "", root: Annotated[str, typer.Option(metavar="ENTITY")] = "",
-    limit: Annotated[int, typer.Option(min=1)] = 20, level: Annotated[int, typer.Option(min=0)] = 0, *,
-    as_json: AsJson = False,
-) -> None:
+def tree(kb: Kb, by: Annotated[str, typer.Option(metavar="FIELD")] = "",
+         alpha: Annotated[float | None, typer.Option(min=0, max=1, metavar="0..1")] = None,
+         along: Annotated[str, typer.Option(metavar="PATH")] = "",
+         root: Annotated[str, typer.Option(metavar="ENTITY")] = "", limit: Annotated[int, typer.Option(min=1)] = 20,
+         level: Annotated[int, typer.Option(min=0)] = 0, *, as_json: AsJson = False) -> None:
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
     if by == "" and alpha is not None:
         raise CommandError("--alpha is for groups: say by which field with --by")

@@ -121,11 +121,10 @@ def set_schema(schema: str, kb: Kb, by: str = "", *, dry_run: bool = False) -> N
 
 
 @schema_app.command()
-def review(
-    kb: Kb, decisions: Path | None = None, save: Path | None = None, accept: list[str] | None = None,
-    reject: list[str] | None = None,
-    everything: Annotated[Literal["accept", "reject"] | None, typer.Option("--all")] = None, by: str = "",
-) -> None:
+def review(kb: Kb, decisions: Path | None = None, save: Path | None = None, accept: list[str] | None = None,
+           reject: list[str] | None = None,
+           everything: Annotated[Literal["accept", "reject"] | None, typer.Option("--all")] = None,
+           by: str = "") -> None:
     """List the schema candidates, or decide on them by name, all at once, or in a file (rename, merge, edit)."""
     with open_resources() as resources:
         Layout.by(resources.settings, kb).require()

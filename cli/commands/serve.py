@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")  # the variables that name the display on Linux
 MAX_HEAD = 32 * 1024  # bytes of a request's line and headers that arrive in several pieces
 HEAD_SECONDS = 20  # in which the head of a request arrives, from the connection or its last answer
 MOST_CONNECTIONS = 1000  # of a process; a further one takes the place of one that waits for a request, or is refused
@@ -78,7 +77,8 @@ def serve(host: str = "127.0.0.1", port: Annotated[int, typer.Option(min=1, max=
         """Print the address, and open it in a browser if a person at this machine has started the server."""
         err.say("Banyan is at {} (Ctrl-C ends it)", address)
         # Without a display, a text browser would take over the terminal.
-        has_windows = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _DISPLAYS)
+        has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+        has_windows = has_display or sys.platform in ("darwin", "win32")
         has_person = sys.stdin.isatty() and sys.stderr.isatty()
         # A server for other machines needs keys, so a browser here could not use it without one.
         if has_person and has_windows and not no_browser and not is_reachable:
@@ -247,10 +247,8 @@ def _worker_app(settings: Settings, hosts: "Hosts", *, needs_keys: bool, workers
 
 
 @app.command()
-def key(
-    name: Annotated[str, typer.Argument()] = "", scope: list[str] | None = None, kb: list[str] | None = None,
-    per_minute: Annotated[int | None, typer.Option(min=1)] = None, *, revoke: bool = False,
-) -> None:
+def key(name: Annotated[str, typer.Argument()] = "", scope: list[str] | None = None, kb: list[str] | None = None,
+        per_minute: Annotated[int | None, typer.Option(min=1)] = None, *, revoke: bool = False) -> None:
     """Create, list or revoke API keys of the server."""
     settings = Settings()
     keys = Keys.of(settings)

@@ -254,10 +254,8 @@ def list_documents(
 
 
 @base_router.get("/document", dependencies=_READERS)
-def show_document(
-    reading: Reading, document_id: DocumentId,
-    start: Annotated[int, Query(ge=0, le=2**31)] = 0, end: Annotated[int | None, Query(ge=0, le=2**31)] = None,
-) -> ShownDocument:
+def show_document(reading: Reading, document_id: DocumentId, start: Annotated[int, Query(ge=0, le=2**31)] = 0,
+                  end: Annotated[int | None, Query(ge=0, le=2**31)] = None) -> ShownDocument:
     """Return a document's text, or its characters `start` to `end`; at most a million at once."""
     document = reading.kb.documents.get(document_id)
     length = len(document.text)

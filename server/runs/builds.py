@@ -119,7 +119,10 @@ class Builds:
         for running in self._running.values():
             running.work.cancel()
         tasks = [running.saving for running in self._running.values()]
-        return not tasks or not (await asyncio.wait(tasks, timeout=seconds))[1]
+        if not tasks:  # `wait` takes no empty list
+            return True
+        _, unfinished = await asyncio.wait(tasks, timeout=seconds)
+        return not unfinished
 
     async def _save_when_done(self, running: _Running) -> None:
         """Save the state of a job when its work has ended, unless it is handed over to other processes."""

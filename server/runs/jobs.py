@@ -170,7 +170,7 @@ class Jobs:
         """Save a job that this process no longer runs, unless another process has taken it over meanwhile."""
         with self._alone() as connection:
             _write(connection, job, "", JOBS.c.process == self.process)
-        if job.build.state not in AT_WORK:
+        if job.build.state not in AT_WORK:  # its uploaded files were deleted
             self._db.empty_log()
 
     def cancel(self, build: str) -> Job:

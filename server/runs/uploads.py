@@ -24,7 +24,6 @@ _FORBIDDEN = frozenset(':*?"<>|\ufffd')  # drives and streams on Windows, and th
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # Names that Windows opens as devices, with any suffix.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_READ_FOLDER = ".uploads/read"  # the files being read, by knowledge base; none can have this name
 _PART_BYTES = 1 << 20  # bytes of a file to store in one row
 
 
@@ -76,7 +75,7 @@ def store_files(connection: Connection, job: str, uploads: Sequence[UploadFile],
 
 def files_folder(kb: str) -> str:
     """Return the path, below the home folder, of the folder from which builds of a knowledge base read their files."""
-    return f"{_READ_FOLDER}/{kb}"
+    return f".uploads/read/{kb}"  # no knowledge base's name begins with a dot
 
 
 @asynccontextmanager
