@@ -254,4 +254,5 @@ class PrintedWorks:
             copy.unlink(missing_ok=True)
 
     def _path_of_copy(self, document_id: str) -> Path:
+        """Return where the copy of a document's file is or would be: a hash, as ids may have any signs."""
         return self._folder / f"{hashlib.sha256(document_id.encode()).hexdigest()[:32]}.pdf"

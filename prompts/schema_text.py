@@ -106,7 +106,7 @@ def inquiry_values(inquiry: Inquiry, language: Language) -> dict[str, str]:
             "rounds": _rounds_text(inquiry, language), "last": parts["last"] if inquiry.is_last else ""}
 
 
-_HEADING_MARKS = "#= \t*_"
+_HEADING_MARKS = "#= \t*_"  # signs around the text of a heading in Markdown
 
 
 def _rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
@@ -157,10 +157,7 @@ def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], ti
 
 
 def _shared_source(block: Block) -> str:
-    """Return the document in brackets with which all lines of a block end, to show it once, in the block's title.
-
-    It is "" if they have several documents, or if there is only one line.
-    """
+    """Return the document in brackets with which all of a block's several lines end, to show it once; "" for none."""
     source = f" ({block.items[0].document})" if len(block.items) > 1 else ""
     return source if all(item.statement.endswith(source) for item in block.items) else ""
 

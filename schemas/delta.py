@@ -157,7 +157,7 @@ def _action_arguments(candidate: Candidate) -> dict[str, Any]:
 def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "reviewer") -> Review:
     """Read the answer to an interrupt as a review: LangChain's `HITLResponse`, in the candidates' order, or `Review`.
 
-    An answer that cannot be read, or has too few or too many decisions, is a ReviewError.
+    Raises ReviewError if it cannot be read, or has too few or too many decisions. `who` is used if it names nobody.
     """
     decisions = answer.get("decisions") if isinstance(answer, dict) else None
     # Only LangChain's decisions have a `type`; ours have a `kind` and a `verdict`.
@@ -208,13 +208,10 @@ def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
 
 
 def _read_types(value: object) -> list[str]:
-    """Return a list of types, which may be given as text: as JSON, or separated by commas, bars or semicolons.
-
-    Any other value becomes a list of one type.
-    """
+    """Return types that are given as a list, as JSON or as a text with separators; any other value is one type."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
-            value = [name.strip() for name in _TYPE_SEPARATOR.split(str(value))]
+            value = list(map(str.strip, _TYPE_SEPARATOR.split(str(value))))
     return [str(name) for name in value if str(name)] if isinstance(value, list) else [str(value)]

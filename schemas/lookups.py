@@ -16,6 +16,8 @@ Texts = Annotated[tuple[Text, ...], Field(max_length=20), AfterValidator(lambda 
 
 
 class _Request(BaseModel):
+    """What all lookups have in common: models may add fields to them, and write a year as a number."""
+
     model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
 
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-_AROUND_NAMES = " \"'“”‘’«»()[]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、"
+_AROUND_NAMES = " \"'“”‘’«»()[]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、"  # they do not count at a name's ends
 _SPACES = re.compile(r"\s+")
 _LONGEST_LABEL, _MOST_WORDS = 80, 10  # characters and words; what is longer is mostly a sentence
 _NOT_IN_LABELS = re.compile(r"://|@|[。！？；<>{}\[\]|]|[!?]\s|\w{4}\.\s")
@@ -15,10 +15,11 @@ UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b
                     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
 """Control characters, and those that are invisible or only change the direction of text. The joiners U+200C and U+200D
 are not included, because Persian and Indic words, and emoji, are spelled with them."""
+# Each form of a quotation mark or apostrophe, as the plain one.
 _QUOTES = {**dict.fromkeys(map(ord, "‘’‚‛ʼ´′"), "'"), **dict.fromkeys(map(ord, "“”„‟″"), '"')}
 _NAME_ATTRIBUTES = frozenset(["alias", "aliases", "title", "name", "标题", "名称"])
 _SECTION_ATTRIBUTES = frozenset(["section", "section name", "section id", "section code", "section number"])
-_SECTION_CODE = re.compile(r"[A-Za-z]{0,2}\d{1,3}(?:\.\d{1,3})*|[A-Z]")
+_SECTION_CODE = re.compile(r"[A-Za-z]{0,2}\d{1,3}(?:\.\d{1,3})*|[A-Z]")  # "A2", "3.1", "B"
 _WORD_LETTER = "[^\\W_\u3400-\u9fff]"  # of a script with spaces between words
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 

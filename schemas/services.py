@@ -133,11 +133,9 @@ def is_trustworthy(url: str) -> bool:
 
 
 def _check_issuer(url: str) -> str:
-    """Return an issuer's URL, or "" for none; raise ValueError if its keys could be changed on their way to us.
-
-    A query or fragment is refused, too, as the paths of its keys are added to the URL.
-    """
+    """Return an issuer's URL, or "" for none; raise ValueError if its keys could be changed on their way to us."""
     parts = urlsplit(url) if is_trustworthy(url) else None
+    # The paths of its keys are added to the URL, so it must not end with a query or fragment.
     if url and (parts is None or parts.query or parts.fragment):
         raise ValueError("it should be the issuer's URL as its tokens have it, by https (or http on this machine), "
                          "such as https://login.example.org/realms/main")

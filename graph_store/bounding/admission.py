@@ -131,11 +131,8 @@ class _Bounding:
             self._count_type_repair(key)
 
     def _infer_types(self) -> None:
-        """Give each entity without a type the type that its facts require; reject extracted ones that have no facts.
-
-        An open schema requires no types: every other name that an item has becomes an entity of the root type.
-        """
-        if self._bounds.schema.open:
+        """Give each entity without a type the type that its facts require; reject extracted ones that have no facts."""
+        if self._bounds.schema.open:  # it requires no types: any other name that an item has is of the root type
             for name, key in self._keys.items():
                 if key not in self._types and not self._bounds.is_type_name(name):
                     self._types[key] = Known(ROOT_TYPE)
@@ -286,6 +283,7 @@ class _Bounding:
         return source_time
 
     def _type(self, entity: NamedEntity) -> str:
+        """Return the schema's type of an entity that has one."""
         return self._types[entity.key].name
 
     def _type_or_label(self, entity: NamedEntity) -> str:
@@ -295,6 +293,7 @@ class _Bounding:
         return self._unknown_types.get(entity.key, self._bounds.last_resort or "")
 
     def _fits(self, head: NamedEntity, relation: str, tail: NamedEntity) -> bool:
+        """Return True if the schema allows a relation between two entities."""
         return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
     def _have_types_or_reject(self, text: str, *entities: NamedEntity) -> bool:
@@ -321,6 +320,7 @@ class _Bounding:
 
     def _reject(self, reason: Reason, text: str, *, label: str = "", subject: str = "", target: str = "",
                 confidence: float = 1.0) -> None:
+        """Reject the item that `text` shows; `subject` and `target` are the types of its ends."""
         self._rejections.add(Rejection(reason=reason, label=label, text=text, subject_type=subject,
                                        object_type=target, confidence=confidence))
 

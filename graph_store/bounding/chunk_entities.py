@@ -79,12 +79,12 @@ def infer_types(extraction: Extraction, bounds: Bounds,
         head, tail = find_entity(triple.head), find_entity(triple.tail)
         element = schema.relation_type(relation.name) if relation else None
         if relation is None or element is None or head is None or tail is None or head == tail:
-            continue
+            continue  # it will be rejected, so it requires nothing
         if relation.backward:
             head, tail = tail, head
         for typed, allowed in ((head, element.domain), (tail, element.range)):
             if typed.type is None:
-                allowed_by_fact[typed.key][head.key, element.name, tail.key] = allowed
+                allowed_by_fact[typed.key][head.key, element.name, tail.key] = allowed  # once, however often stated
     for attribute in extraction.attributes:
         known, owner = bounds.find("attribute", attribute.attribute), find_entity(attribute.entity)
         attribute_element = schema.attribute_type(known.name) if known else None

@@ -91,6 +91,7 @@ class SourceText:
 
     @cached_property
     def _sentences(self) -> list[_Sentence]:
+        """The sentences of the text, in order."""
         return [_Sentence(self._span(start, end), frozenset(words(self.text[start:end])))
                 for start, end in split_sentences(self.text)]
 
@@ -101,10 +102,12 @@ class SourceText:
 
     @cached_property
     def _relative_times(self) -> RelativeTimes:
+        """The relative dates of the text, such as "yesterday"."""
         return RelativeTimes(self.text, self._said_on)
 
     @cached_property
     def _words(self) -> JoinedWords:
+        """All words of the text."""
         return JoinedWords(word_places(self.text))
 
     @cached_property
@@ -187,10 +190,7 @@ class SourceText:
         return bool(self.text) and any(title.find(wanted) for title in titles for wanted in bare)
 
     def _is_composed(self, name: str, tokens: Sequence[str]) -> bool:
-        """Return True if text and titles have the words of a name of several words, in different places.
-
-        If no title has any of them, the name must be a description, such as "Ada's room".
-        """
+        """Return True if text and titles have the words of a name of several words, in different places."""
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not self.text or not 1 < len(content) <= _MOST_CONTENT:
             return False
@@ -207,24 +207,22 @@ class SourceText:
             return False
         if not singulars.isdisjoint(above):
             return True
-        # A description without names must have all its words in one sentence; the names in one must be in the text.
+        # With all words in the text alone, it is a description, such as "Ada's room" where Ada's is "her room". One
+        # without names must have its words in one sentence; of others, the text must have each whole name.
         names, other_words = _NAMES.findall(name), set(words(_NAMES.sub(" ", name))) - _NOT_CONTENT
         if not names:
             return any(other_words <= sentence.words for sentence in self._sentences)
         return bool(other_words) and all(self._bare_words.find(bare_words(words(one))) for one in names)
 
     def _is_composed_of_characters(self, content: Sequence[str]) -> bool:
-        """Return True if the source has each character beside a neighbour in the name, and a title has two neighbours.
-
-        Single characters alone prove nothing: any longer text has most of them.
-        """
+        """Return True if the source has each character beside a neighbour in the name, and a title has two of them."""
         above_text = "\n".join(fold_text(title)[0] for title in self._titles)
         text = f"{fold_text(self.text)[0]}\n{above_text}"
         has_title_pair = any(first + second in above_text for first, second in pairwise(content))
         if not has_title_pair:
             return False
         padded = ["\n", *content, "\n"]  # so that the first and the last have two neighbours, too
-        # A word or number of another script, which has several letters, needs no neighbour.
+        # Any longer text has most single characters; a word or number of several letters needs no neighbour.
         return all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
                    for before, word, after in zip(padded, content, padded[2:], strict=False))
 
@@ -290,14 +288,11 @@ class SourceText:
         return Grounded(value.strip(), self.sentence(value)) if self._is_in_title([wanted]) else None
 
     def _ground_at(self, span: Span | None, extracted: str) -> Grounded | None:
-        """Return a name or value found at a span, or None without a span.
-
-        It keeps its extracted words if the text has them letter by letter; otherwise it gets those at the span.
-        """
+        """Return a name or value found at a span, in the text's spelling; None without a span."""
         wording = extracted.strip()
         if span is None:
             return None
-        if self.verbatim(wording):
+        if self.verbatim(wording):  # the extracted spelling is the text's
             return Grounded(wording, span)
         start, end = span.start, span.end
         if not wording[0].isalnum() and self.text.startswith(wording[0], start - 1):  # "$" is no word: "$5 a head"
@@ -353,14 +348,11 @@ class SourceText:
         return "; ".join([*times, *conditions, *grounded_qualifiers])
 
     def _is_condition(self, part: str, label: str) -> bool:
-        """Return True if words limit a fact: they are no time, and say more than its label.
-
-        Words with digits must be in the text, because a wrong number would be a wrong fact.
-        """
+        """Return True if words limit a fact: they are no time, and say more than its label."""
         has_new_words = any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
-        has_digits = any(map(str.isdigit, part))
-        return (has_new_words and read_time(part) is None and len(part) <= LONGEST
-                and (not has_digits or self._has_words(part)))
+        # Words with digits must be in the text: a wrong number would be a wrong fact.
+        are_safe = not any(map(str.isdigit, part)) or self._has_words(part)
+        return has_new_words and are_safe and read_time(part) is None and len(part) <= LONGEST
 
     def _has_words(self, value: str) -> bool:
         """Return True if the text has a value's words one after the other, or a title has them, in any form."""

@@ -210,7 +210,7 @@ def change_elements(schema: GraphSchema,
 
 def _redirect_references(schema: GraphSchema, kind: ElementKind, old: str, new: str | None) -> GraphSchema:
     """Return the schema whose references to the element `old` are to `new`, or are removed if that is None."""
-    def redirect(_: ElementKind, element: SchemaElement) -> SchemaElement:
+    def redirect(_: ElementKind, element: SchemaElement) -> SchemaElement:  # called for each element of any kind
         update: dict[str, Any] = {}
         for field, kind_referred_to in (("parent", "entity_type"), ("inverse", "relation")):
             if kind == kind_referred_to and getattr(element, field, None) == old:

@@ -286,7 +286,7 @@ def _labels_shown(evidence: Candidate) -> set[Label]:
 
 def _remove_labels(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
     """Return a schema without some elements, aliases and labels, and without references to them."""
-    def stays(kind: ElementKind, name: str | None) -> bool:
+    def stays(kind: ElementKind, name: str | None) -> bool:  # False for None, which is no reference
         return name is not None and (kind, label_key(name)) not in removed
 
     def without_removed(kind: ElementKind, element: SchemaElement) -> SchemaElement | None:

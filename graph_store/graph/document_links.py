@@ -166,11 +166,7 @@ def in_force_since(document_id: str, title: str, metadata: Mapping[str, str], te
 
 
 def _find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterable[DocumentLink]:
-    """Return which document supersedes or amends which, each pair once, with the words that say so.
-
-    What persons decided (`edits`) comes first, then what documents say, then their names. A later source that says the
-    opposite of an earlier one is ignored.
-    """
+    """Return which document supersedes or amends which, each pair once, with the words that say so."""
     about = documents.about()
     names = {one.id: read_name(one.id, one.title) for one in about}
     named = NamedDocuments(names)
@@ -181,6 +177,7 @@ def _find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterable
     titles = chain.from_iterable(_read_statements(name.title, name.id, named) for name in names.values())
     in_titles = [DocumentLink(*link[:-2], *_NOWHERE) for link in titles]
     links: dict[tuple[str, str], DocumentLink] = {}
+    # The surest source comes first: what persons decided, what documents say, and then their names.
     for link in (*decided, *chain.from_iterable(in_texts), *in_titles, *_read_fields(about, named),
                  *_compare_names(names.values())):
         is_opposite = (link.tail, link.head) in links

@@ -188,11 +188,7 @@ def find_starts(owners: NDArray[Any], count: int) -> Rows:
 
 
 def read_columns(rows: AdmittedRows) -> GraphColumns:
-    """Return the graph of the ledger's rows, which are read once.
-
-    Raises:
-        LedgerDamagedError: a fact is about an entity that no chunk mentions.
-    """
+    """Return the graph of the ledger's rows; LedgerDamagedError if a fact is about an entity that no chunk mentions."""
     # Texts are first numbered as they come; `sorted_number` has by this number the one in sorted order.
     known = defaultdict[str, int]()
     known.default_factory = known.__len__  # a new text gets the next number

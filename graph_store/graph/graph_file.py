@@ -177,8 +177,7 @@ def shows_state(path: Path, state: Sequence[int]) -> bool:
 def load(path: Path) -> tuple[list[int], dict[str, Any]]:
     """Return the state that the graph shows (see `save`), and the graph as `networkx.node_link_graph` takes it.
 
-    Raises:
-        FileNotFoundError, GraphFileDamagedError: there is no such file, or it is not what was written.
+    Raises FileNotFoundError without a file, GraphFileDamagedError if it is not what was written.
     """
     try:
         graph = orjson.loads(path.read_bytes())

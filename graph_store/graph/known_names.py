@@ -89,10 +89,7 @@ def _find_name(text: str, name: str) -> int:
 
 
 def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:
-    """Return the names that cannot be common words, by their longest word, each with the row of its entity.
-
-    Of several entities with a name, for instance of different types, it is the one with the most mentions.
-    """
+    """Return the names that cannot be common words, by their longest word, each with the row of its entity."""
     entity_counts: dict[int, Counter[int]] = defaultdict(Counter)  # by name: how often it means which entity
     for entity, number in zip(columns.mentions.entity.tolist(), columns.mentions.name.tolist(), strict=True):
         entity_counts[number][entity] += 1
@@ -102,7 +99,7 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[str, int]]]:
         is_mixed = _CAPITALISED_WORD.fullmatch(name) is not None and _MIXED.search(name) is not None
         is_possessive = name.endswith(("'s", "’s"))  # "Ben's" is another form of a name
         if (is_mixed or _CAPITALISED_WORDS.fullmatch(name)) and not is_possessive:
-            ((most_mentioned, _),) = counts.most_common(1)
+            ((most_mentioned, _),) = counts.most_common(1)  # there may be others of the name, such as of other types
             by_longest_word[max(_WORD.findall(name), key=len)].append((name, most_mentioned))
     return by_longest_word
 
@@ -205,12 +202,10 @@ class _PersonNames:
         return {first} if is_main_character else persons
 
     def find_bearers(self, document: str, entity: int) -> set[int]:
-        """Return the persons of a document whose last name is the name of an entity that was not taken for a person.
-
-        If a document has the name alone for a person at least as often, it is that person.
-        """
+        """Return the persons of a document whose last name is the name of an entity that was not taken for a person."""
         name, mentions = self._names[entity], len(self.guessed[document, entity])
         person = self._short_named.get((document, name))
+        # The document has the name alone for a person at least as often.
         if person is not None and len(self.short[document, person]) >= mentions:
             return {person}
         # London is only Jack London in a document that names him at least as often.
@@ -227,11 +222,7 @@ def _form_of_address(name: str) -> str:
 
 
 def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> GraphColumns:
-    """Give the mentions of a short name to the only person of the same document that it can be.
-
-    A rare bare first name is dropped if it could be several persons, or somebody who is not named in full. So is the
-    last name of several persons that was taken for something else.
-    """
+    """Give the mentions of a short name to the only person of the same document that it can be; drop doubtful ones."""
     names = _PersonNames(columns, document_of)
     entities, is_dropped = columns.mentions.entity.copy(), np.zeros(len(columns.mentions.entity), bool)
     full_of = dict[tuple[str, int], int]()  # by document and an entity with a short name: the one with the full name
@@ -240,11 +231,12 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> 
         if len(persons) == 1:
             full_of[document, entity] = persons.pop()
             entities[rows] = full_of[document, entity]
-        elif persons or is_first_name(columns.texts[columns.names[entity]]):  # the last name of nobody else stays
+        # A rare name is dropped if it is of several persons, or the first name of somebody who is not named in full.
+        elif persons or is_first_name(columns.texts[columns.names[entity]]):
             is_dropped[rows] = len(rows) < _OFTEN
     for (document, entity), rows in names.guessed.items():
         bearers = names.find_bearers(document, entity)
-        is_dropped[rows] = len(bearers) > 1
+        is_dropped[rows] = len(bearers) > 1  # the last name of several, which was taken for something else
         if len(bearers) == 1:
             bearer = bearers.pop()
             entities[rows] = full_of.get((document, bearer), bearer)

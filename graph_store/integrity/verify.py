@@ -50,13 +50,9 @@ class Problem(Frozen):
 
 
 def damages_on_disk(layout: Layout) -> list[Problem]:
-    """Find damaged derived files, and delete them; call this before opening, which would rebuild them silently.
-
-    Raises:
-        WriterBusyError: another process is writing to the knowledge base.
-    """
+    """Find damaged derived files, and delete them; call this before opening, which would rebuild them silently."""
     problems = list[Problem]()
-    with layout.alone():
+    with layout.alone():  # raises WriterBusyError while another process writes
         tables = ((check_file, path) for path in files_in(layout.root))
         for load, path in ((graph_file.load, layout.graph), (index_file.load, layout.index), *tables):
             try:

@@ -261,7 +261,7 @@ class Documents:
 
     def _content(self, document_id: str, *, is_new: bool = False) -> _Content | None:
         """Return a document's content in service, or with `is_new` the one that waits; None without such a document."""
-        # Any process may have changed the content (`position`), or an open transaction of this one (`changes`).
+        # Any process may have changed the content (`position`), or an open transaction of this connection (`changes`).
         key = document_id, is_new, ledger_state(self._db).position, self._db.changes
         if self._last_content[0] != key:
             waiting = "SELECT title, text, metadata FROM revisions WHERE document = :id"
@@ -364,8 +364,9 @@ class Documents:
 
 _ALL = 2**31 - 1  # a limit above any number of rows, which is still an integer of both databases
 _IN_ORDER = "ORDER BY document, ordinal"
+_CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'  # what `_with_texts` needs
 _TO_DO = "status <> 'done'"  # the condition of the index `chunks_to_do`, which serves only queries that repeat it
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
-_DELETING = "deleting"
-_CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
+"""Selects the chunks of the graph by the fingerprints of their readers, if reading them again has not failed."""
+_DELETING = "deleting"  # the key of `meta` with the ids of the documents of a deletion that is not finished, one a line

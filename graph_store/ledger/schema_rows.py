@@ -98,6 +98,7 @@ class SchemaHistory:
 
 
 def _dump_decisions(decisions: Sequence[Decided]) -> str:
+    """Return decisions as JSON, as the column `decisions` has them."""
     return json.dumps([one.model_dump(mode="json") for one in decisions], ensure_ascii=False)
 
 
@@ -195,7 +196,7 @@ class Asks:
 def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
     """Return a chunk's asks as rows of the table; those whose label cannot name an element of a schema are left out."""
     def can_name_element(ask: Ask) -> bool:
-        # The header of a table's column may be longer than other labels.
+        # The header of a table's column may be longer than other labels, and have any signs.
         is_header = ask.declared and len(ask.label) <= MAX_ELEMENT_NAME and ask.label.isprintable()
         return is_readable_label(ask.label) or (is_header and any(map(str.isalnum, ask.label)))
 

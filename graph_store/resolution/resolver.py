@@ -156,11 +156,7 @@ class Resolver:
 
 
 def match_node(graph: ResolvedGraph, name: str) -> str:
-    """Return the node of the resolved graph that a person names by its id, any of its names, or "name (type)".
-
-    Raises:
-        EntityDecisionError: there is none, or there are several.
-    """
+    """Return the only node that has an id, a name, or "name (type)" as a person writes it; else EntityDecisionError."""
     key = canonical_name(name)
     nodes = {graph.canonical(entity) for entity in _find_by_name(graph, name)}
     if not nodes:  # a person may have renamed the entity, and no document has the new name

@@ -70,11 +70,7 @@ def _bounded_depth() -> Iterator[None]:
 
 @_bounded_depth()
 def read_statement(sql: str) -> exp.Query:
-    """Return a statement as sqlglot reads it; its tables have the names that it gives them.
-
-    Raises:
-        SqlError: it is not one SELECT.
-    """
+    """Return a statement as sqlglot reads it, with the tables' names as they are given; SqlError if it is no SELECT."""
     if len(sql) > LONGEST:
         raise SqlError(f"the statement has {len(sql)} characters, and at most {LONGEST} are allowed")
     try:
@@ -99,11 +95,7 @@ def read_statement(sql: str) -> exp.Query:
 
 
 def join_names(query: exp.Expr) -> None:
-    """Name the tables of several knowledge bases, written BASE.TABLE, by one word; a column needs no base.
-
-    Raises:
-        SqlError: the name of a table has more parts.
-    """
+    """Make one word of each table's name BASE.TABLE, and take the base from columns' names; SqlError for more parts."""
     bases = set[str]()
     for table in query.find_all(exp.Table):
         if table.args.get("catalog"):

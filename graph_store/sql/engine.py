@@ -244,10 +244,7 @@ def _check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
 
 
 def _list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
-    """Yield the notes on columns that a statement names, and how many records its conditions on columns pass over.
-
-    No condition can fit a record that has no value of the column's kind.
-    """
+    """Yield the notes on columns that a statement names, and how many records its conditions pass over for no value."""
     used = {column.name.lower() for column in query.find_all(exp.Column)}
     names_of = {table.alias_or_name.lower(): table.name.lower() for table in query.find_all(exp.Table)}
     conditioned = [column for where in query.find_all(exp.Where) for column in where.find_all(exp.Column)]
@@ -314,6 +311,7 @@ class JoinedEngine(SqlEngine):
 
     @cached_property
     def _tables(self) -> dict[str, TableInfo]:
+        """All tables by their names, BASE.TABLE, in small letters."""
         infos = [info.model_copy(update={"name": f"{base}.{info.name}"})
                  for base in self._bases for info in read_catalogue(self._connection.cursor(), base)]
         return {info.name.lower(): info for info in infos}

@@ -99,11 +99,7 @@ TableFile: TypeAlias = tuple[Path | None, Callable[[], TableSource]]
 
 
 def write_file(path: Path, source: TableSource) -> None:
-    """Write the tables to a new file.
-
-    Raises:
-        OSError: the disk is full or not writable.
-    """
+    """Write the tables to a new file; raise OSError if the disk is full or not writable."""
     try:
         with _attach(_start_instance(), path) as connection:
             write_tables(connection, source)
@@ -151,10 +147,10 @@ def _start_instance() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config={"threads": 1, "async_threads": 0})
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, path: Path | str = ":memory:", how: str = "",
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path | str = ":memory:", options: str = "",
             database: str = MAIN) -> duckdb.DuckDBPyConnection:
-    """Let a connection use the database of a path, and return the connection."""
-    return connection.execute(f'ATTACH {logical_tables.literal(str(path))} AS "{database}" {how}; USE "{database}"')
+    """Let a connection use a file, with options of ATTACH, as the database of a name; return the connection."""
+    return connection.execute(f'ATTACH {logical_tables.literal(str(path))} AS "{database}" {options}; USE "{database}"')
 
 
 def open_tables(bases: Mapping[str, TableFile]) -> duckdb.DuckDBPyConnection:

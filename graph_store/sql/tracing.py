@@ -222,10 +222,9 @@ class RecordTracer:
         self._has_pages = cache(lambda document: documents.page(document, sys.maxsize) is not None)
 
     def trace(self, query: exp.Query, result: SqlResult) -> SqlResult:
-        """Return a result with what it rests on; of several tables, `records` is the number of rows of the largest.
+        """Return a result with what it rests on; raise Untraceable if a statement is recursive, pivots or intersects.
 
-        Raises:
-            Untraceable: the statement is recursive, pivots or intersects.
+        Of several tables, `records` is the number of rows of the one with most.
         """
         lineage, traced = _Lineage(self._tables), query.copy()
         lineage.add(traced, _ROWS, {})

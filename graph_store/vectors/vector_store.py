@@ -118,11 +118,7 @@ class VectorStore:
         return vectors
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
-        """Return the vectors of ids, shape (len(ids), d), in the order of the ids; of no ids, shape (0, 0).
-
-        Raises:
-            StoreError: an id has no vector; `banyan reindex` fixes that.
-        """
+        """Return the vectors of ids, shape (len(ids), d), in their order, or (0, 0); StoreError if one has none."""
         vectors = self.find(kind, ids)
         if missing := set(ids).difference(vectors):
             raise StoreError(f"{len(missing)} of the {kind} have no vector; run `banyan reindex`")

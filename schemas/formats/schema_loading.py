@@ -131,6 +131,7 @@ def _read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
 
 
 def _sort_types(types: set[str]) -> tuple[str, ...]:
+    """Return the types of one end of a relation in order; beside "any type", others say nothing."""
     return (ANY,) if ANY in types else tuple(sorted(types))
 
 
