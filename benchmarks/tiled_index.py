@@ -97,9 +97,9 @@ class Tiling:
         ids = [_key(base.ids[one], number) for one, number in zip(row.tolist(), copy.tolist(), strict=True)]
         return KnowledgeGraph(GraphColumns(
             self._texts, ids, self._numbers[copy, base.types[row]], self._numbers[copy, base.names[row]],
-            self._triples, distinct_rows(self._tile(base.mentions), 3), keep_surest_rows(self._tile(base.support)),
-            distinct_rows(self._tile(base.triple_times), 3), distinct_rows(self._tile(base.values), 4),
-            distinct_rows(self._tile(base.value_times), 5)))
+            self._triples, distinct_rows(self._tile(base.mentions)), keep_surest_rows(self._tile(base.support)),
+            distinct_rows(self._tile(base.triple_times)), distinct_rows(self._tile(base.values)),
+            distinct_rows(self._tile(base.value_times))))
 
     def _tile(self, table: Any) -> Any:
         tiled = table._replace(**{name: column[:0] for name, column in table._asdict().items()})

@@ -156,7 +156,8 @@ class Versions:
         Those of less trusted documents are behind the best of more trusted ones that are about the same.
         """
         outdated = self.outdated(question)
-        row, document_of = self._index.document_row, self._index.documents[1]
+        row = self._index.document_row
+        _, document_of = self._index.documents  # the row of each chunk's document
         best = np.zeros(len(row), np.float32)  # the highest weight of each document's chunks
         np.maximum.at(best, document_of, scores)
         share = self._trust_shares(best, outdated) if self.trust else np.ones(len(row), np.float32)

@@ -182,7 +182,10 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
 
 def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
                      known: SchemaElement | None) -> GraphSchema:
-    """Return a schema after a decision; elements that this needs and the schema lacks are taken from that in force."""
+    """Return a schema after a decision on a candidate, or on `known`, an element in force or one to define.
+
+    Elements that this needs and the schema lacks are taken from that in force.
+    """
     kind, name, verdict = decision.kind, decision.name, decision.verdict
     if verdict == "reject":
         return elements.remove(schema, kind, name) if find_element(schema, kind, name) else schema

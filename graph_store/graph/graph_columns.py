@@ -169,10 +169,10 @@ def select_rows(table: _Table, rows: Rows | NDArray[np.bool_]) -> _Table:
     return type(table)(*columns)
 
 
-def distinct_rows(table: _Table, keys: int) -> _Table:
-    """Sort a table by all columns, and keep one row, the first, for each combination of its first `keys` columns."""
+def distinct_rows(table: _Table) -> _Table:
+    """Sort a table by all columns, and keep the first of the rows that differ in their place in a chunk alone."""
     table = select_rows(table, sort_rows(*table))
-    return select_rows(table, find_firsts(*table[:keys]))
+    return select_rows(table, find_firsts(*table[:table._fields.index("start")]))
 
 
 def keep_surest_rows(support: SupportTable) -> SupportTable:
@@ -207,17 +207,16 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     value_chunk, owner, owner_type, attribute, value, value_time, *value_place = values
     ids, types, (entity, heads, tails, owners) = _number_entities(
         texts, [(name, name_type), (head, head_type), (tail, tail_type), (owner, owner_type)])
-    # Rows that differ in their place alone (start and end) count as equal: `keys` is the number of columns before it.
-    mention_table = distinct_rows(MentionTable(entity, name, mention_chunk, *mention_place), keys=3)
+    mention_table = distinct_rows(MentionTable(entity, name, mention_chunk, *mention_place))
     triples, triple = distinct_triples(heads, relation, tails)
     triple_times = TripleTimeTable(triple, fact_time, fact_chunk, start, end)
     value_times = ValueTimeTable(owners, attribute, value, value_time, value_chunk, *value_place)
     return GraphColumns(
         texts=texts, ids=ids, types=types, names=_choose_names(mention_table, len(ids)), triples=triples,
         mentions=mention_table, support=keep_surest_rows(SupportTable(triple, fact_chunk, start, end, confidence)),
-        triple_times=distinct_rows(select_rows(triple_times, fact_time != sorted_number[no_time]), keys=3),
-        values=distinct_rows(ValueTable(owners, attribute, value, value_chunk, *value_place), keys=4),
-        value_times=distinct_rows(select_rows(value_times, value_time != sorted_number[no_time]), keys=5))
+        triple_times=distinct_rows(select_rows(triple_times, fact_time != sorted_number[no_time])),
+        values=distinct_rows(ValueTable(owners, attribute, value, value_chunk, *value_place)),
+        value_times=distinct_rows(select_rows(value_times, value_time != sorted_number[no_time])))
 
 
 def _read_table(rows: Iterable[Sequence[Any]], kinds: str, known: defaultdict[str, int]) -> list[NDArray[Any]]:

@@ -142,5 +142,5 @@ def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:
     all_support = SupportTable(*map(np.concatenate, zip(old_support, link_support, strict=True)))
     all_times = TripleTimeTable(*map(np.concatenate, zip(old_times, link_times, strict=True)))
     return replace(columns, triples=triples, support=graph_columns.keep_surest_rows(all_support),
-                   triple_times=graph_columns.distinct_rows(all_times, keys=3),
+                   triple_times=graph_columns.distinct_rows(all_times),
                    values=select_rows(values, target < 0), value_times=select_rows(value_times, ~is_link_time))

@@ -70,7 +70,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
              one.start + len(one.name)) for one in missed]
     missed_columns = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
     mentions = MentionTable(*map(np.concatenate, zip(columns.mentions, missed_columns, strict=True)))
-    columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions, keys=3)), uses)
+    columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions)), uses)
     return _without_unmentioned(_join_short_names(columns, document_of))
 
 
@@ -241,7 +241,7 @@ def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> 
             bearer = bearers.pop()
             entities[rows] = full_of.get((document, bearer), bearer)
     mentions = select_rows(columns.mentions._replace(entity=entities), ~is_dropped)
-    return replace(columns, mentions=distinct_rows(mentions, keys=3))
+    return replace(columns, mentions=distinct_rows(mentions))
 
 
 def _without_unmentioned(columns: GraphColumns) -> GraphColumns:

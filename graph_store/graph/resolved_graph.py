@@ -162,10 +162,9 @@ def _resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types:
               for name in ("mentions", "values", "value_times")}
     values = _correct_values(before, tables["values"], edits, row_of_node)
     times = _correct_values(before, tables["value_times"], edits, row_of_node)
-    # Merged entities may have rows that differ in their place alone: `keys` is the number of columns before it.
-    return replace(resolved, mentions=graph_columns.distinct_rows(tables["mentions"], keys=3),
-                   values=graph_columns.distinct_rows(values, keys=4),
-                   value_times=graph_columns.distinct_rows(times, keys=5))
+    # Merged entities may have several rows for a name or value of a chunk.
+    return replace(resolved, mentions=graph_columns.distinct_rows(tables["mentions"]),
+                   values=graph_columns.distinct_rows(values), value_times=graph_columns.distinct_rows(times))
 
 
 def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],
@@ -211,7 +210,7 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
     times = columns.triple_times._replace(triple=triple_of[columns.triple_times.triple])
     return replace(columns, triples=triples[~is_merged],
                    support=graph_columns.keep_surest_rows(select_rows(support, support.triple >= 0)),
-                   triple_times=graph_columns.distinct_rows(select_rows(times, times.triple >= 0), keys=3))
+                   triple_times=graph_columns.distinct_rows(select_rows(times, times.triple >= 0)))
 
 
 def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row_of_node: Mapping[str, int]) -> _Values:
