@@ -87,7 +87,7 @@ class Snapshot(Leased):
         self.kb, self.base, self.calls, self._models = kb, base, ledger.calls, models
         files.enter_context(ledger)
         files.callback(kb.close)
-        files.callback(self._drop_retriever)
+        files.callback(self._drop_retriever)  # first, as it reads the knowledge base's files
         self._retriever: Retriever | None = None
         self._retriever_lock = threading.Lock()
 
@@ -172,7 +172,7 @@ class Snapshots:
         with ExitStack() as leases:
             for name in all_names:
                 try:
-                    if may_leave_out:
+                    if may_leave_out:  # the lease below also fails for a scope that is too large, which is an error
                         with self.lease(name) as whole:
                             documents_in(whole.kb.documents, scope)  # raises ScopeError if there are none
                 except ScopeError as error:

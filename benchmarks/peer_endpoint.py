@@ -12,10 +12,11 @@ from threading import Thread
 from typing import Any
 
 import httpx
+from banyan.benchmarks.usage import Usage
 from banyan.config import Settings
 from banyan.graph_store.ledger.token_accounts import Calls
 from banyan.models.embedding.embedder import Embedder
-from banyan.runtime.budgets import Budget, BudgetExceeded, Usage
+from banyan.runtime.budgets import Budget, BudgetExceeded
 from banyan.schemas.naming import content_id
 
 _MOST = 20_000_000

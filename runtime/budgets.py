@@ -150,21 +150,6 @@ class Budget:
                 [self._prices.cost(model, *tokens) for model, tokens in spent])
 
 
-class Usage:
-    """The token usage of a block's calls, including calls answered from the cache. Safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self.calls = self.prompt = self.completion = 0
-        self._lock = Lock()
-
-    def add(self, prompt: int, completion: int) -> None:
-        """Count one call."""
-        with self._lock:
-            self.calls += 1
-            self.prompt += prompt
-            self.completion += completion
-
-
 Account = Callable[[str, str, int, int], None]
 """Records calls to a model: the step, the model, the number of calls, and the prompt tokens."""
 
@@ -178,8 +163,8 @@ class Charge:
     documents: Mapping[str, int] = field(default_factory=dict)
     """The documents being read, by how much of each a call reads; empty for the knowledge base as a whole."""
     budget: Budget | None = None
-    usage: Usage | None = None
-    """Counts every call, including calls answered from the cache."""
+    on_call: Callable[[int, int], None] | None = None
+    """Called with the prompt and completion tokens of every call, including calls answered from the cache."""
     account: Account | None = None
     """Records calls of models whose responses are not cached."""
 
@@ -199,7 +184,7 @@ def charge() -> Charge:
 
 @contextmanager
 def charge_calls(*, build: str = "", documents: Mapping[str, int] | None = None, budget: Budget | None = None,
-            usage: Usage | None = None, account: Account | None = None) -> Iterator[None]:
+            on_call: Callable[[int, int], None] | None = None, account: Account | None = None) -> Iterator[None]:
     """Set the accounts and the budget to which the calls in a block are charged.
 
     They also apply to threads that inherit the block's context. Arguments that are not given keep the value that
@@ -207,7 +192,7 @@ def charge_calls(*, build: str = "", documents: Mapping[str, int] | None = None,
     """
     outer = charge()
     token = _CHARGE.set(Charge(build or outer.build, documents or outer.documents, budget or outer.budget,
-                               usage or outer.usage, account or outer.account))
+                               on_call or outer.on_call, account or outer.account))
     try:
         yield
     finally:

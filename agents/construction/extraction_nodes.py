@@ -89,7 +89,7 @@ class ExtractionNodes(BuildNodes):
             if state["in_batches"]:
                 works = await self._fetch_batches(state, works)
             failed = await in_parallel(self._extract_call, works, self._resources.settings.llm_concurrency)
-            if state["in_batches"]:
+            if state["in_batches"]:  # all are fetched, and what they answered is stored
                 await self._in_step(state, lambda kb: kb.database.note(BUILD, **{OPEN_BATCHES: []}))
         except (BudgetExceeded, ReasonerError) as error:
             return {"stopped": str(error)}
@@ -100,7 +100,7 @@ class ExtractionNodes(BuildNodes):
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
         name, uses_llm = state["knowledge_base"], self._resources.settings.uses_llm
         with self._step(state) as kb:
-            rules_schema = kb.schemas.base()
+            rules_schema = kb.schemas.base()  # so what the rules read does not depend on how the schema has grown
             schema = kb.schema_control.schema_for_prompts() if uses_llm else rules_schema
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
             fingerprint = reading_fingerprint(self._resources, kb)

@@ -84,7 +84,7 @@ class ConstructionNodes(BuildNodes):
             self._store_documents(kb, documents, notes)
             _store_recorded(kb, records, notes)
             gone = self._delete_gone(kb, notes)
-            kb.choose_embedding()
+            kb.choose_embedding()  # by the language of the documents, which are all stored now
             if context.retry_failed:
                 kb.documents.retry_failed()
             total = kb.documents.count_status("pending", "extracted") + self._count_outdated(kb, state)

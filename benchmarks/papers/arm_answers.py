@@ -17,10 +17,11 @@ from banyan.agents.retrieval.evidence import ROUND_SHARE, completed_round, dropp
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import TOOL_NAMES, AskContext, ToolName
 from banyan.agents.snapshots import Snapshot
+from banyan.benchmarks.usage import Usage
 from banyan.evaluation.recall import DatasetError, gold_rank, is_gold
 from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.models.reasoner import Reasoner
-from banyan.runtime.budgets import Budget, Usage, charge_calls
+from banyan.runtime.budgets import Budget, charge_calls
 from banyan.runtime.threads import in_thread
 from banyan.schemas.documents import Chunk
 from banyan.schemas.inquiry import Block, Inquiry, Judgement, Round, items_of
@@ -276,7 +277,7 @@ class ArmAsker:
         usage, started = Usage(), time.perf_counter()
         answer_by: Callable[[Arm, str], Awaitable[_Found]] = {
             "graph": self._by_graph, "text agent": self._by_text_agent}.get(arm.method, self._by_passages)
-        with charge_calls(build=f"bench {arm.name}", documents={question.id: 1}, budget=budget, usage=usage):
+        with charge_calls(build=f"bench {arm.name}", documents={question.id: 1}, budget=budget, on_call=usage.add):
             reply, chunk_ids = await answer_by(arm, question.question)
         seconds = time.perf_counter() - started
         chunks = [chunk for chunk_id in chunk_ids if (chunk := self._chunk_of(chunk_id))]

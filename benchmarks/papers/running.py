@@ -10,12 +10,13 @@ from typing import Protocol
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext, BuildInput, BuildReport
 from banyan.agents.resources import Resources
+from banyan.benchmarks.usage import Usage
 from banyan.config import Settings
 from banyan.evaluation.extraction_answers import for_each
 from banyan.evaluation.recall import Progress
 from banyan.graph_store.layout import knowledge_bases
 from banyan.runtime import event_loop
-from banyan.runtime.budgets import Budget, BudgetExceeded, Usage, charge_calls
+from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 from banyan.schemas.errors import BanyanError
 from banyan.schemas.naming import content_id
 from banyan.schemas.retrieval import Mode
@@ -238,7 +239,7 @@ def _judge_all(resources: Resources, dataset: Dataset, plan: Plan, model: str, r
         async def judge_outcome(outcome: ArmOutcome) -> None:
             """Judge one answer, and record the verdict with the tokens that it took."""
             question, usage = judged_questions[outcome.id], Usage()
-            with charge_calls(build="bench judge", budget=budget, usage=usage):
+            with charge_calls(build="bench judge", budget=budget, on_call=usage.add):
                 verdict = await judge.judge(question.question, question.answers, prediction(outcome))
             results.add(judged=JudgedOutcome(arm=outcome.arm, id=outcome.id, judge=model, correct=verdict.correct,
                                              reason=verdict.reason, coverage=verdict.coverage,

@@ -59,11 +59,11 @@ class Calls:
         return self._db.gone
 
     def lookup(self, key: str) -> str | None:
-        """Return the stored response to an equal earlier call, or None; its tokens are added to the current usage."""
+        """Return the stored response to an equal earlier call, or None; its tokens go to `Charge.on_call`."""
         for response, *tokens in self._db.rows(
                 "SELECT response, prompt_tokens, completion_tokens FROM calls WHERE key = :key", key=key):
-            if usage := charge().usage:  # that of the surrounding `charge_calls`
-                usage.add(*tokens)
+            if on_call := charge().on_call:  # that of the surrounding `charge_calls`
+                on_call(*tokens)
             return str(response)
         return None
 
@@ -76,8 +76,8 @@ class Calls:
             self._db.insert(CALLS, [(key, step, response, documents, prompt_tokens, completion_tokens)], replace=True)
             self._add_usage(step, model, 1, prompt_tokens, completion_tokens,
                             _clamp_cached(cached_tokens, prompt_tokens), wasted=wasted)
-        if where.usage:
-            where.usage.add(prompt_tokens, completion_tokens)
+        if where.on_call:
+            where.on_call(prompt_tokens, completion_tokens)
 
     def record_usage(self, step: str, model: str, calls: int, prompt: int) -> None:
         """Add calls that have no response to store, such as embeddings, to the accounts. Usable as an `Account`."""

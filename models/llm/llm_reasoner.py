@@ -140,9 +140,7 @@ class LlmReasoner(ModelCalls):
             wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """Return a follow-up question rewritten to make sense without the earlier messages, or as it is without any."""
-        if not messages:
-            return question
+        """Return a follow-up question rewritten to make sense without the earlier messages."""
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)
         return await self._ask("condense", lambda: (
             render("condense", self._question_language(question), conversation=conversation, question=question),

