@@ -28,7 +28,7 @@ from .table_lines import FORM_FIELDS
 _SYMBOL = r"(?:(?:[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff][\u200d\ufe0f]?){1,6}[ \t]{0,4})?"
 _FIELD = re.compile(rf"(?P<set_in>[ \t]{{0,12}})(?P<mark>[-*+•][ \t]{{1,4}})?{_SYMBOL}(?:\*{{1,2}}|__)?{_SYMBOL}"
                     r"(?P<name>[^\W\d_](?:[^:：|*`\"'<>{}=;,.!?。，；！？\n]|\.(?=\d)){0,39})(?:\*{1,2}|__)?"
-                    r"(?:[ \t]?:(?:\*{1,2}|__)?(?:[ \t]|$)|：(?:\*{1,2}|__)?)(?P<value>[^\n]*)")
+                    r"(?:[ \t]?:(?:\*{1,2}|__)?(?:[ \t]|$|(?=\[))|：(?:\*{1,2}|__)?)(?P<value>[^\n]*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 _MOST_WORDS = 5  # of a field's name; a longer text before a colon begins a sentence
 _FEWEST, _FEWEST_ALONE = 2, 3  # the fewest fields of a record, and of one that is alone of its kind, such as a head
@@ -48,6 +48,7 @@ _PARAGRAPH = re.compile(r"\s*+(?:[^\n]*\S[^\n]*+(?:\n|\Z))+")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
 _CODE = re.compile(r"\s*+(?:<pre>|```|~~~)[ \t]*+\n(?P<code>(?:(?![ \t]*+(?:</pre>|```|~~~))[^\n]*+\n)*+)"
                    r"[ \t]*+(?:</pre>|```|~~~)")
+_LINKS = re.compile(r"(\]\([^()\n]*+\))[ \t]++(?=\[)")  # side by side, as two people or reviews
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
 
 
@@ -75,7 +76,8 @@ class Block:
     fields: dict[str, list[str]] = field(default_factory=dict)  # the parts of each value, by the folded name
     names: dict[str, str] = field(default_factory=dict)  # as they are first written, by the folded name
     repeated: int = 0  # the number of lines whose name stood in it before
-    last: str = ""  # the folded name of the last field
+    last: str = ""  # the folded name of the last field; "" behind an item that is none
+    others: list[tuple[int, int]] = field(default_factory=list)  # where the items of its list are that are no fields
 
     def add(self, name: str, value: str, end: int) -> None:
         """Add a field; the values of fields with the same name are joined."""
@@ -85,11 +87,19 @@ class Block:
         self.last = label_key(name)
         self.names.setdefault(self.last, one_line(name))
         self.repeated += self.last in self.fields
-        self._extend(one_line(without_markup(value)), LIST_MARK)
+        self._extend(_plain(value), LIST_MARK)
+
+    def add_other(self, start: int, end: int) -> None:
+        """Add an item of the list that is no field; the lines below belong to it."""
+        self.end, self.last = end, ""
+        self.others.append((start, end))
 
     def continue_value(self, line: str, end: int) -> None:
         """Add a further line to the value of the last field, as another item of a list if it looks like one."""
         self.end = end
+        if not self.last:
+            self.others[-1] = self.others[-1][0], end
+            return
         mark = mark_length(line)
         parts = self.fields.get(self.last, [])
         line_before = parts[-1] if parts else ""
@@ -97,7 +107,7 @@ class Block:
         # People are written one a line with their addresses, and links one a line.
         is_person = last_word.endswith(">") and "@" in last_word
         is_link = "://" in line_before and last_word == line_before
-        self._extend(one_line(without_markup(line[mark:])), LIST_MARK if mark or is_person or is_link else " ")
+        self._extend(_plain(line[mark:]), LIST_MARK if mark or is_person or is_link else " ")
 
     def _extend(self, words: str, separator: str) -> None:
         """Add words to the value of the last field, behind the separator if it has some already."""
@@ -115,13 +125,18 @@ class Block:
         return "".join(self.fields.get(key, ()))
 
 
+def _plain(value: str) -> str:
+    """Return a value without markup, with a comma between links side by side."""
+    return one_line(without_markup(_LINKS.sub(r"\1, ", value)))
+
+
 def read_blocks(lines: Iterable[Line], *, may_repeat: bool = False) -> list[Block]:
     """Return the blocks of two to `_MOST_FIELDS` fields in some lines, in order; dialogues only if `may_repeat`."""
     reader = _BlockReader()
     for line in lines:
         reader.add(line)
     return [block for block in reader.blocks if _FEWEST <= len(block.fields) <= _MOST_FIELDS
-            and (may_repeat or not block.is_dialogue)]
+            and len(block.others) < len(block.fields) and (may_repeat or not block.is_dialogue)]
 
 
 class _BlockReader:
@@ -131,7 +146,7 @@ class _BlockReader:
         self.blocks: list[Block] = []
         self._block: Block | None = None  # to which the next line may belong
         self._item: _Item | None = None  # under which the next block may be set in
-        self._level, self._heading_start, self._follows_blank_line = 0, -1, False
+        self._level, self._heading_start, self._line_before = 0, -1, ""
 
     def add(self, line: Line) -> None:
         """Add the next line of the text."""
@@ -142,7 +157,7 @@ class _BlockReader:
             self._level, self._heading_start = len(heading[1]), line.start
         elif line.text.strip() and not line.is_code:
             self._add_words(line)
-        self._follows_blank_line = not line.text.strip()
+        self._line_before = line.text.strip()
 
     def _add_words(self, line: Line) -> None:
         """Add a line of words: to the block above it, or as the beginning of a block if it is a field."""
@@ -152,7 +167,9 @@ class _BlockReader:
             return
         is_row = line.text.startswith("|")
         found = None if is_row else _FIELD.fullmatch(line.text)
-        if found is None or len(found["name"].split()) > _MOST_WORDS:  # no field: it ends the block above it
+        if found is None or len(found["name"].split()) > _MOST_WORDS:
+            if self._block is not None and self._line_before and self._goes_on(self._block, line, indent, end):
+                return
             self._block, self._heading_start = None, -1
             self._item = self._item_of(line, indent)
             return
@@ -164,9 +181,20 @@ class _BlockReader:
                                 is_listed=found["mark"] is not None, item=self._item if is_below_item else None)
             self.blocks.append(self._block)
             self._item, self._heading_start = None, -1  # they name this block, and not the next
-        elif self._follows_blank_line:
+        elif not self._line_before:
             self._block.is_loose = True
         self._block.add(found["name"], found["value"], end)
+
+    def _goes_on(self, block: Block, line: Line, indent: int, end: int) -> bool:
+        """Add a line that is no field to the list above it if it is an item of it, or goes on with one."""
+        is_item = mark_length(line.text) > 0
+        if not block.is_listed or indent != block.set_in or not (is_item or self._line_before.endswith(",")):
+            return False  # it ends the block above it
+        if is_item:
+            block.add_other(line.start, end)
+        else:
+            block.continue_value(line.text, end)
+        return True
 
     def _item_of(self, line: Line, indent: int) -> _Item | None:
         """Return the item that a line begins or goes on with; None if it is other text."""
@@ -183,7 +211,9 @@ class _BlockReader:
         is_lead_in = not block.is_listed and len(block.fields) == 1 and not block.fields[block.last]  # "The order:"
         repeats_name = label_key(found["name"]) in block.fields
         ends_list = block.is_listed and not found["mark"]
-        return is_lead_in or (self._follows_blank_line and (repeats_name or ends_list))
+        follows_other = bool(block.others) and not block.last  # which may name a record
+        return is_lead_in or (repeats_name and follows_other) or (
+            not self._line_before and (repeats_name or ends_list))
 
 
 def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
@@ -278,35 +308,40 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
 def split_head(text: str) -> tuple[dict[str, str], str]:
     """Return the fields at the head of a text, below its title if it has one, and the text without them.
 
-    Field names are in lower case, as documents write "Author" and "author". Without a head the text stays as it is.
+    Field names are in lower case, as documents write "Author" and "author". Items of the head's list that are no fields
+    stay in the text, and without a head all of it does.
     """
     overlined = _OVERLINED.match(text)
     title = overlined or _TITLE.match(text)
     begin = title.end() if title else 0
     # The names of reStructuredText's fields, without a colon in front, so that all places stay.
     head = _RST_NAME.sub(r"\1 :", text[begin:begin + _HEAD])
-    fields, end = _head_fields(head)
+    fields, end, others = _head_fields(head)
     if not fields and (paragraph := _PARAGRAPH.match(head)):  # below which the text begins with "Description: It ..."
-        fields, end = _head_fields(paragraph[0])
+        fields, end, others = _head_fields(paragraph[0])
     if not fields and (code := _CODE.match(head)):
         lines, end = dedent(code["code"]), code.end()
-        fields, end_of_fields = _head_fields(lines)
+        fields, end_of_fields, others = _head_fields(lines)
         if lines[end_of_fields:].strip():  # other code is below them, so the block is no head
             fields = {}
     values = {name.lower(): value.rstrip(",") for name, value in fields.items()}  # lists may end so in each line
     if not values or len(values) < len(fields):  # none, or two names that are one in lower case
         return {}, text
     own_title = {"title": overlined["title"].strip()} if overlined else {}
-    return own_title | values, text[:begin] + text[begin + end:].lstrip("\n")
+    return own_title | values, text[:begin] + others + text[begin + end:].lstrip("\n")
 
 
-def _head_fields(text: str) -> tuple[dict[str, str], int]:
-    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise."""
+def _head_fields(text: str) -> tuple[dict[str, str], int, str]:
+    """Return the fields in the lines with which a text begins, where they end, and the items among them that are none.
+
+    There are no fields if the text begins otherwise.
+    """
     block = next(iter(read_blocks(lines_under(text, ""), may_repeat=True)), None)
     if block is None or text[:block.start].strip() or not _ENDS.match(text, block.end):
-        return {}, 0
+        return {}, 0, ""
     values = {block.names[key]: block.value(key) for key in block.fields if block.value(key)}
     is_known = any(map(FORM_FIELDS.search, block.names.values()))  # a name such as "Author", which forms have
     is_prose = block.is_dialogue or block.is_listed or block.is_loose or any(map(_SENTENCE.search, values.values()))
     is_head = is_known or (len(block.fields) >= _FEWEST_ALONE and not is_prose)
-    return (values, block.end) if is_head else ({}, 0)
+    others = "".join(f"{text[start:end]}\n" for start, end in block.others)
+    return (values, block.end, others and f"{others}\n") if is_head else ({}, 0, "")

@@ -29,6 +29,21 @@ def test_the_head_of_a_markdown_file_is_its_metadata_and_no_table(head, tmp_path
     assert document.tables == ()
 
 
+@pytest.mark.parametrize(("further", "fields", "kept"), [
+    ("* [Review](https://x.org/r)\n* Bug: [X-1](https://x.org/1)\n", {"bug": "X-1"}, "* [Review](https://x.org/r)\n"),
+    ("* Built:\n  * In part: x\n  * Wholly\n* Reviews\n  * [First](https://x.org/1)\n* Available in part.\n",
+     {"built": "In part: x; Wholly"}, "* Reviews\n  * [First](https://x.org/1)\n* Available in part.\n"),
+    ("* Built:[x](https://x.org/1),\n[y](https://x.org/2)\n* Led by: [Cy Li](https://x.org/c) [Di Mo](https://x.org/d)\n",
+     {"built": "x, y", "led by": "Cy Li, Di Mo"}, "")])
+def test_the_items_of_a_heads_list_that_are_no_fields_stay_text(further, fields, kept, tmp_path):
+    head = "".join(f"* {name}: {value}\n" for name, value in PAIRS)
+    document = only(write(tmp_path / "a.md", f"# Fees\n\n{head}{further}{BODY}"))
+    assert document.metadata == FIELDS | fields
+    assert document.text.partition("\n\n")[2].replace("\n\n", "\n") == f"# Fees\n{kept}## Why\nFees rise.\n"
+    mostly_text = only(write(tmp_path / "b.md", "# Fees\n\n- Fast: it runs\n- It fits\n- It holds\n- Status: open"))
+    assert (mostly_text.metadata, mostly_text.tables) == ({}, ())
+
+
 @pytest.mark.parametrize(("name", "text"), [
     ("a.txt", f"Title: Fees\n{LINES}{BODY}"), ("a.rst", f"Title: Fees\n{LINES}\n\nFees rise.\n"),
     ("a.rst", "Fees\n====\n\n" + "\n".join(f":{name}: {value}" for name, value in PAIRS) + "\n\nFees rise.\n"),
