@@ -43,8 +43,8 @@ class BaseContents:
         words = normalise(name)
         with self._snapshot() as snapshot:
             kb, graph = snapshot.kb, snapshot.kb.graph
-            nodes = [node for node in graph.entity_ids() if type in {"", graph.type(node)}]
-            nodes = [node for node in nodes if any(words in normalise(known) for known in graph.names(node))]
+            nodes = [node for node in graph.entity_ids() if type in {"", graph.type(node)}
+                     and any(words in normalise(known) for known in graph.names(node))]
             nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
             document_of_chunk = kb.documents.of_chunks()
             return [entity_of(kb, node, document_of_chunk) for node in nodes]

@@ -25,11 +25,11 @@ from ..tools.langchain_tools import lookup_tools
 from .base_contents import Where
 from .python_results import MOST_ROWS, SQL_SECONDS, Answer, SqlRows, Step, answer_of
 
-STREAMED: list[StreamMode] = ["custom", "values"]
+STREAMED: list[StreamMode] = ["custom", "values"]  # a graph's events and its states
 _P = ParamSpec("_P")
 _S = TypeVar("_S")
 _T = TypeVar("_T")
-_OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
+_OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})  # the keys of the state to return
 
 
 class AskOptions(TypedDict, total=False):

@@ -53,9 +53,9 @@ def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield the function to call at each step of a build.
+    """Yield the function to call at each step of a build: `progress`, or one that shows bars, or does nothing.
 
-    It is `progress` itself, or shows bars for True, and for None if standard error is a terminal, or does nothing.
+    Bars are shown for True, and for None if standard error is a terminal.
     """
     if callable(progress):
         yield progress

@@ -98,6 +98,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
         context = replace(context, reread=reread or context.reread, batch=batch or context.batch)
         report = dict[str, Any]()
         async with aresources_on(self.resources, ray) as resources:
+            # After an error, nobody resumes this build, so it must not keep other builds out.
             with resources.writers.abandoned_on_error(), show_progress(progress) as show:
                 graph = construction_graph(resources)
                 async for kind, event in graph.astream(build_input, context=context, stream_mode=STREAMED):
@@ -245,7 +246,8 @@ def _is_path(text: str) -> bool:
     is_too_long = longest_name > _LONGEST_NAME or len(text.encode(errors="replace")) > _LONGEST_PATH
     if not text or "\n" in text or "\0" in text or is_too_long:
         return False  # no file can have this name
-    # A path that does not exist counts, too: its error helps more than a document with the path as its text.
+    # A path that does not exist counts, too: its error helps more than a document with the path as its text. A text
+    # of words with a slash is none.
     has_suffix = Path(text).suffix.lower() in FORMATS
     has_folder = os.sep in text and not any(map(str.isspace, text))
     return has_suffix or has_folder or os.path.exists(os.path.expanduser(text))  # noqa: PTH110, PTH111  (never raise)
@@ -265,12 +267,14 @@ def _to_documents(source: Source, name: str, title: str) -> list[GivenDocument]:
         own_id = loaded.id or metadata.pop("source", "")
         own_title = str(metadata.pop("title", ""))
         return [_make_document(name or str(own_id), title or own_title, loaded.page_content, metadata)]
-    frame: Any = source
-    if not (hasattr(frame, "columns") and (hasattr(frame, "itertuples") or hasattr(frame, "iter_rows"))):
-        raise IngestError(f"{type(source).__name__} cannot be added: give a path, a text, a Document, "
-                          "{\"id\", \"text\"}, or a data frame")
-    # A data frame of pandas or polars: its rows are documents if it has a column `text`, else it is one table.
-    name = name or "table"
+    if hasattr(source, "columns") and (hasattr(source, "itertuples") or hasattr(source, "iter_rows")):
+        return _frame_documents(source, name or "table", title)
+    raise IngestError(f"{type(source).__name__} cannot be added: give a path, a text, a Document, "
+                      "{\"id\", \"text\"}, or a data frame")
+
+
+def _frame_documents(frame: Any, name: str, title: str) -> list[GivenDocument]:
+    """Return the rows of a pandas or polars frame as documents if it has a column `text`, else the frame as one."""
     columns = [str(column) for column in frame.columns]
     values = frame.itertuples(index=False, name=None) if hasattr(frame, "itertuples") else frame.iter_rows()
     rows = [[_cell_text(value) for value in row] for row in values]

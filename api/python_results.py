@@ -24,7 +24,7 @@ from ..schemas.naming import triple_id
 from ..schemas.records import SqlResult
 from ..schemas.retrieval import Grade
 
-MOST_ROWS, SQL_SECONDS = 1000, 10.0
+MOST_ROWS, SQL_SECONDS = 1000, 10.0  # the limits of one `sql`, unless the caller sets others
 _FORMULA_STARTS = tuple("=+-@\t\r")  # a spreadsheet would run a cell that begins with one as a formula
 
 

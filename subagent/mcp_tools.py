@@ -83,7 +83,7 @@ class Tools:
         self._asking = retrieval_graph(resources, checkpointer=False)
         self._building = construction_graph(resources)
         self._builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
-        self._builds_of = defaultdict[str, anyio.CapacityLimiter](lambda: anyio.CapacityLimiter(1))  # one for each name
+        self._builds_of = defaultdict[str, anyio.CapacityLimiter](lambda: anyio.CapacityLimiter(1))  # by base
 
     def guarded(self, tool: Callable[..., Any], access: Access) -> Callable[..., Any]:
         """Return a tool that checks its request's permission, and turns Banyan's errors into tool errors."""
@@ -222,7 +222,8 @@ class Tools:
         Makes the knowledge base if there is none of that name. May take long, and cost tokens, for a long text; one
         run writes at a time.
         """
-        name = knowledge_base or self._default or self._resolve_name(ctx, "")  # it may not exist yet
+        # A named one may not exist yet, and would be an error of `_resolve_name`.
+        name = knowledge_base or self._default or self._resolve_name(ctx, "")
         if not self._sees(ctx, name):
             raise UnknownKnowledgeBaseError(name, self._resources.settings.home, seen=self._visible_names(ctx))
 

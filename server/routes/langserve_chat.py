@@ -101,6 +101,7 @@ def add_chat_routes(app: FastAPI, service: Service) -> None:
 
 
 def _add_request_fields(config: dict[str, Any], request: Request) -> dict[str, Any]:
+    """Add the client and the knowledge base of a request to its run's configuration, over what the client sent."""
     configurable = {**(config.get("configurable") or {}), CLIENT: request.state.client,
                     "knowledge_base": check_name(request.path_params["knowledge_base"])}
     return {**config, "configurable": configurable}

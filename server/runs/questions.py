@@ -180,9 +180,7 @@ class Questions:
     async def _run_steps(self, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
                          ) -> AsyncGenerator[Event]:
         """Run the retrieval graph, and yield its events, then the pieces of the answer that no claim has sent yet."""
-        context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
-                             decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
-                             documents=tuple(question.documents), where=question.where)
+        context = AskContext(**question.model_dump(exclude={"question", "thread"}))  # options of the same names
         graph_input: Any = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
         wanted = [*_ANSWER_FIELDS, "structured_response", *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}

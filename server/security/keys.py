@@ -252,6 +252,7 @@ class SharedKeys(Keys):
         return time.monotonic() > self._read_at + VALID_FOR
 
     def _stored(self) -> list[dict[str, Any]]:
+        """Return the records of the keys that are not revoked, from the last reading of the table."""
         return [json.loads(record) for record in self._current_records() if record is not None]
 
     def needs_key(self) -> bool:
