@@ -142,7 +142,7 @@ def _chunks_to_read(resources: Resources, stored: KnowledgeBase | None, paths: S
                                          overlap_tokens=settings.chunk_overlap)
         chunks += [chunk for chunk in document_chunks if chunk.id not in extracted_ids]
     if stored and reread_ids:
-        # The chunks of a given document are counted already, from its present text.
+        # The chunks of a document in the files are counted already, from its present text.
         chunks += [chunk for chunk in stored.documents.chunks(reread_ids) if chunk.document_id not in length_of]
     return length_of, chunks
 

@@ -93,7 +93,7 @@ def _describe_table(index: GraphIndex, table: TableInfo, *, is_only_document: bo
     if len(titled) < _LEAST_COLUMNS or not all(map(_has_name, titled)):
         return ""
     result = index.sql.run(f"SELECT DISTINCT document FROM {quoted(table.name)}", most_cited=1)  # noqa: S608
-    rows_per_document = table.rows / max(result.total, 1)
+    rows_per_document = table.rows / max(result.total, 1)  # the result has one row for each document
     # One row of each file is a table over the files, and several are a table of their own.
     is_form_in_each_file = 1 < rows_per_document < _LEAST_ROWS
     # A table's row begins with a bar in a text; neighbouring fields, such as those of minutes, do not.

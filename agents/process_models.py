@@ -40,7 +40,7 @@ class ProcessModels(ABC):
         self.settings = settings
         self._embedder, self._reranker = embedder, reranker
         self._models = EmbeddingModels(settings, self._load_embedder)
-        self.own_embedder = embedder is not None
+        self.own_embedder = embedder is not None  # given by the program, so other processes cannot load it
         self._parser = Parser(settings.spacy_pipelines)
         self._start_without_open_bases()
 

@@ -224,10 +224,8 @@ class Snapshots:
             if snapshot is not None:
                 snapshot.__exit__()
 
-    # Opening: `leases` holds the lease of the snapshot that is returned, until it is closed.
-
     def _lease_newest(self, leases: ExitStack, name: str) -> Snapshot:
-        """Return the snapshot of the state that was published last, opened if the open one is older."""
+        """Lease, until `leases` closes, the snapshot of the state that was published last; open it if it is not."""
         with self._opening_locks[name, False]:
             self._forget_if_gone(name)
             newest = self._lease_open(leases, (name, EVERYTHING))
@@ -240,7 +238,7 @@ class Snapshots:
             return self._freeze_and_lease(leases, (name, EVERYTHING), kb)
 
     def _lease_scope(self, leases: ExitStack, base: Snapshot, scope: Scope) -> Snapshot:
-        """Return the snapshot of some documents of a snapshot; make it if there is none yet."""
+        """Lease, until `leases` closes, the snapshot of some documents of a snapshot; make it if there is none yet."""
         key = base.kb.layout.name, scope
         with self._opening_locks[base.kb.layout.name, True]:
             snapshot = self._lease_open(leases, key)
@@ -263,7 +261,7 @@ class Snapshots:
                 return self._freeze_and_lease(leases, key, made, base, files.pop_all())
 
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
-        """Lease the open snapshot of a knowledge base and scope, if there is one, as the one used last."""
+        """Lease, until `leases` closes, the open snapshot for a key, if there is one; it then is the one used last."""
         with self._lock:
             snapshot = self._open.pop(key, None)  # and put back as the last one
             if snapshot is not None:
@@ -272,7 +270,7 @@ class Snapshots:
 
     def _freeze_and_lease(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase,
                           base: Snapshot | None = None, files: ExitStack | None = None) -> Snapshot:
-        """Freeze a knowledge base and return its snapshot, which replaces the earlier one of the same scope.
+        """Freeze a knowledge base and lease its snapshot, which replaces the earlier one of the same scope.
 
         `base` is the snapshot that the documents of a scope come from, and `files` removes the files made for them.
         """

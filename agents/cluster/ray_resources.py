@@ -130,7 +130,7 @@ class Workers:
             raise
 
     def iterate_results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of tasks in order, with at most `at_once` under way; yield other items as they are."""
+        """Yield the results of tasks in order, with at most `at_once` under way; other items (`_read_ahead`) stay."""
         pending_tasks = deque[Any]()
         try:
             for task in tasks:

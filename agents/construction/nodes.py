@@ -90,6 +90,7 @@ class ConstructionNodes(BuildNodes):
             total = kb.documents.count_status("pending", "extracted") + self._count_outdated(kb, state)
             if paths:  # a build that only resumes leaves the list as it is
                 kb.database.note(BUILD, **{UNREAD_FILES: notes.failure_lines(paths)})
+        # "documents" is emptied because their texts are stored now, so no checkpoint needs them.
         return {"total": total, "documents": [], "files_failed": notes.failure_lines(),
                 "files_partly_read": notes.partly_read_lines(), "files_moved": notes.moved, "records_gone": gone,
                 "documents_read": notes.documents}

@@ -276,8 +276,10 @@ def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, cl
 
 def _find_words(words: str, text: str) -> Span | None:
     """Return where words are in a text, verbatim or else in another case or spacing, which models change; else None."""
+    if not words.strip():  # which would be found anywhere
+        return None
     source = SourceText(text)
-    return source.verbatim(words) or source.find(words) if words.strip() else None
+    return source.verbatim(words) or source.find(words)
 
 
 def _document_text(documents: SourceDocuments, document: str, start: int, length: int) -> str:

@@ -77,7 +77,6 @@ class BatchedReasoner(LlmReasoner):
             for file, noted_batch in open_batches:
                 batch = noted_batch or await self._find_batch(file)
                 if batch:
-                    # No keys: what this batch did not answer is submitted again below, so it is no failure.
                     await self._take_replies(batch, [], cancels=permit is None)
             keys = [key for key in self._calls if key not in self._replies]
             if permit and keys:
@@ -148,6 +147,7 @@ class BatchedReasoner(LlmReasoner):
         reasons = {str(error.message) for error in batch_errors}
         for line in b"\n".join(contents).splitlines():
             reasons |= self._take_reply(line)
+        # Without `keys` nothing is missed: what an earlier build's batch did not answer is submitted again.
         missing = [key for key in keys if key not in self._replies]
         if not missing:
             return

@@ -96,7 +96,7 @@ def _strict_schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _schema_hint(**words: Any) -> Any:
-    """Return a field with keywords in its JSON schema that the endpoint gets, but that no answer is checked by."""
+    """Return a field whose JSON schema has keywords for the endpoint; an answer that goes against them is read, too."""
     return Field(json_schema_extra=words)
 
 

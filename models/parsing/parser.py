@@ -189,5 +189,5 @@ def _tokenize(pipeline: "Language", text: str) -> "Doc":
         is_start = begins_sentence or token.i - first_token == _LONGEST_SENTENCE
         first_token = token.i if is_start else first_token
         marks.append(1 if is_start else -1)
-    # At once: spaCy looks through the text for each sentence that is marked by itself.
+    # At once: spaCy looks through the text for each sentence that is marked by itself. It takes -1 as an unsigned one.
     return doc.from_array(["SENT_START"], cast("Any", np.array(marks, np.int64).astype(np.uint64).reshape(-1, 1)))
