@@ -13,6 +13,7 @@ from ..ingest.metadata import CREATED
 from ..models.rules.metadata_facts import is_setting
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnInfo, SqlResult, TableInfo
+from ..text.lexicon import WORDS
 from ..text.titles import UNREAD, in_small_letters, readable_name
 from ..tools.asked_query import ask_tables
 from .retrieval.cited_message import phrases_for
@@ -147,7 +148,9 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
 
     def is_asked_about(column: ColumnInfo) -> bool:
         """Return True if a column is named in words, and neither Banyan's own nor a setting of a program."""
-        is_own = column.name in OWN_FIELDS or column.title in {UNREAD, CREATED}
+        # The most frequent of the rows' own names asks for nothing in particular.
+        is_own = (column.name in OWN_FIELDS or column.title in {UNREAD, CREATED}
+                  or label_key(column.title) in WORDS["headers of names"])
         return _has_name(column) and "_" not in column.title and not is_own and not is_setting(column.title, "")
 
     columns = [(table, column) for table in tables for column in filter(is_asked_about, table.columns)]

@@ -21,6 +21,7 @@ from ..text.quantities import format_count
 from ..text.relative_dates import document_date
 from ..text.section_lines import headings
 from ..text.titles import UNREAD, in_small_letters, readable_name
+from ..tools.fact_lookups import natural_key
 from ..tools.reports import DocumentSummary, summarise_documents
 from .estimate import ReadingEstimate, estimate_reading
 from .introduced_tables import counting_questions, describe_tables
@@ -45,7 +46,7 @@ _SENTENCE = re.compile(r"(?=(?:\S+\s+){4}|.*[\u4e00-\u9fff]{8})[^\Wa-z\d_].*[.ã€
 _PICTURES = re.compile(r"(?P<number>[\d,]{1,12}) pictures?")  # the note of a document of which all text was read
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
-          "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON", "tex": "LaTeX"}
+          "htm": "HTML", "html": "HTML", "xhtml": "HTML", "rst": "reStructuredText", "jsonl": "JSON", "tex": "LaTeX"}
 _DATA = frozenset({".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".xls", ".bib", ".ris"})
 """Files of records come last, as the introduction describes them as tables."""
 
@@ -141,7 +142,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
     """Return an introduction to a knowledge base, or raise StoreError if there is none or it cannot be read."""
     with resources.snapshot(name) as snapshot:
         kb, index = snapshot.kb, snapshot.index
-        documents = kb.documents.about()
+        documents = sorted(kb.documents.about(), key=lambda document: natural_key(document[0]))  # chapter 2, then 10
         title_of = {document_id: _shown_title(document_id, title) for document_id, title, _, _ in documents}
         metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
         folders = defaultdict[PurePosixPath, list[str]](list)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from .dates import parse_date
 from .lexicon import ENGLISH_STOP, WORDS, word_set
 from .patterns import read_patterns
 from .scripts import estimate_tokens
@@ -18,7 +19,7 @@ UNREAD = "not read"
 
 
 def is_placeholder(title: str) -> bool:
-    """Return True for a title that does not name a document: a program's default, a lone date, "Foreword"."""
+    """Return True for a title that does not name a document: a program's default, a date, "Foreword", "XII"."""
     return _FORMS["placeholder"].fullmatch(title.strip()) is not None
 
 
@@ -33,9 +34,10 @@ def is_from_template(title: str, text: str) -> bool:
 
 
 def document_title(title: str, stem: str) -> str:
-    """Return a document's title; if it is empty or a placeholder, the name of the document's file (`stem`)."""
+    """Return a document's title; if it is empty, a placeholder or a day of any year, the name of its file (`stem`)."""
     title = title.rstrip(_OPEN_END)
-    return stem if not title or is_placeholder(title) else title
+    is_day_of_any_year = parse_date(title).startswith("X")  # "February 1" is the first heading of many minutes
+    return stem if not title or is_day_of_any_year or is_placeholder(title) else title
 
 
 def readable_name(name: str) -> str:

@@ -7,16 +7,17 @@ that is said only once or twice names nobody. All this is a function of all rows
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...models.rules.likeness import gender_of, is_first_name, is_known_place
-from ...models.rules.recognition.name_kinds import HONORIFICS
+from ...models.rules.likeness import gender_of, has_proper_word, is_first_name, is_known_place
+from ...models.rules.recognition.name_kinds import HONORIFICS, infer_type
 from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
+from ...text.section_lines import BETWEEN
 from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_rows
 
 _PERSON_TYPES = frozenset({"person", "human", "people", "character"})
@@ -33,6 +34,7 @@ _CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w
 """Before or behind a place that has one of these is a longer word or an address, not the name."""
 _OFTEN = 3  # a bare first name with so many mentions in a document is the only name that somebody has there
 _FAR_MORE = 5  # a main character is mentioned at least this many times as often as all others of the name together
+_SECTIONS = 3  # what is the heading of a part in so many documents is no name, unless it has a word like names
 _MOSTLY = 2  # a name is a common word if more than this many times as many chunks have it in small letters
 
 
@@ -54,6 +56,7 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
         names_read[number].add(columns.texts[name])
     uses = _Uses(name.lower() for name in _entity_names(columns) if name.istitle())
     missed: list[_Missed] = []
+    documents_of_heading: dict[str, set[str]] = defaultdict(set)
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
         # A line may be broken within a name.
@@ -65,12 +68,15 @@ def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphCo
                     found.append(name)
                     missed.append(_Missed(entity, name, chunk.id, start))
         uses.add(text, [*own_names, *found])
+        for heading in chunk.heading.split(BETWEEN):
+            documents_of_heading[normalise(heading)].add(chunk.document_id)
     columns = columns.with_texts(one.chunk for one in missed)  # a chunk may be without any mention until now
     rows = [(one.entity, columns.number_of(one.name), columns.number_of(one.chunk), one.start,
              one.start + len(one.name)) for one in missed]
     missed_columns = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
     mentions = MentionTable(*map(np.concatenate, zip(columns.mentions, missed_columns, strict=True)))
-    columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions)), uses)
+    sections = {heading for heading, documents in documents_of_heading.items() if len(documents) >= _SECTIONS}
+    columns = _without_false_names(replace(columns, mentions=distinct_rows(mentions)), uses, sections)
     return _without_unmentioned(_join_short_names(columns, document_of))
 
 
@@ -124,8 +130,8 @@ class _Uses:
                 self.alone[name] += 1
 
 
-def _without_false_names(columns: GraphColumns, uses: _Uses) -> GraphColumns:
-    """Return the graph without mentions of common words, of families, and of names only within longer ones."""
+def _without_false_names(columns: GraphColumns, uses: _Uses, sections: Container[str]) -> GraphColumns:
+    """Return the graph without mentions of common words, families, `sections` and names only within longer ones."""
     mention_counts, with_facts = np.bincount(columns.mentions.entity), _entities_with_facts(columns)
     names = _entity_names(columns)
     false_entities, all_names = list[int](), {*names}
@@ -135,7 +141,9 @@ def _without_false_names(columns: GraphColumns, uses: _Uses) -> GraphColumns:
         is_common = (name.istitle() and not is_first_name(name)
                      and uses.small[name.lower()] > _MOSTLY * mention_counts[entity])
         is_part_of_names = not uses.alone[name]
-        if entity not in with_facts and (is_common or is_family or is_part_of_names):
+        is_general = not has_proper_word(name) and not infer_type(name)  # "Future Directions", not "Oslo Council"
+        is_section = is_general and normalise(name) in sections
+        if entity not in with_facts and (is_common or is_family or is_part_of_names or is_section):
             false_entities.append(entity)
     is_true = ~np.isin(columns.mentions.entity, false_entities)
     return replace(columns, mentions=select_rows(columns.mentions, is_true))

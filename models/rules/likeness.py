@@ -41,6 +41,7 @@ _ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame"), "man": word_set("mr
 _ADDRESS_BEHIND = {"woman": ("夫人", "女士", "小姐", "太太"), "man": ("先生",)}
 """Forms of address before and after a name that tell the person's gender."""
 _INITIAL = re.compile(r"[A-Z]\.")
+_COINED = re.compile(r"(?!(?:Ma?c|D[eiu]|L[ae]|Fitz|Van|St)[A-Z])(?=[^\Wa-z]*[a-z])\w[^\WA-Z]*[A-Z]\w*")
 _LEAST_LEANING = 0.02
 """How much nearer a first name must be to the words for women than to those for men, or the reverse."""
 
@@ -101,7 +102,8 @@ def may_be(kind: str, name: str) -> bool:
     The kind is "person", "location" or "organization". Of a person the first and the last word count.
     """
     words = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]  # without initials
-    if not words:
+    has_coined_word = any(map(is_coined, words)) and (kind == "location" or len(words) == 1)
+    if not words or (has_coined_word and kind != "organization"):
         return False
     if kind == "person":
         first_and_last = [closeness(words[0]), closeness(words[-1])]
@@ -168,6 +170,11 @@ def has_proper_word(words: str) -> bool:
     parts = [part.strip(".") for part in re.findall(r"[\w.]+", words) if len(part) > 2]  # noqa: PLR2004
     return any(_is_spelled_like_name(part) or closeness(part).is_rare or max(closeness(part)[:3]) > _LEAST_OF_PLACE
                for part in parts)
+
+
+def is_coined(word: str) -> bool:
+    """Return True for a word with a capital within it, as software and companies have: "OpenChain", not "McAllen"."""
+    return _COINED.fullmatch(word) is not None
 
 
 def _is_spelled_like_name(word: str) -> bool:

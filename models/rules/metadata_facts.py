@@ -47,7 +47,7 @@ _FULL_NAME = re.compile(r"[^\W\d]{2,}\.? [^\W\d]")
 _SLUG = re.compile(r"[a-z\d]+(?:-[a-z\d]+)+")
 _NUMBERS = re.compile(r"\d{1,18}(?:,\s+\d{1,18})+")
 _CONTACT = re.compile(r"\((@[\w.-]{1,60})\)|<([^<>\s]{1,100}@[^<>\s]{1,100})>|\(([^()\s]{1,100}@[^()\s]{1,100})\)")
-_NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
+_NAME = re.compile(r"[^\W\d_][^,;<>()/:@\d]{0,80}|@[\w.-]{1,60}")  # or a handle
 _NON_LETTERS = re.compile(r"[\W_]+")
 _PEOPLE_SEPARATOR = re.compile(r"(?:[,;、，；]| [+&] )(?![^()<>]{0,200}[)>])")  # between people, outside brackets
 _LISTED_PERSON = re.compile(
@@ -274,7 +274,8 @@ def _is_field(key: str, value: str) -> bool:
     first_part = _NON_LETTERS.sub("", value.partition(",")[0].casefold())  # "Closed: CLOSE"
     repeats_key = first_part.isalpha() and _NON_LETTERS.sub("", key.casefold()).startswith(first_part)
     is_address_or_unknown = value.startswith(("//", "??"))  # "https: //example.org"
-    says_nothing = is_address_or_unknown or value.casefold().rstrip(" .") in _NOTHING or repeats_key
+    is_code = value.endswith((",", "{", "(")) or "->" in value or key.count("(") != key.count(")")
+    says_nothing = is_code or is_address_or_unknown or value.casefold().rstrip(" .") in _NOTHING or repeats_key
     if is_prose or says_nothing or is_unfilled(value, key) or not states_something(value):
         return False
     is_date = parse_date(_WEEKDAY.sub("", key)) != ""

@@ -47,6 +47,8 @@ _BEFORE_BODIES = word_set("by at for from joined of with under against")
 _LEAST_LEAD_OF_PLACE = -0.05
 """How much closer to names of places than of persons a word must be at least that stands where places do."""
 _LEAST_OF_LONE_NAME = 0.05  # how close to names of persons a word must be that alone is the name of a person
+_UNIT_OF_BODY = re.compile(r"(?:Department|School|Faculty|Division) (?:of|for) [^,]+, [A-Z]")
+"""A unit and the beginning of its body's name, without which it is that of any: "Department of Physics, ..."."""
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _CONTEXT_LENGTH = 40
 
@@ -228,7 +230,9 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
         case "location":
             close = closeness(name.rpartition(" ")[2])
             is_no_person = close.location - close.person > _LEAST_LEAD_OF_PLACE
-            return is_known_place(name) or (is_no_person and (is_repeated or word_before in _BEFORE_PLACES))
+            is_like_both = close.location > _LEAST_LEAD_OF_PLACE and " " in name  # "at San Salvatore"
+            stands_like_place = word_before in _BEFORE_PLACES and (is_no_person or is_like_both)
+            return is_known_place(name) or stands_like_place or (is_no_person and is_repeated)
         case "organization":
             is_known_name = any(map(is_known, name.split())) or (is_repeated and " " in name)
             is_composed = any(word.islower() for word in name.split())  # "Presto of the Sonata"
@@ -242,6 +246,8 @@ def _is_sure(text: str, span: Span, *, is_repeated: bool) -> bool:
 
 def _is_worth_keeping(text: str, name: str, spans: Sequence[Span], kind: str) -> bool:
     """Return True for a name that is said again, or whose words show its kind; search finds others in the text."""
+    if any(_UNIT_OF_BODY.match(f"{name}{text[span.end : span.end + 3]}") for span in spans):
+        return False
     # The tests below know English words alone, and these kinds.
     if len(spans) > 1 or not name.isascii() or kind not in {"person", "location", "organization", "event"}:
         return True

@@ -59,9 +59,9 @@ _BARE = re.compile(
     r"[\W\d_]+|\w|(?:(?:between|from|up to|over|under|above|below|more than|less than|at least) )?[-+~<>$€£]?\d"
     r"(?:(?![^\W\d_]{4})[\s\S])*+", re.IGNORECASE)
 """A number, date or range with at most a short word behind it, which names something only with its header."""
-_NAMELESS = re.compile(r"[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|[IVXLC]+[.)]|.*[,;]|"
+_NAMELESS = re.compile(r"[a-z]{1,8}\.? \d{4}\b.*|[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|[IVXLC]+[.)]|.*[,;]|"
                        r"\([A-Z][^()]*[ ,](?:19|20)\d\d[a-z]?\)|(?=.*\bet al\b)(?=.*\b(?:19|20)\d\d).*")
-"""What names nothing, whatever stands above it: an amount, a range, a numeral, part of a list, and cited authors."""
+"""What names nothing, whatever stands above it: "born 1928", an amount, range or numeral, part of a list, authors."""
 _NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                           re.IGNORECASE)
@@ -130,7 +130,9 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             part = next(filter(_NUMBERED_PART.fullmatch, (line_above, *line.above[-1:])), "")
             found = found.combine(headers.of_document(row, evidence, section or _section_qualifier(part)))
             continue
-        row_type, is_known = headers.type_of_rows(subject.header, (*reversed(line.above), title, *folders))
+        # A document's title says what its rows are only if no heading stands between: "Houses at St Ives" are none.
+        above = [one for one in reversed(line.above) if one != title] or [title]
+        row_type, is_known = headers.type_of_rows(subject.header, (*above, *folders))
         is_authored = not {"author", "authors"}.isdisjoint(label_key(cell.header) for cell in cells)
         # What has a title and an author is a document, and its "type" is one of documents, such as "article".
         if not is_known and label_key(subject.header) == "title" and is_authored:
@@ -217,7 +219,9 @@ class _SchemaHeaders:
         name, time = row.cells[0].value, _time_of(row, section)
         entities, triples, attributes = {(name, row_type): None}, list[ExtractedTriple](), list[ExtractedAttribute]()
         for cell in row.cells[1:]:
-            says_nothing = label_key(cell.header) in _SERIAL_HEADERS or not states_something(cell.value)
+            key = label_key(cell.header)
+            is_serial = key in _SERIAL_HEADERS or (cell.value.isdigit() and f" {key}".endswith(" id"))
+            says_nothing = is_serial or not states_something(cell.value)
             if says_nothing or len(cell.value) > LONGEST_VALUE or cell.value == name:
                 continue
             # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
@@ -226,7 +230,7 @@ class _SchemaHeaders:
             relation = self.relation(cell.header, row_type) if may_be_entity else None
             if relation is None:
                 # A date is not qualified by itself.
-                when = section if label_key(cell.header) in _TIME_HEADERS else time
+                when = section if key in _TIME_HEADERS else time
                 attributes.append(ExtractedAttribute(entity=name, attribute=cell.header, value=cell.value,
                                                      evidence=stated, time=when))
                 continue
@@ -243,7 +247,8 @@ class _SchemaHeaders:
         # A heading names the things below it in the plural: the rows below "Specification" are no documents. Other
         # scripts, such as Chinese, show no plural.
         plurals = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
-        known = next(filter(None, map(self._type_of_header, [header, *plurals])), "")
+        of_people = self.person if any(label_key(words) in FIELDS_OF_PEOPLE for words in plurals) else ""
+        known = next(filter(None, map(self._type_of_header, [header, *plurals])), of_people)
         default = header if self._schema.open else self.last_resort or header
         return known or default, bool(known) and known != default  # the most general type says nothing
 

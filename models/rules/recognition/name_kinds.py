@@ -56,8 +56,9 @@ GENERIC_ACRONYMS = WORDS["generic acronyms"] | HONOURS  # acronyms that are not 
 PRONOUNS = word_set("he him his she her hers it its they them their we my our you your")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
 EMPHASIS = re.compile(
-    rf"\*{{1,3}}|[∗†‡]|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*")
-"""Marks of emphasis and of footnotes, and pictures among the letters."""
+    rf"\*{{1,3}}|[∗†‡]|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*|"
+    r"\[(?=[^\[\]\n]{1,200}\]\()|\]\([^()\s]{1,500}\)")
+"""Marks of emphasis, of footnotes and of links in Markdown, and pictures among the letters."""
 _SMALL_WORD = re.compile(r" [a-z]{2,}")
 _LONG_LINE, _FEW_WORDS = 50, 4  # the letters and the small words of a line of prose, as a list of names has none
 VALUES = frozenset({"date", "number"})  # the kinds that are values rather than names

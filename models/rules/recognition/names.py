@@ -20,6 +20,8 @@ _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
 _LINK_WORDS = word_set("of the de la le du des von van der den da di del y bin al ibn")
 _NOT_NAMES = ENGLISH_STOP | CALENDAR | WORDS["not names"]
+LEGAL_FORMS = word_set("Inc Ltd LLC GmbH Corp Jr Sr")
+"""What belongs to the name before it, also behind a comma, and is none alone: "RStudio, Inc"."""
 _YEAR_DIGITS = 4  # "Ulm 2019" is a name with its year
 _LONGEST_INITIAL = len("J.")  # a longer word with a full stop ends a sentence
 
@@ -93,7 +95,8 @@ def _capital_runs(text: str, function_words_of_language: frozenset[str]) -> Iter
     links: list[re.Match[str]] = []  # link words after the run, which belong to it if a capitalised word follows
     for word in _WORD.finditer(text):
         last = (links or run)[-1:]
-        is_adjacent = bool(last) and text[last[0].end() : word.start()].isspace()
+        between = text[last[0].end() : word.start()] if last else ""
+        is_adjacent = between.isspace() or (between == ", " and word[0].rstrip(".") in LEGAL_FORMS)
         is_function_word = word[0].casefold() in function_words_of_language
         if is_adjacent and word[0] in _LINK_WORDS:
             links.append(word)
@@ -111,6 +114,8 @@ def _capital_runs(text: str, function_words_of_language: frozenset[str]) -> Iter
 def _may_be_name(match: re.Match[str], *, begins_name: bool) -> bool:
     """Return True if a word begins or continues a name; numerals can only continue one ('Apollo 11', 'Louis XIV')."""
     word = match[0]
+    if word.rstrip(".") in LEGAL_FORMS:
+        return not begins_name
     if word.isdigit():
         return not begins_name and len(word) < _YEAR_DIGITS
     return any(letter.isupper() for letter in word[:2]) and word.rstrip(".").casefold() not in _NOT_NAMES

@@ -8,7 +8,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
-from ..likeness import is_called_like_person, is_first_name, is_known, may_be
+from ..likeness import (
+    has_proper_word,
+    is_called_like_person,
+    is_coined,
+    is_first_name,
+    is_known,
+    is_known_place,
+    may_be,
+)
 from .name_kinds import (
     CALENDAR,
     EMPHASIS,
@@ -27,7 +35,7 @@ from .name_kinds import (
     without_emphasis,
     without_overlaps,
 )
-from .names import NameRuns
+from .names import LEGAL_FORMS, NameRuns
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -47,7 +55,7 @@ _INITIALS_AND_SURNAME = re.compile(r"(?P<initials>(?:[A-Z]\.[- ]?){1,4})[A-Z][\w
 _FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|di|da)){1,4}|"
                         r"[A-Z]\w+ (?:the|of) [A-Z]\w+")
 """A first name with a surname, or with a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
-_RULERS = WORDS["rulers"]
+_RULERS, _OF_PLACE = WORDS["rulers"], re.compile(r"of (?:the )?\S+")
 _UNSURE_SINGLE_WORD_KINDS = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds that a recogniser often gives to single words that are no names."""
 _WORK_CONTEXT = re.compile(
@@ -62,8 +70,12 @@ _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how
 _MIXED = re.compile(r"[/~˜\u0370-\u03ff]|(?<![\w.-])(?=[\w.-]*\d)[\w.-]{3,}")
 """What codes, formulas and addresses have, and the names of persons, places and bodies have not."""
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
+_SMALL_INITIAL = re.compile("[A-Z][a-z][A-Z]")  # initials with that of a small word: "CoC" for a code of conduct
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
-_INNER_CAPITAL = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
+_BEGINNING_BEFORE = re.compile(r"\b(?P<noun>[A-Z][a-z]+) of \Z")
+_UNIT = re.compile(r"(?:Department|School|Faculty|Division|Institute|College|Laboratory|Cent(?:er|re)) (?:of|for) ")
+_MORE_SUBJECTS = re.compile(r"(?:, [A-Z]\w+(?: [A-Z]\w+)?){0,3},? (?:and|&) [A-Z]\w+(?: [A-Z]\w+){0,3}")
+"""What a unit of a body is also for: "Department of Earth, Ocean and Ecological Sciences"."""
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
 _DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
@@ -72,7 +84,7 @@ _COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
 _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
 _REST_OF_NAME = re.compile(r"\)? [A-Z]")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;|\n\n")
-_END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
+_END_OF_FIRST_ITEM = re.compile(rf"[!?]|--|,\s(?!(?:{'|'.join(sorted(LEGAL_FORMS))}|L\.P)\b)|\s[-–—]\s")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
 _SAID_TO = re.compile(r"(?:^|(?:,| to|[Aa]bout) )(?:Sir|Mr|Mrs|Miss|Ms|Madame|Mademoiselle|Monsieur|Count|Lady)\b")
 _ADDRESS = re.compile(rf"\b{_FORM_OF_ADDRESS}\s{{1,3}}\Z")
@@ -136,6 +148,8 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
         if place := _trim_name(text, start, end, kind):
             extended = _trim_name(text, *runs.extend(*place), kind)
             span = Span(*(extended or place), kind)
+            more = _MORE_SUBJECTS.match(text, span.end) if _UNIT.match(text, span.start, span.end) else None
+            span = replace(span, end=more.end()) if more and not infer_type(more[0]) else span
             # Of a name of one word, the form of address tells who of a family is meant.
             address = _ADDRESS.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
             is_person_of_one_word = kind == "person" and " " not in name_of(text, span)
@@ -165,7 +179,7 @@ def _correct_kinds(text: str, spans: Sequence[Span],
         kind = "" if is_quoted_work else infer_kind(text, unbiased)
         if not kind and _is_formed_like_person(name_of(text, span)):
             kind = "person"
-        if not kind and span.kind == "organization" and _INNER_CAPITAL.fullmatch(text, span.start, span.end):
+        if not kind and span.kind == "organization" and is_coined(name_of(text, span)):
             kind = "product"  # so software is called more often than bodies: TensorFlow
         if kind:
             kinds_by_words.setdefault(name_of(text, span), kind)
@@ -175,7 +189,8 @@ def _correct_kinds(text: str, spans: Sequence[Span],
                                   and _OPENING_BRACKET.fullmatch(text, full.end, short.start))
         if is_acronym_in_brackets and kind not in {"name", "person", "location"}:  # which have no acronyms
             kinds_by_words[name_of(text, short)] = kind
-    guessed = (span if _may_be_of_kind(text, span) else replace(span, kind="name") for span in spans)
+    guessed = (span if span in quoted_titles or _may_be_of_kind(text, span) else replace(span, kind="name")
+               for span in spans)
     return [replace(span, kind=kinds_by_words.get(name_of(text, span), span.kind)) for span in guessed], kinds_by_words
 
 
@@ -185,7 +200,7 @@ def _is_formed_like_person(name: str) -> bool:
         return initialed["initials"].replace(".", "").strip() not in _COUNTRY_ACRONYMS  # U.S. Government
     first, _, rest = name.partition(" ")
     is_ruler = first.lower() in _RULERS
-    if is_ruler and rest.startswith("of "):  # "Elector of Dresden"
+    if is_ruler and _OF_PLACE.fullmatch(rest):  # "Elector of Dresden", but not Prince of Wales Terrace
         return True
     is_rank = is_ruler or kind_of_noun(first.lower()) == "person"
     if is_rank and is_first_name(rest):  # "Prince Louis"
@@ -197,8 +212,9 @@ def _is_formed_like_person(name: str) -> bool:
 def _may_be_of_kind(text: str, span: Span) -> bool:
     """Return True if a name can be of the kind that the recogniser gives it."""
     name = text[span.start : span.end]
-    if span.kind == "work":
-        return _is_called_work(text, span.start, span.end)
+    if span.kind == "work":  # "Swift 6" is a version, and "Future Directions" a part of a text
+        is_proper = has_proper_word(name) and not name[-1].isdigit()
+        return is_proper and _is_called_work(text, span.start, span.end)
     kind = "organization" if span.kind == "product" else span.kind  # products are called by their makers' names
     if kind not in {"person", "location", "organization"}:
         return True
@@ -208,6 +224,8 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
             return False
     first_words, _, last_word = name.rpartition(" ")
     noun = last_word.lower()
+    if kind == "person" and not first_words and is_known_place(name) and not is_first_name(name):
+        return False
     if kind != "person" and kind_of_noun(noun.removesuffix("s")) == "person":
         return may_be("location", first_words)  # Ottawa Senators, but not Gold Members
     if kind == "person" and re.search(rf"\b{re.escape(noun)}s?\b", text):
@@ -311,7 +329,11 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     is_indefinite = span.kind != "work" and (lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.isdisjoint(lowered))
-    if is_indefinite or parts[-1].islower() or _is_spelled_unlike_name(name, parts, span.kind):
+    beginning = _BEGINNING_BEFORE.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
+    is_role = beginning is not None and kind_of_noun(beginning["noun"].lower()) == "person"
+    # A working group of what is a "Code of" something has a longer name.
+    is_cut = beginning is not None and not is_role and infer_type(name) == "Organization"
+    if is_cut or is_indefinite or parts[-1].islower() or _is_spelled_unlike_name(name, parts, span.kind):
         return True
     if len(parts) == 1 and _is_common_word(text, span):
         return True
@@ -327,12 +349,12 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
         has_common_word = any(part.islower() and part not in _PARTICLES for part in parts)
         if joins_names or has_common_word or parts[0].isdigit() or len(parts) > _LONGEST_NAME:
             return True
-    if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name)):
+    if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name) or " & " in name):
         return True
     is_heading = name.isupper() and len(parts) > 1 and infer_type(name) != "Organization"  # "KATRINE'S OWN COUNTRY"
-    is_initials = kind in {"organization", "work"} and _INITIALS.fullmatch(name)
+    is_initials = (kind in {"organization", "work"} and _INITIALS.fullmatch(name)) or _SMALL_INITIAL.fullmatch(name)
     is_code = kind not in {"work", "event", "name"} and _MIXED.search(name)
-    is_lower_case = name.upper() != name.lower() and parts[0].islower()
+    is_lower_case = parts[0].islower() or (name[0].islower() and not parts[0].isalnum())  # "non-Apple", "libpump.so"
     is_common = parts[0] in {"Best", "Most"} or re.search(r"\b[A-Z]{2,}s\b", name)  # "Core EIPs"
     return bool(is_heading or is_initials or is_code or is_lower_case or is_common)
 

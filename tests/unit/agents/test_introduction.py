@@ -135,15 +135,15 @@ def test_papers_are_introduced_by_their_texts_and_tags_before_their_bibliographi
 def test_titles_are_names_of_records_and_files_in_words(tmp_path):
     found = introduce(tmp_path, {
         "ann-lee.json": '{"name": "Ann Lee", "website": "https://lee.example"}',
+        "chapter-10.md": "# X\n\nHe left.", "chapter-2.md": "# II\n\nHe came.", "june-3.md": "# June 3\n\nAll met.",
         "results-2016.md": "Our official was Tim Berg.\n\n## Ranked results\n\nAnn Lee came first.\n",
         "2014-10-08-new_mill.txt": "The mill was opened today by Ann Lee."})
-    assert found.titles == ("2014-10-08 new mill", "Results 2016", "Ann Lee")
+    assert found.titles == ("2014-10-08 new mill", "Chapter 2", "Chapter 10", "June 3", "Results 2016", "Ann Lee")
 
 
 def test_pictures_alone_do_not_make_a_text_partly_read(tmp_path):
     found = introduce(tmp_path, {"mill.md": "# Mill\n\nThe mill stands here.\n\n![a](a.png)\n\n![b](b.png)\n"})
-    assert dict(found.lines())["not read"] == "2 pictures in 1 document; all text is read"
-    assert found.partly_read == {}
+    assert (dict(found.lines())["not read"], found.partly_read) == ("2 pictures in 1 document; all text is read", {})
 
 
 def test_the_title_of_documents_is_not_what_they_mention_most(tmp_path):

@@ -92,7 +92,8 @@ SCHUMANNS = "# The Schumanns\n\nRobert Schumann lived in Bonn. He composed two s
     ("Does the club lend skis?", "The club does not lend skis before May.", ""),
     ("Does the club lend skis?", "The club does not own the hut where it lends skis.", ""),
     ("访客可以携带宠物吗？", "访客不得携带宠物。", "不得携带宠物"), ("访客可以携带宠物吗？", "访客可以携带宠物。", ""),
-    ("访客可以携带宠物吗？", "访客不得携带食品，宠物除外。", ""),
+    ("访客可以携带宠物吗？", "访客不得携带食品，宠物除外。", ""), ("Which company owns the mill?",
+     "[Heron, Inc](https://heron.example) owns the mill.", "Heron, Inc"),
 ])
 def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
     assert short(question, text) == expected
@@ -111,8 +112,7 @@ def test_the_only_span_of_the_kind_is_the_answer(question, text, expected):
     ("Did Ann Lee open the mill?", "Ann Lee opened the mill in 1921.")])
 def test_what_is_not_stated_is_not_answered(question, text):
     said = ask(question, passage(text))
-    assert said.short == ""
-    assert said.claims[0].quotes[0].words == text
+    assert (said.short, said.claims[0].quotes[0].words) == ("", text)
 
 
 @pytest.mark.parametrize(("question", "expected"), [

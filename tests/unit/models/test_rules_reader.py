@@ -1,6 +1,5 @@
 """Reading without a model: entities with whole names, facts of sure forms and key-value lines, and no junk."""
 
-
 import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.reader import RulesReader
@@ -104,8 +103,7 @@ def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesR
 @pytest.mark.parametrize("text", ["微波炉是1945年由珀西·勒巴朗·斯宾塞发明的。",
                                   "微波炉是 1945 年由 [珀西·勒巴朗·斯宾塞](https://a.example/Spencer) 发明的。"])
 def test_all_parts_of_a_chinese_name_with_dots_are_of_it(reader: RulesReader, text: str) -> None:
-    found = read(reader, text, schema="general")
-    assert "珀西·勒巴朗·斯宾塞" in entities(found)
+    assert "珀西·勒巴朗·斯宾塞" in entities(read(reader, text, schema="general"))
 
 
 def test_lines_of_a_form_below_no_name_are_fields_of_its_document(reader: RulesReader) -> None:
@@ -215,7 +213,9 @@ def test_a_chunk_is_read_alike_whatever_is_read_with_it(reader: RulesReader) -> 
     ("We heard the Allegro Finale, and the Allegro Finale again.", "Allegro Finale"),
     ("He studied under Loreto Vittori in Rome.", "Loreto Vittori"),  # which a recogniser takes for a body
     ("The Chocolate Chip Cookies are done. Eat the Chocolate Chip Cookies.", "Chocolate Chip Cookies"),
-    ("They sailed into the bay at S. Carlos.", "S. Carlos"),
+    ("They sailed into the bay at S. Carlos.", "S. Carlos"), ("We met at PumpCon US.", "PumpCon US"),
+    ("The Code of Conduct Working Group met.", "Conduct Working Group"), ("The CoC helps. See the CoC.", "CoC"),
+    ("Ask the Department of Physics, University of Oslo.", "Department of Physics"), ("We read Pump 6 code.", "Pump 6"),
     ('He wrote "Six Sonatas for the Harpsichord" in 1763, a book.', "Six Sonatas"),
     ("Becker C.F. Hausmusik, 12.\nBennett S. Sonatas, 33, 35.\nArne T.A. 7.\nKuhnau J. 3, 9-11.", "Bennett S. Sonatas"),
 ])
