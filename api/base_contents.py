@@ -101,10 +101,7 @@ class BaseContents:
         return introduce(self.resources, self.name)
 
     def summaries(self, *documents: str) -> dict[str, str]:
-        """Return for each document, or each named one, by id the sentence that best says what it is about.
-
-        The sentence is "" if no sentence says that.
-        """
+        """Return by id the sentence that best says what a document is about, or "": of all documents, or of these."""
         with self._snapshot() as snapshot:
             return {summary.document: summary.said for summary in summarise_documents(snapshot.kb.documents, documents)}
 

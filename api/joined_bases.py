@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property, partial, wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypedDict, TypeVar, Unpack, cast
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
@@ -134,10 +134,8 @@ class JoinedBases:
                          context: AskContext | None = None) -> dict[str, Any]:
         """Return the arguments of a run of the retrieval graph, with the trace that `Answer` has switched on."""
         context = _with_scope(context or AskContext(mode=mode, instructions=instructions), documents, where)
-        messages: list[AnyMessage] = []
-        for asked, answered in history:
-            messages += [HumanMessage(asked), AIMessage(answered)]
-        ask_input: AskInput = {"knowledge_base": self.name, "messages": [*messages, HumanMessage(question)]}
+        earlier = [message for asked, answered in history for message in (HumanMessage(asked), AIMessage(answered))]
+        ask_input: AskInput = {"knowledge_base": self.name, "messages": [*earlier, HumanMessage(question)]}
         return {"input": ask_input, "output_keys": _OUTPUT, "context": replace(context, trace=True)}
 
     def _answer(self, output: Any, arguments: dict[str, Any]) -> Answer:

@@ -67,10 +67,7 @@ def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
 
 
 def log_failures(report: dict[str, Any]) -> BuildReport:
-    """Log what a build did not read or finish, and return its report.
-
-    What the user should act on is a warning; files read in part, and deleted records, are information.
-    """
+    """Log what a build did not read or finish, as warnings if the user should act on it, and return its report."""
     for level, message, lines in (
             (logging.WARNING, "not read: %s", report["files_failed"]),
             (logging.INFO, "partly read: %s", report["files_partly_read"]),

@@ -133,10 +133,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
         return changes, report
 
     def delete(self, *documents: str) -> None:
-        """Delete documents, and everything that no other document supports.
-
-        If one of them is unknown, it raises UnknownDocumentError and deletes none.
-        """
+        """Delete documents and what only they support, or none, with UnknownDocumentError, if one is not there."""
         self.resources.delete_documents(self.name, list(dict.fromkeys(documents)))
 
     adelete = in_thread_version(delete)

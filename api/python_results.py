@@ -123,10 +123,7 @@ def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput)
 
 
 def _facts_of_base(name: str, index: GraphIndex, citations: Sequence[Citation]) -> Iterator[Fact]:
-    """Yield the facts of a knowledge base that citations state.
-
-    `name` is the base's among several, whose documents are called BASE/DOCUMENT; "" if it is the only one.
-    """
+    """Yield the facts of a knowledge base that citations state; `name` is "" unless they name BASE/DOCUMENT."""
     cited = list[Citation]()
     for citation in citations:
         base, document = split_id(citation.document) if name else ("", citation.document)

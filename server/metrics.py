@@ -54,9 +54,7 @@ def observe_request(scope: Scope) -> Iterator[Callable[[int], float]]:
             _requests.labels(method, route or "none", str(status)).inc()
             _seconds.labels(method, route or "none").observe(seconds)
             current.update_name(f"{method} {route}".strip())
-            if route:
-                current.set_attributes({"http.route": route})
-            current.set_attributes({"http.response.status_code": status,
+            current.set_attributes({"http.response.status_code": status, **({"http.route": route} if route else {}),
                                     "banyan.request": str(scope["state"]["request_id"])})
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 mark_failed(current, str(status))

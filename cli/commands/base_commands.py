@@ -36,13 +36,11 @@ def documents(kb: Kb, *, supersedes: Annotated[tuple[str, str] | None, typer.Opt
     """List the documents of a knowledge base, or state which one supersedes another or is trusted more."""
     with open_resources(uses_model=False) as resources:
         if supersedes:
-            newer, older = supersedes
-            number = resources.edit(kb, lambda edits: edits.supersede(newer, older, getpass.getuser()))
-            out.say("edit {}: {} supersedes {}", number, newer, older)
+            number = resources.edit(kb, lambda edits: edits.supersede(*supersedes, getpass.getuser()))
+            out.say("edit {}: {} supersedes {}", number, *supersedes)
         if trust:
-            pattern, rank = trust
-            number = resources.edit(kb, lambda edits: edits.trust(pattern, rank, getpass.getuser()))
-            out.say("edit {}: trust {} by rank {}", number, pattern, rank)
+            number = resources.edit(kb, lambda edits: edits.trust(*trust, getpass.getuser()))
+            out.say("edit {}: trust {} by rank {}", number, *trust)
         if supersedes or trust:
             return
         with resources.snapshot(kb) as snapshot:

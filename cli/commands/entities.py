@@ -1,7 +1,7 @@
 """`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
@@ -22,17 +22,6 @@ app.add_typer(entities_app, name="entities")
 _SHOWN = 50  # entities that are printed without a `--limit`
 
 
-class ListedEntity(NamedTuple):
-    """An entity with its numbers of facts, of values, and of documents that name it."""
-
-    id: str
-    name: str
-    type: str
-    facts: int
-    values: int
-    documents: int
-
-
 @entities_app.callback(invoke_without_command=True)
 def entities(context: typer.Context, kb: str = "", search: str = "",
              of_type: Annotated[str, typer.Option("--type")] = "", limit: Limit = None, *, merged: bool = False,
@@ -49,11 +38,12 @@ def entities(context: typer.Context, kb: str = "", search: str = "",
         document_of = snapshot.kb.documents.of_chunks()
         listed = [_describe(snapshot.index, row, document_of) for row in rows[:most]]
     if as_json:
-        print_json([entity._asdict() for entity in listed])
+        print_json(listed)
     elif not listed:
         out.print("no entity fits" if search or of_type else "there are no entities yet")
     else:
-        print_table(("name", "type", "facts", "values", "documents"), [entity[1:] for entity in listed])
+        columns = ("name", "type", "facts", "values", "documents")
+        print_table(columns, [[entity[column] for column in columns] for entity in listed])
         print_left_out(len(rows) - len(listed))
 
 
@@ -66,12 +56,13 @@ def _find_rows(index: GraphIndex, type_name: str, words: str) -> list[int]:
     return sorted(index.find_containing(words, known_type).tolist(), key=index.ranks.__getitem__)
 
 
-def _describe(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> ListedEntity:
-    """Return an entity of the index as it is listed; `document_of` has the document's id of each chunk."""
+def _describe(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> dict[str, Any]:
+    """Return an entity with its numbers of facts, values and documents; `document_of` has each chunk's document."""
     entity, labels = index.entity_row.at(row), index.labels_of(row)
     documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
     values = sum(map(len, index.descriptive_values(entity).values()))
-    return ListedEntity(entity, labels.name, labels.type, len(index.columns.incident[row]), values, len(documents))
+    return {"id": entity, "name": labels.name, "type": labels.type, "facts": len(index.columns.incident[row]),
+            "values": values, "documents": len(documents)}
 
 
 def _show_merged(knowledge_base: KnowledgeBase, search: str, most: int | None, *, as_json: bool) -> None:

@@ -63,10 +63,7 @@ def facts(*, kb: Kb, of: Annotated[str, typer.Option(metavar="ENTITY")] = "",
 
 
 def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[StatedFact, Validity]]:
-    """Yield the values of an entity's attributes, then its facts, each with the time in which it holds.
-
-    If `entity` is empty, those of all entities are sorted by name.
-    """
+    """Yield the attribute values of an entity, then its facts, each with its time; of all, by name, if it is empty."""
     name_of, owners, edges = graph.name, graph.entity_ids(), graph.edges()
     if entity:
         owners = [match_node(graph, entity)]

@@ -51,11 +51,8 @@ def show(schema: Annotated[str, typer.Argument()] = "", kb: str = "",
         ("entity type", entity_type, entity_type.parent or "") for entity_type in shown.entity_types]
     for relation in shown.relation_types:
         # A functional relation has one tail for each head at a time, an inverse functional one has one head.
-        single_ends = []
-        if relation.functional:
-            single_ends.append("one tail")
-        if relation.inverse_functional:
-            single_ends.append("one head")
+        ends = {"one tail": relation.functional, "one head": relation.inverse_functional}
+        single_ends = [end for end, is_single in ends.items() if is_single]
         limit = f", {' and '.join(single_ends)} at a time" if single_ends else ""
         rows.append(("relation", relation, f"{'|'.join(relation.domain)} -> {'|'.join(relation.range)}{limit}"))
     for attribute in shown.attribute_types:

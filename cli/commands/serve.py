@@ -215,11 +215,7 @@ class WorkerSupervisor(Multiprocess):
 
 
 def divide_limits(settings: Settings, workers: int) -> Settings:
-    """Return the settings of one worker, in which each limit that processes count by themselves is divided.
-
-    Raises:
-        CommandError: a limit cannot be divided among the workers.
-    """
+    """Return a worker's settings, with its part of each limit; raise CommandError if one cannot be divided."""
     parts: dict[str, float] = {}
     for name in _DIVIDED_LIMITS:
         limit = getattr(settings, name)

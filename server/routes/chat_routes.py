@@ -91,7 +91,8 @@ class Rating(Body):
 @openai_router.get("/models", dependencies=[may("ask")])
 def list_models(service: Serving, bases: VisibleBases) -> dict[str, Any]:
     """List the knowledge bases that the key covers, as models."""
-    return {"object": "list", "data": [_model_entry(name) for name in _seen_bases(service, bases)]}
+    seen = filter(bases.covers, knowledge_bases(service.resources.settings))
+    return {"object": "list", "data": [_model_entry(name) for name in seen]}
 
 
 @openai_router.get("/models/{knowledge_base}", dependencies=[may("ask")])
@@ -105,13 +106,9 @@ def _model_entry(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "banyan"}
 
 
-def _seen_bases(service: Service, bases: Bases) -> list[str]:
-    return [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
-
-
 def _require_bases(model: str, service: Service, bases: Bases) -> None:
     """Raise UnknownKnowledgeBaseError if a model, one or more bases, has one that the client does not see."""
-    seen = _seen_bases(service, bases)
+    seen = list(filter(bases.covers, knowledge_bases(service.resources.settings)))
     for name in split_names(model):
         if name not in seen:
             raise UnknownKnowledgeBaseError(name, service.resources.settings.home, seen=seen)
@@ -257,9 +254,9 @@ def list_threads(kb: KnowledgeBaseName, service: Serving, client: AskingClient) 
 @router.get("/threads/{thread}")
 def show_thread(thread: OwnThread, service: Serving) -> StoredConversation:
     """Show a conversation, oldest turn first."""
-    entry, turns, messages = service.conversations.entry(thread), service.conversations.turns(thread.key), []
-    for turn in turns:
-        messages += [Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer.answer)]
+    entry, turns = service.conversations.entry(thread), service.conversations.turns(thread.key)
+    messages = [message for turn in turns for message in (
+        Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer.answer))]
     return StoredConversation(messages=messages, turns=turns, title=entry.title, link=entry.link)
 
 

@@ -1,7 +1,4 @@
-"""What people decide: names and types of entities, facts, values, which names are one entity; and the schema.
-
-Each change of the graph is recorded, and can be undone.
-"""
+"""What people decide, recorded so it can be undone: names and types of entities, merges, facts, values; the schema."""
 
 from typing import Annotated, Literal
 

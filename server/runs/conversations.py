@@ -124,10 +124,8 @@ class Conversations:
 
     def messages(self, thread: Thread) -> list[AnyMessage]:
         """Return the newest questions and answers as messages, oldest first; empty for a new conversation."""
-        messages: list[AnyMessage] = []
-        for turn in self.turns(thread.key)[-READ_TURNS:]:
-            messages += [HumanMessage(turn.question), AIMessage(turn.answer.answer)]
-        return messages
+        return [message for turn in self.turns(thread.key)[-READ_TURNS:]
+                for message in (HumanMessage(turn.question), AIMessage(turn.answer.answer))]
 
     def all(self, client: str, kb: str) -> list[ConversationItem]:
         """Return a client's conversations about a knowledge base, most recently used first."""
