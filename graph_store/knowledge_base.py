@@ -149,6 +149,7 @@ class KnowledgeBase:
         try:
             with self._files_lock, self.database.frozen():
                 self.refresh()
+                # The index is written after the vectors: if it is of the present state, so are they.
                 if self.vectors.was_interrupted() or (vectors.is_local and self.written_index() is None):
                     vectors.prepare_as_writer()
                     vectors.sync()

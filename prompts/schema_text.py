@@ -39,29 +39,29 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
     No element is ever left out. A signature may say `*`, because bounding checks domain and range in any case.
     """
     text = ""
-    for text, max_tokens in _forms(schema, language):
+    for text, max_tokens in _schema_forms(schema, language):
         if estimate_tokens(text) <= max_tokens:
             break  # if none fits, the last and shortest one is used
     return f"{text}\n{load_parts(language)['open']}".strip() if schema.open else text
 
 
-def _forms(schema: GraphSchema, language: Language) -> Iterator[tuple[str, int]]:
+def _schema_forms(schema: GraphSchema, language: Language) -> Iterator[tuple[str, int]]:
     """Yield the forms of `schema_block`, the fullest first, each with its limit of tokens."""
     type_lists = [names for relation in schema.relation_types for names in (relation.domain, relation.range)]
     type_lists += [attribute.owners for attribute in schema.attribute_types]
     longest_list = max((len(names) for names in type_lists), default=1)
-    text = _text(schema, language, max_types=longest_list, letters={})
+    text = _schema_lines(schema, language, max_types=longest_list, letters={})
     elements = (*schema.entity_types, *schema.relation_types, *schema.attribute_types)
     descriptions = [f"{element.label(language)}: {element.description}" for element in elements if element.description]
     yield "\n".join([text, *descriptions]), SCHEMA_TOKENS
     yield text, SCHEMA_TOKENS
     if letters := type_letters(schema):
-        yield _text(schema, language, max_types=longest_list, letters=letters), LETTERED_TOKENS
+        yield _schema_lines(schema, language, max_types=longest_list, letters=letters), LETTERED_TOKENS
     for max_types in range(longest_list - 1, 0, -1):
-        yield _text(schema, language, max_types=max_types, letters={}), SCHEMA_TOKENS
+        yield _schema_lines(schema, language, max_types=max_types, letters={}), SCHEMA_TOKENS
 
 
-def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict[str, str]) -> str:
+def _schema_lines(schema: GraphSchema, language: Language, max_types: int, letters: dict[str, str]) -> str:
     """Return a line for each kind of element of a schema; in signatures, a list of over `max_types` types is `*`.
 
     With `letters`, signatures have the types' letters, which stand before the types in their line.

@@ -107,7 +107,8 @@ class _Bounding:
         A type that the schema lacks is rejected and asked for. An entity without any type is left to `_infer_types`.
         """
         def rank(entity: ExtractedEntity) -> tuple[bool, float, int, str]:
-            # The type of last resort comes after all others: tables use it for cells whose header names no type.
+            # The type of last resort comes after all others: tables use it for cells whose header names no type. Of
+            # equally confident ones, the schema's first comes first.
             known = self._bounds.find("entity_type", entity.type)
             name = known.name if known else label_key(entity.type)
             return name == self._bounds.last_resort, -entity.confidence, self._bounds.position(name), name

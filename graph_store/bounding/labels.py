@@ -66,9 +66,8 @@ class Bounds:
     @cached_property
     def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:
         """The names of the elements that have each label, by kind and the stems of the label."""
-        stemmed: dict[ElementKind, dict[tuple[str, ...], set[str]]] = {}
+        stemmed: dict[ElementKind, dict[tuple[str, ...], set[str]]] = {kind: {} for kind in self._names}
         for kind, names in self._names.items():
-            stemmed[kind] = {}
             for key, name in names.items():
                 stemmed[kind].setdefault(stems(key), set()).add(name)
         return stemmed

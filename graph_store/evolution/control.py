@@ -140,7 +140,7 @@ class SchemaControl:
         for number, candidate in enumerate(compared, 1):
             verdict, row = SameAs(""), row_by_number.get(number)  # "": nothing means the same, also if that is not said
             label = labels_by_name.get((candidate.kind, label_key(row.name)), "") if row else ""
-            if row and label and label not in candidate.labels:
+            if row and label and label not in candidate.labels:  # not the candidate itself
                 is_opposed = any(are_opposed(own_label, label_key(label), backward=row.backward)
                                  for own_label in candidate.labels)
                 if not is_opposed:

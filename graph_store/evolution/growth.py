@@ -60,7 +60,7 @@ def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> 
         accepted = [c for c in candidates if c.widens]
         for kind in ELEMENT_KINDS:
             new = [c for c in candidates if c.kind == kind and not c.widens]
-            accepted += [c for c in new if c.rows < thresholds.support][:thresholds.growth]
+            accepted += [c for c in new if c.rows < thresholds.support][:thresholds.growth]  # labels of sentences
             accepted += [c for c in new if c.rows >= thresholds.support][:_COLUMN_FACTOR * thresholds.growth]
         for candidate in with_evidence(accepted, grounds):
             schema = elements.add(schema, candidate.kind, elements.element_of(candidate, schema))
@@ -300,6 +300,7 @@ def _remove_labels(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
             "labels": {language: name for language, name in element.labels.items() if stays(kind, name)}}
         for bound in elements.TYPE_FIELDS[type(element)]:
             names = getattr(element, bound)
+            # Without types, an element could not stand in a schema: it then allows any.
             update[bound] = tuple(name for name in names if name == ANY or stays("entity_type", name)) or (ANY,)
         if isinstance(element, EntityType):
             update["parent"] = element.parent if stays("entity_type", element.parent) else None

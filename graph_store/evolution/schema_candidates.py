@@ -108,7 +108,7 @@ def _make_candidate(kind: ElementKind, group: Sequence[AskCount], supported: Col
         kind=kind, name=name, labels=labels, inverse_labels=inverse_labels, widens=widens,
         documents=len({count.document for count in group}), occurrences=total,
         rows=sum(count.rows for count in group), subject_types=subjects,
-        confidence=round(sum(count.confidence for count in group) / total, 6),  # each count has a sum
+        confidence=round(sum(count.confidence for count in group) / total, 6),  # a count's is summed over occurrences
         object_types=(value_kind,) if kind == "attribute" else objects)
 
 

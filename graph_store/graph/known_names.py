@@ -213,7 +213,7 @@ class _PersonNames:
         """Return the persons of a document whose last name is the name of an entity that was not taken for a person."""
         name, mentions = self._names[entity], len(self.guessed[document, entity])
         person = self._short_named.get((document, name))
-        # The document has the name alone for a person at least as often.
+        # If the document has the name alone for a person at least as often, it is that person's here, too.
         if person is not None and len(self.short[document, person]) >= mentions:
             return {person}
         # London is only Jack London in a document that names him at least as often.

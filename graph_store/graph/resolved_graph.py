@@ -61,7 +61,7 @@ def _read_edits(edits: Sequence[Edit], node_of: Callable[[str], str],
     def current_key(fact: FactRef) -> EdgeKey:
         return current_node(fact.head), fact.relation, current_node(fact.tail)
 
-    for edit in edits:
+    for edit in edits:  # other kinds concern the rows, or documents
         if isinstance(edit, Rename):
             by_node.names[current_node(edit.entity)] = edit.name
         elif isinstance(edit, FactEdit):

@@ -67,6 +67,7 @@ class LexicalIndex:
     """BM25 (Lucene's variant; k1 = 0.9 as in Anserini, b = 0.75 as in the literature)."""
 
     def __init__(self, arrays: Arrays, name: str, size: int) -> None:
+        """Read the arrays of `build_postings`; `size` is the number of texts."""
         self._terms = Words(arrays, f"{name}.terms")
         self._data, self._indices, self._starts = (arrays[f"{name}.{part}"] for part in ("data", "indices", "starts"))
         self._size = size

@@ -53,11 +53,6 @@ class Calls:
         self._db = database
         self._budget = budget
 
-    @property
-    def gone(self) -> bool:
-        """True if the ledger has to be opened again (see `Database.gone`)."""
-        return self._db.gone
-
     def lookup(self, key: str) -> str | None:
         """Return the stored response to an equal earlier call, or None; its tokens go to `Charge.on_call`."""
         for response, *tokens in self._db.rows(

@@ -244,7 +244,7 @@ def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
         raise SqlError(f"{str(node['class']).lower()} is not allowed in a statement")
     if node.get("class") == "FUNCTION":
         _check_call(node, calls)
-    elif is_source and (kind not in _TABLES or node["sample"]):
+    elif is_source and (kind not in _TABLES or node["sample"]):  # a sample differs each time
         raise SqlError(f"{kind.lower().replace('_', ' ')} is not allowed where a table is expected")
     elif kind.endswith("_NODE") and kind not in _NODES:
         raise SqlError(f"{kind.lower().replace('_', ' ')} is not allowed in a statement")

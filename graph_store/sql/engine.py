@@ -213,7 +213,7 @@ def _find_units(query: exp.Query, tables: Mapping[str, TableInfo], names: Sequen
         return ("",) * len(names)
     known = _columns_by_name(query, tables)
     parts = select.expressions
-    if len(parts) != len(names) or any(part.is_star for part in parts):
+    if len(parts) != len(names) or any(part.is_star for part in parts):  # a * selects several columns
         parts = [exp.column(name) for name in names]
     return tuple(_find_unit(part, known) for part in parts)
 

@@ -164,7 +164,7 @@ def open_tables(bases: Mapping[str, TableFile]) -> duckdb.DuckDBPyConnection:
             if path is None:
                 write_tables(_attach(connection, database=database_of(base)), source())
             else:
-                with _naming_damage(path):  # to parse the catalogue of thousands of relations takes a second
+                with _naming_damage(path):  # reading the catalogue shows damage; parsing it may take a second
                     _read_infos(_attach(connection, path, "(READ_ONLY)", database_of(base)), base)
         connection.execute(_LIMITS)
     except BaseException:

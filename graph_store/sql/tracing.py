@@ -120,6 +120,7 @@ class _Lineage:
         for node in [part.this for part in parts if part is not None]:
             if any(node.args.get(part) for part in ("joins", "laterals", "pivots")):
                 raise Untraceable("it turns rows into columns")
+            # A table's full name, as `table_source` writes it, is no name to look up.
             name = node.name.lower() if isinstance(node, exp.Table) and not node.args.get("db") else ""
             if isinstance(node, exp.Subquery):
                 source = _Source(node.alias or next(self._names), next(self._names))
@@ -135,7 +136,7 @@ class _Lineage:
         """Put a table with the numbers of its rows in the place of a table's name."""
         source = _Source(node.alias or node.name, next(self._names), info)
         self.stored.append(stored_table(info))
-        first = self.stored.index(stored_table(info)) * _TABLE_STEP
+        first = self.stored.index(stored_table(info)) * _TABLE_STEP  # the same each time that the table is read
         rows = exp.alias_(sqlglot.parse_one(f"[rowid + {first}]", dialect=DIALECT), source.column, quoted=True)
         node.replace(named_source(node, table_source(info, rows)))
         return source
@@ -231,6 +232,7 @@ class RecordTracer:
         if not lineage.stored:  # it reads no table, as SELECT 1 + 1
             return result.model_copy(update={"records": 0})
         most_read = max(_MOST_READ, self._most_cited)
+        # Only the beginning of each list of rows is read: that of a group may have millions.
         first = self._read(f'SELECT * REPLACE ("{_ROWS}"[:{most_read}] AS "{_ROWS}") '  # noqa: S608
                            f"FROM ({self._full_text(traced)}) LIMIT {most_read}")
         is_list = isinstance(query, exp.Select) and not _aggregates(query) and not query.args.get("distinct")

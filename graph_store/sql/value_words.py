@@ -33,18 +33,21 @@ class FoundValue(NamedTuple):
 def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[TableInfo],
                       chunks: Iterable[Chunk]) -> None:
     """Write the words of all short values of texts and lists, and what tables are called."""
-    _write_words(connection, _VALUES, ("source", "field", "value"), _select_values(tables), f"{_SPLIT}, * FROM found")
-    _write_words(connection, _TITLES, ("source", "title"), _select_titles(tables, chunks), "* FROM found")
+    _write_words(connection, _VALUES, ("source", "field", "value"), _select_values(tables), f"{_SPLIT}, *")
+    _write_words(connection, _TITLES, ("source", "title"), _select_titles(tables, chunks), "*")
 
 
 def _write_words(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], selects: Iterable[str],
                  stored: str) -> None:
-    """Write what is `stored` of what some SELECTs find, sorted and without repeats; all names are of `NameSpace`."""
+    """Write a table of the rows that some SELECTs find: the expressions `stored` of them, sorted and without repeats.
+
+    `columns` are the names of the columns that each SELECT finds; all names are made by `NameSpace`.
+    """
     # Insert all into one table first: to read the pattern of words takes longer than to search some cells.
     connection.execute(f"CREATE TEMP TABLE found ({', '.join(f'{column} VARCHAR' for column in columns)})")
     for select in selects:
         connection.execute(f"INSERT INTO found {select}")
-    connection.execute(f"CREATE TABLE {name} AS SELECT DISTINCT {stored} ORDER BY ALL")
+    connection.execute(f"CREATE TABLE {name} AS SELECT DISTINCT {stored} FROM found ORDER BY ALL")  # noqa: S608
     connection.execute("DROP TABLE found")
 
 

@@ -201,7 +201,7 @@ class VectorStore:
 
         def drop(client: "ClientAPI") -> None:
             for name in [collection.name for collection in client.list_collections()]:
-                if name.startswith(self._prefix) and name not in current:
+                if name.startswith(self._prefix) and name not in current:  # a server has those of other bases, too
                     client.delete_collection(name)
 
         self._call_chroma(drop)

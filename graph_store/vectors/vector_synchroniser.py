@@ -150,18 +150,16 @@ class VectorSynchroniser:
         self.recall: Recall = lambda _kind, _ids: {}  # by default nothing; who opens the knowledge base may replace it
 
     def check(self, *, any_embedding: bool) -> None:
-        """Check, before a model is paid for, that vectors can be stored.
+        """Check, before a model is paid for, that vectors can be stored; `any_embedding` allows those of another model.
 
-        Raises:
-            EmbeddingMismatchError: the stored vectors come from another model than the one in use, if not any may.
-            StoreError: the server refuses.
+        Raises EmbeddingMismatchError if those stored are of another model, StoreError if the server refuses.
         """
         name, fingerprint = recorded_model(self._db)
         if name and fingerprint != self._embedder.fingerprint and not any_embedding:
             raise EmbeddingMismatchError(
                 f"{self._layout.name!r} was built with the embedding model {name!r} and {self._embedder.name!r} is "
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
-        if not self.is_local and not self._extractions.state().position:  # nothing is in the ledger yet
+        if not self.is_local and not self._extractions.state().position:  # the base is new: nobody has used the server
             self.store.read("entities", lambda _: None)  # creates the collection, which raises if the server refuses
 
     @property
