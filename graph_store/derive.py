@@ -24,8 +24,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     With `thresholds`, the schema may grow by itself. `of_all` is False if the ledger has a copy of only some documents:
     then verdicts of models are kept, as they may rest on the others.
 
-    Raises:
-        BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; the graph is up to date.
+    Raises BudgetExceeded or ReasonerError if the reasoner could not be asked about all; the graph is then up to date.
     """
     is_deleting = kb.documents.is_deleting()
     if of_all:  # before the schema grows, which may rest on these verdicts

@@ -32,7 +32,10 @@ class StatedFact(NamedTuple):
 
 
 class GraphEditor(EditTable):
-    """The ledger's edits; to make some, hold the write lock, and update what is derived from the graph."""
+    """The ledger's edits; to make some, hold the write lock, and update what is derived from the graph.
+
+    An edit that cannot be carried out raises EntityDecisionError.
+    """
 
     def __init__(self, database: Database, graph: LedgerGraph, control: SchemaControl) -> None:
         super().__init__(database)
@@ -41,11 +44,7 @@ class GraphEditor(EditTable):
         self._schemas = SchemaHistory(database)
 
     def rename(self, entity: str, name: str, who: str, why: str = "") -> int:
-        """Show an entity under another name, and still find it under its others; return the edit's number.
-
-        Raises:
-            EntityDecisionError: the edit cannot be carried out. The other methods raise it too.
-        """
+        """Show an entity under another name, and still find it under its others; return the edit's number."""
         graph, name = self._graph.graph, " ".join(name.split())
         node = match_node(graph, entity)
         if not canonical_name(name) or len(name) > _LONGEST_NAME:

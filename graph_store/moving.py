@@ -35,11 +35,9 @@ def drop(layout: Layout) -> None:
 
 
 def rename(layout: Layout, new: str) -> Layout:
-    """Give a knowledge base another name, and return its new layout.
+    """Give a knowledge base another name, and return its new layout; KnowledgeBaseNameError if it is taken or unsafe.
 
-    Raises:
-        KnowledgeBaseNameError: the new name is taken, or is not allowed.
-        OSError: its folder cannot be moved; it keeps its name.
+    After an OSError, because its folder cannot be moved, it keeps its name.
     """
     renamed = Layout.of(layout.root.parent, new, layout.server, layout.database)
     _check_exists(layout)

@@ -25,14 +25,10 @@ class Known(NamedTuple):
 
 
 class Bounds:
-    """A schema prepared for looking up labels; built once for many chunks.
-
-    Args:
-        schema: the schema in force.
-        types: the types that people assigned to entities.
-    """
+    """A schema prepared for looking up labels; built once for many chunks."""
 
     def __init__(self, schema: GraphSchema, types: Types | None = None) -> None:
+        """Prepare a schema; `types` are those that people assigned to entities."""
         self.schema = schema
         self._decided = types or {}
         self._names: dict[ElementKind, dict[str, str]] = {}

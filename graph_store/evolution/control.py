@@ -95,11 +95,9 @@ class SchemaControl:
                 yield chunk, bounded, bounded if base == current else bound(extraction, chunk, by_base)
 
     def list_candidates(self, support: int, most: int | None = None) -> list[Candidate]:
-        """Return the candidates for elements that the schema lacks, strongest support first.
+        """Return the `most` strongest candidates for elements that the schema lacks, with examples; None: all, without.
 
-        Args:
-            support: how many documents must show a pair of types for it to count as observed.
-            most: how many candidates to return, with examples; None returns all, without examples.
+        `support` is how many documents must show a pair of types for it to count as observed.
         """
         grounds = self._gather_grounds()
         candidates = growth.find_waiting(self._history.current(), grounds, support)

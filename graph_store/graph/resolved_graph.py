@@ -45,13 +45,7 @@ class NodeEdits(NamedTuple):
 
 def _read_edits(edits: Sequence[Edit], node_of: Callable[[str], str],
                 is_mentioned: Callable[[str], bool]) -> NodeEdits:
-    """Return edits, in order, by the nodes that they concern now.
-
-    Args:
-        edits: people's edits that are in force.
-        node_of: returns the node of an entity of the mentions' graph, by id.
-        is_mentioned: returns True for the id of an entity of the mentions' graph.
-    """
+    """Return edits in force, in order, by the nodes that they concern now; `node_of` returns that of an entity's id."""
     by_node = NodeEdits({}, {}, {})
     current_ids = ids_after(decided_types(edits))  # of entities that were given another type since, by the id before
 
@@ -132,14 +126,9 @@ def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> E
 
 def _resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: Mapping[str, str], edits: NodeEdits,
                      schema: GraphSchema | None) -> GraphColumns:
-    """Return the graph with aliases merged into their nodes, and edits applied.
+    """Return the graph with aliases merged into their nodes, and edits applied; corrected facts have to fit a schema.
 
-    Args:
-        mentions: the graph in which each name and type is an entity.
-        node_ids: the id of the canonical entity by the id of each alias.
-        types: the types of the nodes with aliases, by id.
-        edits: people's edits.
-        schema: what corrected facts have to fit; None admits all.
+    `node_ids` has the id of the canonical entity by the id of each alias, `types` the types of nodes with aliases.
     """
     relations = [relation for _, relation, _ in filter(None, edits.facts.values())]
     corrected_values = [value for _, _, value in filter(None, edits.values.values())]

@@ -58,9 +58,7 @@ def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
 def load(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Map the arrays of a file into memory, and return what it is of, and the arrays by name.
 
-    Raises:
-        FileNotFoundError: there is no such file.
-        IndexDamagedError: the file is cut short, not readable or of another format.
+    Raises FileNotFoundError, or IndexDamagedError if it is cut short, not readable or of another format.
     """
     try:
         with path.open("rb") as file:

@@ -69,9 +69,8 @@ class Manifest(Frozen):
 def back_up(layout: Layout, target: Path, embedder: Embedder, *, force: bool = False) -> Manifest:
     """Write a backup file with the ledger as it was at the start, completely or not at all.
 
-    Raises:
-        BackupError, LedgerDamagedError: it cannot be written there, or could not be restored.
-        OSError: the disk is full or not writable; an existing file is unchanged.
+    Raises BackupError or LedgerDamagedError if it cannot be written there, or could not be restored. After an OSError
+    of the disk an existing file is unchanged.
     """
     resolved = target.resolve()
     if resolved.is_relative_to(layout.root.resolve()):

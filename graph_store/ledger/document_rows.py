@@ -104,12 +104,10 @@ class Documents:
         return [chunk for chunk in chunk_ids if chunk in stored]
 
     def delete(self, *document_ids: str, missing_ok: bool = False) -> None:
-        """Remove documents and their chunks, all or none; foreign keys remove the rows that belong to a chunk.
+        """Remove documents with their chunks and, by foreign keys, the rows that belong to these.
 
-        The caller then calls `derive`, and at the end `finish_deletion`. Until then a killed command can be repeated.
-
-        Raises:
-            UnknownDocumentError: one is not there, without `missing_ok`.
+        Raises UnknownDocumentError if one is not there, without `missing_ok`, and removes none. The caller then calls
+        `derive`, and at the end `finish_deletion`; until then a killed command can be repeated.
         """
         with self._db.transaction():
             known = set(self._db.texts(f"SELECT id FROM documents WHERE {among('id')}", among=document_ids))  # noqa: S608

@@ -103,13 +103,10 @@ def _read_when(words: str) -> tuple[str | None, str | None, str | None, bool] | 
 
 def _place_facts(connection: duckdb.DuckDBPyConnection, stated: Sequence[Numbers], timed: Sequence[Numbers] = (),
                  later: Callable[[int], Iterable[str]] = lambda _: ()) -> list[_PlacedFact]:
-    """Return a row for each fact and time, sorted.
+    """Return a row for each fact and time, sorted; the connection has the tables of chunks and of times.
 
-    Args:
-        connection: a connection with the tables of chunks and of times.
-        stated: the facts, chunks, starts and ends of what is stated.
-        timed: the facts, words, chunks, starts and ends of the words that say when facts hold.
-        later: returns the dates from which later facts replace a fact.
+    `stated` has the facts, chunks, starts and ends of what is stated, `timed` the facts, words, chunks, starts and ends
+    of what says when facts hold; `later` returns the dates from which later facts replace a fact.
     """
     timed = timed or (np.zeros(0, np.int32),) * 5
     connection.register("stated", dict(zip(("fact", "chunk", "first", "last"), stated, strict=True)))
