@@ -68,12 +68,9 @@ class KnowledgeBase:
                  any_embedding: bool = False) -> None:
         """Open an existing or, with `create`, a new knowledge base.
 
-        Args:
-            layout: its files and folders.
-            embedder: the embedding model, or several models from which each knowledge base chooses its own.
-            create: create the knowledge base if it does not exist.
-            any_embedding: open it even if its vectors come from another model, to reindex it; of several models, the
-                one is chosen that the settings name, or else that fits its current documents.
+        `embedder` is a model, or several from which each knowledge base chooses its own. `any_embedding` opens it even
+        if its vectors come from another model, to reindex it; of several models, the one is chosen that the settings
+        name, or else that fits its current documents.
         """
         layout.check_ledger()
         if create:

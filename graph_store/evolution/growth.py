@@ -119,16 +119,11 @@ class SchemaOutcome:
 
 def carry_out_decisions(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
                         decisions: Sequence[Decision]) -> SchemaOutcome:
-    """Carry out a person's decisions on candidates or elements in force, all or none, in an order of their own.
+    """Carry out a person's decisions on candidates or elements in force, all or none, or raise DecisionError.
 
-    Types come first, as asks for relations count only if the schema has their types; rejections come last.
-
-    Args:
-        base: the seed with all earlier decisions of people.
-        schema: the schema in force: `base` with the elements that grew automatically.
-        grounds: the evidence for candidates.
-        support: how many documents must show a pair of types for it to count as observed.
-        decisions: the decisions; one that cannot be carried out raises DecisionError.
+    Types come first, as asks for relations count only if the schema has their types; rejections come last. `base` is
+    the seed with all earlier decisions of people, `schema` the one in force, with what grew; `support` is how many
+    documents must show a pair of types for it to count as observed.
     """
     outcome = SchemaOutcome(base, schema)
     rejections = [d for d in decisions if d.verdict == "reject"]

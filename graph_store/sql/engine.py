@@ -71,14 +71,10 @@ class SqlEngine:
         return find_values(self._connection.cursor(), words)
 
     def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
-        """Run one SELECT over `tables`, or raise SqlError if it is none, cannot be run, or takes longer.
+        """Run one SELECT over `tables`, or raise SqlError if it is none, cannot be run, or takes more than `seconds`.
 
-        Args:
-            sql: the statement.
-            most_rows: the most rows to return.
-            seconds: the most time that it may take.
-            most_cited: the most records to cite; of a list of rows, each row is a record, in the same order. With 0
-                they are not looked for, which takes longer than most statements.
+        Returns at most `most_rows` rows and cites `most_cited` records; of a list of rows, each row is a record, in the
+        same order. With 0 they are not looked for, which takes longer than most statements.
         """
         query = read_statement(sql)
         full_query, used = with_full_names(query, self._tables)

@@ -95,15 +95,12 @@ def numbers_in_groups(groups_sorted: Labels) -> Labels:
 
 
 def find_attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.integer], alpha: float) -> Labels:
-    """Find groups of entities with many links and common attribute values, by Louvain's method.
+    """Find groups of `size` entities with many links and common attribute values, by Louvain's method.
 
-    Each value is a node to which its entities are linked: links between them would be n * n.
-
-    Args:
-        size: the number of entities, n.
-        links: the two entities of each triple, as rows, shape (m, 2).
-        values: pairs of an entity and the number of a value that it has, shape (v, 2).
-        alpha: the weight of the attribute, 0 to 1; links and values have the same total weight before it applies.
+    `links` has the two entities of each triple, as rows, shape (m, 2); `values` the pairs of an entity and the number
+    of a value that it has, shape (v, 2). `alpha` is the weight of the attribute, 0 to 1; links and values have the same
+    total weight before it applies. Each value is a node to which its entities are linked: links between these would be
+    n * n.
     """
     import networkx as nx  # noqa: PLC0415  (slow to import, and hardly a question needs it)
 
