@@ -224,10 +224,7 @@ def _estimate_later_steps(chunks: Iterable[Chunk]) -> Amount:
 
 def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
                        instructions: str = "") -> ExtractionRequest:
-    """Return the request for a chunk's extraction; `prose` is its text without the table rows that the rules read.
-
-    `metadata` is that of the chunk's document, `instructions` what a model is told about extraction.
-    """
+    """Return the request for a chunk's extraction; `prose` is its text without the table rows that the rules read."""
     return ExtractionRequest(
         text=prose, title=chunk.title, heading=chunk.heading, opening=chunk.opening, said_on=chunk.said_on,
         document=document_name(chunk.document_id, chunk.title, metadata),

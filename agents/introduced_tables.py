@@ -160,10 +160,7 @@ def counting_questions(index: GraphIndex, most: int) -> list[str]:
 
 
 def _ask_frequent(table: TableInfo, column: ColumnInfo) -> str:
-    """Return a question on a column's most frequent value, or "" if its answer would say little.
-
-    A value that all rows have says little, and so does one that few have, or that few rows have a value beside.
-    """
+    """Return a question on a column's most frequent value; "" if all or few rows have it, or few have any value."""
     filled, phrases = table.rows - column.empty, phrases_for(column.title)
     value, times = next(((value, times) for value, times in column.frequent if times < filled), ("", 0))
     is_telling = times >= _LEAST_ROWS and filled >= table.rows * _MOSTLY

@@ -137,8 +137,8 @@ def _configurable(name: str) -> str:
 def is_served() -> bool:
     """Return True if the current node's run was started through a LangGraph server.
 
-    Such a server adds the user (`langgraph_auth_user`) and the request (`langgraph_request_id`) to `configurable`.
-    They are there also when one graph calls another, and clients cannot remove them.
+    The server adds its user and request to `configurable`, also where graphs call graphs, and clients cannot remove
+    them.
     """
     return any(str(name).startswith("langgraph_") for name in get_config().get("configurable", {}))
 
@@ -156,11 +156,8 @@ def is_seen_by_client(name: object) -> bool:
 
 
 def resumed_run() -> str:
-    """Return the id of the run that this run resumes, whose budget it shares, or "" if none.
-
-    The caller names it in `configurable`. Clients of a server may not, because it is another's budget.
-    """
-    return "" if is_served() else _configurable("resumes")
+    """Return the id of the run that this run resumes, whose budget it shares, as its caller says; "" if none."""
+    return "" if is_served() else _configurable("resumes")  # a server's clients may name none: it is another's budget
 
 
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:

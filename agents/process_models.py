@@ -30,10 +30,7 @@ _Choices = tuple[tuple[str, str], ...]  # steps, each with the model that a ques
 
 
 class ProcessModels(ABC):
-    """The models of a process, shared by its threads; each is loaded when it is first needed.
-
-    Reasoners and what uses a model for language take a second to import, so they are imported where they are made.
-    """
+    """The models of a process, shared by its threads; each, and its slow module, is loaded when first needed."""
 
     def __init__(self, settings: Settings, embedder: Embedder | None, reranker: Reranker | None) -> None:
         """Prepare, without loading a model yet."""
@@ -77,17 +74,12 @@ class ProcessModels(ABC):
 
     @property
     def extractions_at_once(self) -> int:
-        """How many chunks of a build are extracted at once: few with the rules, as each keeps a core busy.
-
-        With a model it is the whole batch: the client limits how many calls the endpoint gets at once, and others wait.
-        """
+        """How many chunks of a build are extracted at once."""
+        # With a model a whole batch: its client limits the calls at once. With the rules each keeps a core busy.
         return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
 
     def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
-        """Return the reasoner of a knowledge base: a language model if an endpoint is set, else the rules.
-
-        `models` names other models for some steps. Calls are recorded in `calls`, by default the base's own accounts.
-        """
+        """Return a base's reasoner, with `models` for some steps; `calls` records its calls, else the base does."""
         # The rules make no calls, so they have no accounts.
         accounts = (calls or self.accounts(name)) if self.settings.uses_llm else None
         key = accounts, tuple(sorted((models or {}).items()))

@@ -147,24 +147,18 @@ class Resources(ProcessModels):
             self._audit("decide", name, f"{verdict} two entities")
 
     def edit(self, name: str, change: Callable[[GraphEditor], _Edited]) -> _Edited:
-        """Apply a person's change, such as `lambda edits: edits.rename(...)`, or raise EntityDecisionError.
-
-        Return what the change returns: the number by which the edit can be undone, or None if it undid one.
-        """
+        """Apply a change such as `lambda edits: edits.rename(...)`; return its number. Raises EntityDecisionError."""
         with self._change_and_derive(name) as kb:
             number = change(kb.edits)
-            self._audit("edit", name, "" if number is None else f"number {number}")
+            self._audit("edit", name, "" if number is None else f"number {number}")  # None: it undid an edit
         return number
 
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
-        """Apply a person's decisions on the schema, all or none; return True if the schema changed.
-
-        Entities and tree are left as they are, because further decisions usually follow: call `update_tree` at the end.
-        """
+        """Apply a person's decisions on the schema, all or none; True if it changed. Call `update_tree` afterwards."""
         with self.writers.single_step(name) as kb:
             changed = kb.schema_control.decide(decisions, who, support_in(kb, self.settings))
             self._audit("decide", name, f"{len(decisions)} on the schema")
-            refresh_graph_and_vectors(kb)
+            refresh_graph_and_vectors(kb)  # entities and tree stay as they are, as further decisions usually follow
             return changed
 
     def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:
@@ -186,10 +180,7 @@ class Resources(ProcessModels):
             self._audit("settings", name, f"growth {growth}, resolve {resolve}")
 
     def instruct(self, name: str, instructions: str, purpose: Purpose = "answers") -> None:
-        """Set the instructions that a model follows when it answers or extracts; an empty text removes them.
-
-        Those for extraction apply to documents that are added from now on, and to a build with `reread`.
-        """
+        """Set the instructions for answers, or for extraction from now on and with `reread`; "" removes them."""
         check_instructions(instructions)
         # Instructions for extraction may come before the first document, which is extracted by them.
         may_create = purpose == "extraction" and bool(instructions.strip())

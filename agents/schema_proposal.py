@@ -76,8 +76,7 @@ def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]
     """Choose excerpts of documents for a model to read, and return them by call (one call, two for large inputs).
 
     First come the first chunks of all documents, then the second ones, and so on, until the calls are full; among them
-    the order is that of their ids, hashes of their content, and so by chance but always the same. `characters` is the
-    length of all documents together.
+    the order is that of their ids, which are hashes: by chance, but always the same. `characters` is the length of all.
     """
     excerpts_by_call: list[list[str]] = [[] for _ in range(2 if characters >= _LARGE else 1)]
     free_tokens = [_CALL_TOKENS] * len(excerpts_by_call)
@@ -155,8 +154,8 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
                decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
     """Interrupt the run and ask a person about candidates, again and again until `decide` can apply the answer.
 
-    `decide` gets the decisions and who made them. An empty `question` asks which candidates may join the schema. `who`
-    is the client that resumes the run.
+    `decide` gets the decisions and who made them. "" as `question` asks what may join the schema. `who` resumes the
+    run.
     """
     error = ""
     while True:

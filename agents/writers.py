@@ -78,8 +78,7 @@ class Writers:
                  on_close: Callable[[str], None]) -> None:
         """Start without open knowledge bases, of which at most `most_open` stay open without a run.
 
-        `open_writer` opens one by its name, `on_end` gets the id of each run that ends, and `on_close` the name of each
-        knowledge base that is closed.
+        `open_writer` opens one by name; `on_end` gets the id of a run that ends, and `on_close` the name of a base.
         """
         self._open, self._on_end, self._most_open, self._on_close = open_writer, on_end, most_open, on_close
         self._writers: dict[str, Writer] = {}  # the one used last comes last

@@ -59,10 +59,7 @@ def _tokens_of(text: str) -> list[str]:
 
 
 class AnswerRecord(Frozen):
-    """The answer to one question; scores are 0 to 1, those of citations None without gold passages.
-
-    `declined`: the current threshold, or the reasoner itself, withholds the answer.
-    """
+    """The answer to one question; scores are 0 to 1, those of citations None without gold passages."""
 
     id: str
     question: str
@@ -70,7 +67,7 @@ class AnswerRecord(Frozen):
     answer: str
     short: str
     confidence: float
-    declined: bool
+    declined: bool  # the current threshold, or the reasoner itself, withholds the answer
     exact_match: float
     f1: float
     correct: bool
@@ -101,8 +98,8 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
     """Ask a knowledge base every question and score the answers; the options are those of `AskContext`.
 
     Each question is asked once, with the abstention threshold at 0: the confidence of the answers shows what any
-    threshold would withhold. In mode "open" the current threshold, `abstain_below`, declines nothing. `progress` gets
-    the numbers of answered and of all questions.
+    threshold would withhold. In mode "open" none is declined. `progress` gets the numbers of answered and of all
+    questions.
     """
     threshold = 0.0 if mode == "open" else resources.settings.abstain_below
     graph = cast("Any", build_graph(resources))
@@ -119,10 +116,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
 
 def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Documents,
                  threshold: float) -> AnswerRecord:
-    """Score the short answer, or else the first line, and the citations. An abstention is scored as an empty answer.
-
-    An answer of less confidence than `threshold` is recorded as declined.
-    """
+    """Score the short answer, or else the first line, and the citations. An abstention is scored as an empty answer."""
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     gold_of_document = dict[str, set[GoldPassage]]()  # of each cited document, the gold passages quoted from it

@@ -126,10 +126,7 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
 
 def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once: int, *,
              on_failure: Callable[[_T, ReasonerError], None], progress: Callable[[int, int], None]) -> None:
-    """Await a function with each item, several at once; a ReasonerError goes to `on_failure`, others end the work.
-
-    `progress` gets the number of finished items and of all items.
-    """
+    """Await `work` on items, several at once; its ReasonerErrors go to `on_failure`, counts to `progress`."""
     done = 0
 
     async def attempt(item: _T) -> None:

@@ -43,16 +43,13 @@ class GoldPassage(Frozen):
 
 
 class DatasetQuestion(Frozen):
-    """A question with its gold passages and accepted answers; an unanswerable one has neither.
-
-    `steps` is the number of steps in the dataset's decomposition, and `type` its type of question, if it has them.
-    """
+    """A question with its gold passages and accepted answers; an unanswerable one has neither."""
 
     id: str
     question: str
     gold: tuple[GoldPassage, ...]
-    steps: int = 0
-    type: str = ""
+    steps: int = 0  # of the dataset's decomposition, if it has one
+    type: str = ""  # of question, if the dataset has types
     answers: tuple[str, ...] = ()
     unanswerable: bool = False
 

@@ -102,10 +102,7 @@ async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *
 
 
 def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
-    """Yield the items of an asynchronous iterable in synchronous code.
-
-    A task on the shared event loop puts the items into a queue; closing this iterator cancels the task.
-    """
+    """Yield the items of an asynchronous iterable in synchronous code; closing the iterator cancels its task."""
     produced: queue.SimpleQueue[list[_T]] = queue.SimpleQueue()  # lists of one item; an empty list is the end
 
     async def produce() -> None:

@@ -37,10 +37,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def own_folder(place: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
-    """Create a temporary folder that only this user can enter, and delete it at the end of the block.
-
-    Folders with the same prefix and suffix that killed processes left behind are deleted first.
-    """
+    """Create a folder that only this user can enter, for the block; first delete those that killed processes left."""
     sweep_folders(place, prefix, suffix)
     with (tempfile.TemporaryDirectory(suffix, prefix, place, ignore_cleanup_errors=True) as folder,
           FileLock(Path(folder, _LOCK), thread_local=False)):

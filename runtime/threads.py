@@ -80,18 +80,12 @@ def is_worker() -> bool:
 
 
 def once(create: Callable[[], _T]) -> Callable[[], _T]:
-    """Decorate a function without arguments: it is called once, and every call returns that result.
-
-    Unlike `functools.cache`, it calls the function once even if several threads arrive at the same time.
-    """
+    """Decorate a function without arguments: it is called once, even by several threads at the same time."""
     return cached({}, condition=Condition())(create)
 
 
 def once_in_each_process(create: Callable[[], _T]) -> Callable[[], _T]:
-    """Do what `once` does, but call the function again in a forked child process.
-
-    This is for values that a child cannot inherit, such as threads and event loops.
-    """
+    """Do what `once` does, but anew in a forked child, which cannot inherit values such as threads and event loops."""
     value = once(create)
 
     def forget() -> None:

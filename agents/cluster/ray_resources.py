@@ -99,10 +99,7 @@ _TASK: Any = ray.remote(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="S
 
 
 class Workers:
-    """The worker processes of the joined cluster, with the settings, but no secrets, and the limits for reading files.
-
-    A ClusterError says that no worker can be started, or that the workers have another version of Banyan.
-    """
+    """The joined cluster's worker processes; ClusterError: none can be started, or they have another version."""
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
         no_secrets = {name: SecretStr("") for name in _SECRETS}

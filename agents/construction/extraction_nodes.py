@@ -79,10 +79,9 @@ class ExtractionNodes(BuildNodes):
     async def extract(self, state: ChunksInput) -> BuildState:
         """Extract the chunks of one call of the reasoner, or of all calls of a build with batches.
 
-        Chunks that were extracted before are left out. If a call fails:
-        - A spent budget or `EndpointDown` stops the build; the chunks stay to be extracted by the next one.
-        - Any other `ReasonerError` marks the chunk as failed. If several chunks shared the call, each of them is
-          extracted again by a call of its own first.
+        Chunks that were extracted before are left out. A spent budget or `EndpointDown` stops the build, so that the
+        next one extracts them. Any other `ReasonerError` marks them as failed, once each chunk of a shared call had a
+        call of its own.
         """
         works = await in_thread(lambda: [self._prepare(state, chunks) for chunks in state["calls"]])
         try:
@@ -214,8 +213,7 @@ def _is_to_extract(kb: KnowledgeBase, chunk: str, fingerprint: str) -> bool:
 def write_numbered_rows(kb: KnowledgeBase, reader: str) -> None:
     """Write the pending chunks that consist of rows that no column names, from which nothing is extracted.
 
-    A large table has thousands of them: in the batches of a build, each would be stored, written and embedded by
-    itself. `reader` is the fingerprint of the reasoner, which their empty extractions are stored with.
+    A large table has thousands, which batches would store one by one. `reader` is the reasoner's fingerprint.
     """
     for chunk_ids in kb.documents.pending_in_tables():
         numbered = [chunk.id for chunk in kb.documents.chunks(chunk_ids) if numbered_columns(chunk.text)]

@@ -31,11 +31,9 @@ from .state import BuildContext, BuildInput, BuildOutput, BuildState, ChunksInpu
 
 def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpointSaver[str] | None = None,
                 ) -> CompiledStateGraph[BuildState, BuildContext, BuildInput, BuildOutput]:
-    """Build the construction graph.
+    """Build the construction graph over `resources`; None means those of this process's environment.
 
-    Args:
-        resources: models and open knowledge bases; None means those of this process's environment.
-        checkpointer: needed for `review`, unless the graph runs in a server that brings its own.
+    A `checkpointer` is needed for `review`, unless the graph runs in a server that brings its own.
     """
     nodes, extraction = ConstructionNodes(resources), ExtractionNodes(resources)
     node = partial(as_node, abandon=nodes.abandon)

@@ -50,10 +50,7 @@ def check_model(*, uses_llm: bool, reread: bool = False, lacks_batches: bool = F
 
 
 def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
-    """Return True if a model infers the schema of a new base: none is named, and its triples are not `recorded`.
-
-    `recorded` is the format of a file of recorded triples; None means that the build asks a reasoner.
-    """
+    """Return True if a model infers the schema of a new base: none is named, and its triples are not `recorded`."""
     return schema in {"", AUTO_SCHEMA} and recorded is None and uses_llm
 
 
@@ -174,14 +171,11 @@ def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
 
 
 class FolderChanges(NamedTuple):
-    """What differs: new files by their paths in the folder, how many are known, and the ids of documents that are gone.
+    """What differs between a folder and a knowledge base that was built from it."""
 
-    A build reads known files again if they changed. A document is gone with its file, or with its record in a file.
-    """
-
-    new: list[str]
-    known: int
-    gone: list[str]
+    new: list[str]  # paths of files in the folder
+    known: int  # the number of other files, which a build reads again if they changed
+    gone: list[str]  # ids of documents whose file, or whose record in a file, is gone
 
 
 def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> FolderChanges:

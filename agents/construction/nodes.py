@@ -97,10 +97,7 @@ class ConstructionNodes(BuildNodes):
 
     def _open_sources(self, state: BuildState, paths: Sequence[Path | Address], notes: inputs.ReadingNotes,
                       ) -> tuple[Iterator[Document], Iterator[RecordedPassage]]:
-        """Return iterators over the documents, and over the passages with recorded triples if the state names these.
-
-        The first item of the files is read at once, to check the input.
-        """
+        """Return iterators over documents and over recorded passages; one item is read at once, to check the input."""
         resources, recorded = self._resources, state.get("recorded")
         given_texts = given_documents(state.get("documents") or [], resources.limits)
         if recorded is None:
@@ -154,10 +151,7 @@ class ConstructionNodes(BuildNodes):
         return charge_calls(build=state["run"], budget=self._budget(state))
 
     def fit_schema(self, state: BuildState) -> Command[Literal["extract", "propose_schema_delta", "index"]]:
-        """Give a knowledge base without a schema its first one, and begin with the first batch.
-
-        A model proposes it from a sample of the documents. Without a model or without text it is the default seed.
-        """
+        """Give a base without a schema its first one, by a model or the default seed, and begin the first batch."""
         with self._step(state) as kb:
             writer = None if kb.schemas.version() else self._resources.schema_writer(state["knowledge_base"])
             try:
@@ -217,10 +211,10 @@ class ConstructionNodes(BuildNodes):
 
     def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
                            ) -> Calls:
-        """Choose the chunks to extract after those of the batch `before`, and group them by call.
+        """Choose the chunks to extract after those of the batch `before` (all if `in_batches`), and group them by call.
 
         A model gets one chunk a call, or several small ones if `extract_tokens` is set; the rules several, to be
-        faster. If the endpoint answers in batches, all chunks are chosen.
+        faster.
         """
         settings = self._resources.settings
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
@@ -268,8 +262,7 @@ class ConstructionNodes(BuildNodes):
     def _is_decided_now(self, kb: KnowledgeBase, state: BuildState) -> bool:
         """Return True if a model's schema grows before the last batch, so that the model sees it in the next one.
 
-        That is after 0, 1, 2, 4, 8 ... batches, because each decision is paid, and changes the beginning of the
-        prompts, which endpoints cache.
+        That is after 0, 1, 2, 4, 8 ... batches: each decision is paid, and changes the prompts that endpoints cache.
         """
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
@@ -312,10 +305,7 @@ class ConstructionNodes(BuildNodes):
         return Command(goto="index" if state["is_last"] else ())
 
     def index(self, state: BuildState) -> BuildState:
-        """Compute the derived state from the stored rows (`graph_store/derive.py`), and return the build's report.
-
-        If the build stopped early, only the graph and its vectors are brought up to date.
-        """
+        """Derive the rest from the stored rows, after an early stop only graph and vectors; return the report."""
         stopped = state["stopped"]
         with self._step(state) as kb:
             inputs.show_progress("index", 0, None)
@@ -346,10 +336,7 @@ class ConstructionNodes(BuildNodes):
 
 
 def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, is_inferred: bool) -> None:
-    """Put the requested schema or the default in force, unless there is one already or a model is to infer it.
-
-    Raise SchemaError if another schema is requested than the knowledge base was built with.
-    """
+    """Put the requested schema or the default in force, unless there is one already or a model is to infer it."""
     if kb.schemas.version():  # version 1 is the one that it was built with
         if requested is not None and requested != kb.schemas.get(1):
             raise SchemaError(f"{kb.layout.name!r} was built with the schema {kb.schemas.get(1).name!r}; leave "

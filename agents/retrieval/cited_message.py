@@ -75,10 +75,7 @@ def without_marks(answer: str) -> str:
 
 def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: str | None = None,
                    message_id: str | None = None) -> AIMessage:
-    """Return an answer as a message: the answer, with an annotation (`Citation` data) for each mark, and its sources.
-
-    Without citations, the content is the answer alone. `name` is the message's author, such as a subagent.
-    """
+    """Return an answer as a message from `name`, with an annotation for each mark and, if it cites, its sources."""
     if not citations:
         return AIMessage(_in_markdown(answer), name=name, id=message_id)
     return AIMessage([
@@ -88,12 +85,10 @@ def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: st
 
 def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]], message_id: str, *,
                  is_last: bool = False) -> AIMessageChunk:
-    """Return the part of an answer's message that follows the text `shown` before; the last has the sources, too.
-
-    Whoever reads the stream joins chunks by the indices of their blocks, to the content of `answer_message`.
-    """
+    """Return the part of an answer's message that follows the text `shown` before; the last has the sources, too."""
     start = len(_in_markdown(shown))
     new_annotations = [note for note in _make_annotations(answer, citations) if note["start_index"] >= start]
+    # Whoever reads the stream joins blocks of the same index, to the content of `answer_message`.
     blocks: list[str | dict[str, Any]] = [
         {"type": "text", "text": _in_markdown(answer)[start:], "annotations": new_annotations, "index": 0}]
     if is_last and citations:

@@ -51,21 +51,13 @@ _SCALES = (1, 100, 1000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)
 
 def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocuments, mode: Mode,
          abstain_below: float = 0.0, question: str = "") -> Answer:
-    """Check a draft's quotes against their sources and return the answer with numbered citations.
+    """Check a draft's quotes against their sources, and return the answer: a claim a line, with `[n]` behind it.
 
-    Args:
-        draft: claims, each with quotes of numbered items of the evidence.
-        items: the evidence, the first item being number 1.
-        documents: the sources.
-        mode: "reject" leaves out a claim without a sound quote; if no claim is left, the answer abstains. "strict"
-            also leaves out inferred claims. "open" shows claims without a sound quote too, marked as not from the
-            documents.
-        abstain_below: a draft of less confidence abstains, except in mode "open"; see `is_shown`.
-        question: what was asked; a claim may repeat its numbers.
-
-    Returns:
-        The answer, one claim a line with `[n]` behind it; every citation's quote is `document.text[start:end]`.
-        If claims were left out, a line says how many; then a line for each computed result has its query.
+    Quotes name `items` of the evidence by number, from 1. Mode "reject" leaves out a claim without a sound quote, and
+    abstains if no claim is left; "strict" also leaves out inferred claims; "open" shows claims without a sound quote,
+    too, marked as not from the documents. A draft of less confidence than `abstain_below` abstains, except in mode
+    "open" (`is_shown`). A claim may repeat the numbers of the `question`. A further line says how many claims were left
+    out, and one for each computed result has its query. Every citation's quote is `document.text[start:end]`.
     """
     citations: list[Citation] = []
     is_quoted = isinstance(draft, QuotedDraft)
@@ -171,10 +163,7 @@ def left_out_note(count: int, text: str) -> str:
 
 
 def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str:
-    """Return a document's words, quoted if they are verbatim, then the document's title and the heading above them.
-
-    `citations` are those of the words, and `item` is the one that they are quoted from.
-    """
+    """Return a document's words, in quotes if they are verbatim, with title and heading of their `item`."""
     shown = _as_shown(text)
     is_verbatim = any(shown in _as_shown(citation.quote) for citation in citations)
     # The day that a relative date means is put behind it: "yesterday [2024-03-04]".
@@ -243,8 +232,7 @@ def _compact(text: str) -> str:
 def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, claim: str) -> Place | None:
     """Return the place and own words of a quote of a passage; None if they are not in the document.
 
-    The words are looked for in the passage, in the metadata that the prompt shows above it, which is at the document's
-    beginning, and in the title and headings.
+    They are looked for in the passage, in the metadata that the prompt shows above it, and in title and headings.
     """
     words = quote.words
     if not words.strip() and SET_APART.match(passage.text):

@@ -25,12 +25,10 @@ _NEXT = (*TOOLS, "reflect", "answer")  # where a judgement leads (see `Retrieval
 
 def build_graph(resources: Resources | None = None, checkpointer: Checkpointer = None,
                 ) -> CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]:
-    """Build the retrieval graph.
+    """Build the retrieval graph over `resources`; None means those of this process's environment.
 
-    Args:
-        resources: models and open knowledge bases; None means those of this process's environment.
-        checkpointer: stores conversations by thread; None leaves this to a server that has its own. False is for a
-            subgraph: only its parent's state is stored.
+    The `checkpointer` stores conversations by thread: None leaves this to a server that has its own, and False is for a
+    subgraph, of which only its parent's state is stored.
     """
     nodes = RetrievalNodes(resources)
     node = partial(as_node, abandon=nodes.abandon)

@@ -75,10 +75,7 @@ class RetrievalNodes:
                 **without_trace}
 
     def _open(self, leases: ExitStack, named: str, context: AskContext) -> JoinedSnapshots:
-        """Lease the snapshots that a question is answered from, until `leases` closes; `named` is its knowledge base.
-
-        Raise an error if anything that the question chooses is wrong.
-        """
+        """Lease the snapshots to answer from until `leases` closes; raise an error if the question chooses wrongly."""
         settings = self._resources.settings
         names = choose_name(named or context.knowledge_base, settings, is_seen_by_client)
         check_instructions(context.instructions)
@@ -223,10 +220,7 @@ class RetrievalNodes:
 
     def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, changes: AskState,
                ) -> Next:
-        """Put a judgement in the state and in the trace, and go on to the answer, or to a tool for each lookup.
-
-        `step` is the node that judged, and `changes` are those that it makes in the state besides.
-        """
+        """Put a judgement of the node `step`, and its other `changes`, in the state; go on to answer or lookups."""
         most = self._lookups_left(state, context)
         switched_on = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
         switched_off = [lookup for lookup in judgement.lookups if lookup not in switched_on]

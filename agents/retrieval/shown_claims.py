@@ -36,10 +36,7 @@ class ShownClaims:
         self.message_id, self.text = "", ""
 
     async def show(self, claims: Sequence[Claim]) -> None:
-        """Check and show the claims that are new among `claims`, all claims of the reply so far.
-
-        If a repaired reply no longer begins with the claims that were shown, those are withdrawn first.
-        """
+        """Check and show what is new in `claims`, all so far; withdraw those shown if a repaired reply has others."""
         common = min(len(claims), len(self._claims))
         if list(claims[:common]) != self._claims[:common]:
             self.withdraw()

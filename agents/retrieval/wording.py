@@ -90,10 +90,7 @@ def respell(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, s
 
 def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage], documents: SourceDocuments,
                    abstain_below: float) -> Answer:
-    """Return an answer that shows the short answer, if there is one, and below it the quotes; or what it asks back.
-
-    Below the confidence `abstain_below`, it is an abstention, and shows the quotes as the closest ones.
-    """
+    """Return the short answer with its quotes, or what the draft asks back; below `abstain_below` an abstention."""
     if draft.asks_back:
         return Answer(answer=draft.asks_back, abstained=True)
     phrases = phrases_for(question)

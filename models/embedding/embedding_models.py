@@ -74,10 +74,10 @@ def _load_engine() -> Engine:
 class MultilingualEmbedder:
     """multilingual-e5-small, which knows a hundred languages; a long text's vector is the mean of its parts'.
 
-    The model was trained with "query: " before questions and "passage: " before all other texts. All its vectors have
-    similar directions, and those of one script even more so: unrelated texts have cosines of 0.8, and a question is
-    nearer to any text in its own script than to its answer in another. Therefore the mean vector of a text's script is
-    subtracted from its vector. The means are constants.
+    The model was trained with "query: " before questions and "passage: " before all other texts. Its vectors, and those
+    of one script even more so, have similar directions: unrelated texts have cosines of 0.8, and a question is nearer
+    to any text in its own script than to its answer in another. So the mean vector of a text's script, a constant, is
+    subtracted.
     """
 
     name = MULTILINGUAL_EMBEDDING_MODEL
@@ -128,11 +128,8 @@ class EmbeddingModels:
             return self._loaded[name]
 
     def name_for(self, recorded: str) -> str:
-        """Return the model of a knowledge base, of which `recorded` is the one that it was built with, "" if none yet.
-
-        A bundled one stays whatever the settings name, as it needs nothing that they set. Another one is the settings'.
-        """
-        if recorded in BUNDLED or not self.chosen:
+        """Return the model of a base built with `recorded` ("": not yet): a bundled one stays, else the chosen one."""
+        if recorded in BUNDLED or not self.chosen:  # a bundled one needs nothing that the settings have
             return recorded or DEFAULT_EMBEDDING_MODEL
         return self.chosen
 
@@ -159,13 +156,7 @@ def fitting_model(texts: Iterable[str]) -> str:
 
 
 def load_embedder(settings: Settings) -> Embedder:
-    """Load the embedding model that the settings name, with their instructions. Nothing is downloaded.
-
-    `auto` means MiniLM here, as there are no documents to choose by.
-
-    Raises:
-        EmbeddingError: the model is missing, altered, or its export cannot be stored.
-    """
+    """Load, without downloads, the embedding model and instructions that the settings name, or raise EmbeddingError."""
     name, batch = default_name(settings), settings.embedding_batch
     embedder: Embedder
     if is_served(settings):

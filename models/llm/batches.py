@@ -67,10 +67,8 @@ class BatchedReasoner(LlmReasoner):
 
         `open_batches` are those that this build, or one that ended early, last passed to `save`. `permit` is called
         with the calls and the tokens of their prompts before they are submitted, and raises to stop that. If it is
-        None, nothing is submitted, and the batches under way are cancelled.
-
-        Raises:
-            ReasonerError: the endpoint refused a batch, failed it, does not know it, or cannot be reached.
+        None, nothing is submitted, and the batches under way are cancelled. Raises ReasonerError if the endpoint
+        refused or failed a batch, does not know it, or cannot be reached.
         """
         await asyncio.to_thread(self._note_unpaid, calls)
         try:

@@ -85,13 +85,10 @@ class ChatClient:
 
     async def _send_as(self, form: Form, messages: Messages, json_schema: dict[str, Any],
                        refused: set[str]) -> AIMessage:
-        """Send a request in a form, and repeat it without each parameter that the endpoint refuses.
-
-        Those are added to the caller's set `refused`. "stream" in it means that the endpoint cannot stream.
-        """
+        """Send a request in a form, again without each parameter that the endpoint refuses; add those to `refused`."""
         on_text = text_listener() if isinstance(self._chat, ChatOpenAI) else None
         while True:
-            stream_to = None if "stream" in refused else on_text
+            stream_to = None if "stream" in refused else on_text  # "stream": the endpoint cannot do that
             sent = endpoint.leave_out(self._parameters | (_STREAM_PARAMETERS if stream_to else {}), refused)
             texts = endpoint.merge_system(messages) if SYSTEM_ROLE in refused else list(messages)
             try:
@@ -111,10 +108,7 @@ class ChatClient:
 
     async def _stream_reply(self, model: Runnable[Any, AIMessage], messages: list[tuple[str, str]], on_text: OnText,
                             refused: set[str]) -> AIMessage | None:
-        """Return a streamed reply; None: it broke off, or was no stream, and the request is to be sent without one.
-
-        If it was no stream, "stream" is added to `refused`.
-        """
+        """Return a streamed reply; None if it broke off or was no stream, so that it is requested as a whole."""
         parts, text = list[Any](), ""
         try:
             async with asyncio.timeout(self._settings.llm_timeout):  # a small model may repeat itself without end

@@ -160,14 +160,11 @@ class Filtered(ReasonerError):
 
 
 class EndpointFailed(ReasonerError):
-    """The endpoint failed, not the request: it could not be reached, refused the key, or had an internal error.
-
-    `certain` means that no other call can fare better: the key or the model is refused, or nothing listens there.
-    """
+    """The endpoint failed, not the request: it could not be reached, refused the key, or had an internal error."""
 
     def __init__(self, message: str, *, certain: bool = False) -> None:
         super().__init__(message)
-        self.certain = certain
+        self.certain = certain  # no other call can fare better: key or model is refused, or nothing listens there
 
 
 class EndpointDown(ReasonerError):

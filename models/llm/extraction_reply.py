@@ -238,10 +238,7 @@ class ReplyConversion:
         return extractions
 
     def _names_elsewhere(self, index: int, names: Set[str]) -> tuple[str, ...]:
-        """Return those names that the request's text lacks, but its instructions or its document's other requests have.
-
-        `names` are those in the request's facts.
-        """
+        """Return the `names` that a request's text lacks, but its instructions or its document's other texts have."""
         other_texts = [self._texts[other] for other in self._requests_of_same_document(index)]
         other_texts.append(_normalise_words(self._requests[index].instructions))
         found = list[str]()
@@ -275,10 +272,7 @@ class ReplyConversion:
                     yield _Fact(request, head, schema_label, tail, evidence, time, confidence)
 
     def _locate(self, line: NumberedLine | None, head: str, tails: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-        """Yield each tail of a row with the index of the request that states it, and the text of the line that does.
-
-        The text is "" if the row cites no line.
-        """
+        """Yield each tail of a row with the index of the request that states it, and the cited line's text or ""."""
         names = [_normalise_words(name) for name in (head, *tails)]
         if line:
             row_index = line.request
@@ -303,10 +297,7 @@ class ReplyConversion:
                 if other != index and (request.document, request.title) == (own.document, own.title)]
 
     def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
-        """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone.
-
-        `names_in_facts` are those in the reply's facts, which tell a name from a type.
-        """
+        """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""
         for first, *cells in self._reply.entities:
             type_label, names = first, [name for name in cells if name.strip()]
             if first.strip() and (not names or self._is_name_first(first, names, names_in_facts)):
@@ -323,13 +314,11 @@ class ReplyConversion:
         return normalise(others[0]) in self._types or first in names_in_facts
 
     def _confidence(self, label: str, known: Mapping[str, str]) -> float:
-        """Return the confidence in a label: 1 if the schema allows it, else the model's own confidence in it.
-
-        A new label that the model did not list gets the lowest confidence of those that it listed.
-        """
+        """Return the confidence in a label: 1 if the schema allows it, else the model's own confidence in it."""
         key = normalise(label)
         if self._allows_all or key in known or not key:
             return 1.0
+        # A new label that the model did not list gets the lowest confidence of those that it listed.
         return self._proposed.get(key, min(self._proposed.values(), default=UNPROPOSED))
 
 

@@ -61,10 +61,7 @@ class Breaker:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Record whether the block's call fails; after enough failures, close the endpoint and raise EndpointDown.
-
-        A cancelled call is not recorded.
-        """
+        """Record whether the block's call fails, unless it is cancelled; after enough failures, raise EndpointDown."""
         self.check()
         try:
             yield
@@ -122,8 +119,7 @@ class EndpointLimits:
     async def turn(self, texts: Iterable[str], call: _ObservedCall) -> AsyncIterator[None]:
         """Wait for a slot and the rates, and hold the slot while the block makes its call, which sends `texts`.
 
-        The time of sending is noted in `call`, to which the block adds the tokens of the reply. Raise EndpointDown if
-        the endpoint is down, also while the call waits.
+        It is noted in `call`, to which the block adds the tokens of the reply. Raise EndpointDown, also while it waits.
         """
         async with self._slots.of_this_loop():
             expected_tokens = sum(map(estimate_tokens, texts)) if self._seconds_per_token else 0
@@ -170,13 +166,10 @@ process_endpoints = once_in_each_process(ProcessEndpoints)
 
 
 class LimitedCalls(Generic[_Client]):
-    """Calls through a client that is connected with the first one: limits, circuit breaker, log and spans.
-
-    `operation` is what the calls do, for the spans.
-    """
+    """Calls through a client that is connected with the first one: limits, circuit breaker, log and spans."""
 
     def __init__(self, connect: Callable[[], _Client], settings: Settings, operation: str = "chat") -> None:
-        self._connect, self._operation = connect, operation
+        self._connect, self._operation = connect, operation  # what the calls do, for the spans
         self._clients: _PerLoop[list[_Client]] = _PerLoop(list)  # empty until the client is connected
         self._connecting = _PerLoop(anyio.Lock)
         self.limits = process_endpoints().limits(settings)
@@ -200,10 +193,7 @@ class LimitedEndpoint(LimitedCalls[SendIn]):
     """Sends each call in a form that the model takes, and learns from it which these are."""
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        """Make one paid call, or raise ReasonerError, which names the cause and the fix.
-
-        The endpoint may ignore the answer's `json_schema`. `permit` is called just before the call, and may raise.
-        """
+        """Make one paid call after `permit`, which may raise, or raise ReasonerError; `json_schema` may be ignored."""
         async def call(send: SendIn) -> Reply:
             permit()
             return await send(messages, json_schema, self.limits.capability)

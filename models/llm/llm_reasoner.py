@@ -228,10 +228,7 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
 
 
 def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], taken_keys: set[str]) -> Iterator[list[str]]:
-    """Yield at most `MOST[kind]` rows, each of `_CELLS[kind]` cells, whose first cell is a readable name that is new.
-
-    A name is new if `taken_keys` has not its key, which is then added.
-    """
+    """Yield at most `MOST[kind]` rows of `_CELLS[kind]` cells whose names are readable and not in `taken_keys`."""
     rows_left = MOST[kind]
     for row in rows:
         padded = (*row, *[""] * _CELLS[kind])  # missing cells are empty

@@ -75,12 +75,9 @@ class ModelCalls:
         """Return the model's answer to a prompt, from the ledger if it was paid before; no thread waits for it.
 
         `step` chooses the model, and names what its tokens are counted for. `make_call` returns the prompt and the
-        answer's shape. It is called in a thread, as it may read a file. Only an answer that fits the shape is cached,
-        so asking again after a failure pays again.
-
-        Raises:
-            ReasonerError: the endpoint failed, or the repaired answer does not fit either; `endpoint` has its classes.
-            BudgetExceeded: the call would exceed the budget.
+        answer's shape; it is called in a thread, as it may read a file. Only an answer that fits the shape is cached,
+        so asking again after a failure pays again. Raises ReasonerError (see `endpoint`) if the endpoint failed, or the
+        repaired answer does not fit either, and BudgetExceeded if the call would exceed the budget.
         """
         prompt, shape = await asyncio.to_thread(make_call)
         target = self._targets.get(step, self._other_target)
@@ -147,10 +144,7 @@ class ModelCalls:
 
     async def _ask_batches(self, step: str, make_call: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
                            batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
-        """Return the answers to all items of all batches, in order; `otherwise` answers an item that a filter stops.
-
-        An item that is too long on its own raises `TooLong`.
-        """
+        """Return the answers to all items in order; `otherwise` answers one that a filter stops. May raise TooLong."""
         async def ask(batch: Sequence[_I]) -> list[_T]:
             """Return the answers to a batch, in two calls if it cannot be asked as a whole."""
             try:

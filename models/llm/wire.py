@@ -65,10 +65,7 @@ class Shape(Generic[T]):
 
 def _shape(name: str, model: type[_M], read: Callable[[_M], T], field_schemas: Mapping[str, Any] | None = None,
            ) -> Shape[T]:
-    """Return the shape of answers that a model validates and `read` converts.
-
-    `field_schemas` are JSON schemas for some fields to send in place of the model's own, such as narrower ones.
-    """
+    """Return the shape of answers that a model validates and `read` converts; `field_schemas` replace its own."""
     schema = _strict_schema(model)
     properties = {**schema["properties"], **(field_schemas or {})}
     return Shape({"title": name, **schema, "properties": properties}, lambda data: read(model.model_validate(data)))
@@ -119,10 +116,7 @@ class _Summary(_Numbered):
     findings: Annotated[list[_Finding], _schema_hint(maxItems=_MOST_FINDINGS)] = []
 
     def convert(self, community: CommunityDigest, shown: tuple[str, ...]) -> CommunitySummary:
-        """Return the summary with its findings and the facts that support them; a finding without any is left out.
-
-        `shown` are the texts of all communities of the call, or none if it had one.
-        """
+        """Return the summary with its findings and the facts that support them; a finding without any is left out."""
         facts, lines = community.statements, [self.summary]
         for finding in self.findings[:_MOST_FINDINGS]:
             numbers = [number for number in dict.fromkeys(finding.facts) if 0 < number <= len(facts)]
@@ -205,10 +199,7 @@ _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
 
 
 def _read_lookups(wanted: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
-    """Return the valid lookups, each once, and for each of the others its tool and why it is not made.
-
-    If none is valid, raise the ValidationError of the last one: the model is asked again.
-    """
+    """Return the valid lookups, each once, with tool and reason of the others; a ValidationError if none is valid."""
     lookups, refused = list[Lookup](), list[tuple[str, str]]()
     for number, fields in enumerate(wanted, 1):
         tool = fields["tool"] if fields.get("tool") in TOOLS else "lookup"
@@ -333,11 +324,8 @@ def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
 def json_objects(text: str, names: Collection[str]) -> list[dict[str, Any]]:
     """Return the JSON objects in an answer that have one of some fields; the last first, as drafts come before it.
 
-    Thoughts, code fences and words around the objects are ignored. A truncated object is an error, because what is
-    missing is unknown.
-
-    Raises:
-        UnusableAnswer: there is no complete object with such a field, or the text is too long.
+    Thoughts, code fences and words around them are ignored. Raises UnusableAnswer if there is no complete one (of a
+    truncated one, what is missing is unknown), or if the text is too long.
     """
     if len(text) > MAX_ANSWER:
         raise UnusableAnswer(f"it has {len(text):,} characters, at most {MAX_ANSWER:,} are read")
@@ -358,10 +346,7 @@ def json_objects(text: str, names: Collection[str]) -> list[dict[str, Any]]:
 
 
 def _find_objects(text: str, names: Collection[str]) -> tuple[list[dict[str, Any]], str]:
-    """Return the JSON objects in a text that have a field of these names, the last first, and the first problem.
-
-    The problem says why a brace opens no such object; it is "" if each does.
-    """
+    """Return the JSON objects with one of these fields, the last first, and why the first unread brace opens none."""
     objects, problem = list[dict[str, Any]](), ""
     broken_count, characters_left = 0, _MOST_READ_AGAIN
     start = text.find("{")

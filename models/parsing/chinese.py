@@ -64,17 +64,14 @@ class Tagger:
                                                      providers=["CPUExecutionProvider"])
 
     def tag(self, text: str, spans: Sequence[tuple[int, int]]) -> list[list[Word]]:
-        """Return the words of parts of a text, which are given as (start, end), each with its place in the text.
-
-        Only parts of the same length are read together, because the model would read padding as text.
-        """
+        """Return the words of parts of a text, which are given as (start, end), each with its place in the text."""
         pieces_of_spans = [[(first, min(first + _LONGEST_PIECE, end)) for first in range(start, end, _LONGEST_PIECE)]
                            for start, end in spans]
         pieces_by_length: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         for start, end in dict.fromkeys(chain.from_iterable(pieces_of_spans)):  # each once
             pieces_by_length[end - start].append((start, end))
         words: dict[tuple[int, int], list[Word]] = {}  # by piece
-        for equally_long in pieces_by_length.values():
+        for equally_long in pieces_by_length.values():  # read together, as the model would read padding as text
             for first in range(0, len(equally_long), _BATCH):
                 batch = equally_long[first : first + _BATCH]
                 tags_of_batch = self._tag_characters([text[start:end] for start, end in batch])
@@ -94,14 +91,11 @@ class Tagger:
 
 
 def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the sequence of tags with the highest total score for each row, by the Viterbi algorithm.
-
-    `scores` has the shape (rows, characters, tags), and `transitions` (tags, tags), the earlier tag first.
-    """
+    """Return each row's tags of the highest total score by the Viterbi algorithm; `scores` is (row, character, tag)."""
     best_scores = scores[:, 0]  # of the sequences that end with each tag
     best_previous: list[NDArray[np.intp]] = []  # for each character but the first, the best tag before each tag
     for character in range(1, scores.shape[1]):
-        extended = best_scores[:, :, None] + transitions
+        extended = best_scores[:, :, None] + transitions  # (row, tag before, tag)
         best_previous.append(extended.argmax(axis=1))
         best_scores = extended.max(axis=1) + scores[:, character]
     paths = np.empty(scores.shape[:2], np.intp)
@@ -113,10 +107,8 @@ def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> ND
 
 
 def _words_of_tags(text: str, start: int, tags: Sequence[str]) -> list[Word]:
-    """Return the words that tags of the characters from `start` on delimit, without white space at their ends.
-
-    A tag ends with "-B" at the first character of a word, and with "-I" at the others.
-    """
+    """Return the words that tags of the characters from `start` on delimit, without white space at their ends."""
+    # A tag ends with "-B" at the first character of a word, and with "-I" at the others.
     word_starts = [index for index, tag in enumerate(tags) if index == 0 or not tag.endswith("-I")]
     words = []
     for begin, end in pairwise([*word_starts, len(tags)]):
