@@ -219,8 +219,7 @@ class Settings(BaseSettings):
         changes: dict[str, Any] = {"llm_model": model or self.llm_model,
                                    "llm_reasoning_effort": services.effort_of(self.llm_reasoning_effort, step)}
         if endpoint := self.llm_endpoints.get(model):
-            changes |= {"llm_base_url": endpoint.base_url, "llm_api_key": endpoint.api_key,
-                        "llm_model": endpoint.model}
+            changes |= {"llm_base_url": endpoint.base_url, "llm_api_key": endpoint.api_key, "llm_model": endpoint.model}
         return self.model_copy(update=changes)
 
 

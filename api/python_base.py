@@ -243,8 +243,7 @@ def _is_path(text: str) -> bool:
     is_too_long = longest_name > _LONGEST_NAME or len(text.encode(errors="replace")) > _LONGEST_PATH
     if not text or "\n" in text or "\0" in text or is_too_long:
         return False  # no file can have this name
-    # A path that does not exist counts, too: its error helps more than a document with the path as its text. A text
-    # of words with a slash is none.
+    # A missing path counts, too: its error helps more than a document of this text. Words with a slash are none.
     has_suffix = Path(text).suffix.lower() in FORMATS
     has_folder = os.sep in text and not any(map(str.isspace, text))
     return has_suffix or has_folder or os.path.exists(os.path.expanduser(text))  # noqa: PTH110, PTH111  (never raise)

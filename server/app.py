@@ -83,8 +83,7 @@ def _mcp_app(service: Service) -> Starlette:
             sees=lambda request, name: request.state.bases.covers(name),
             turn=lambda request: service.questions.turn(request.state.client, request),
             share=lambda request, changes: service.shares.take_thread(request, changes=changes, body_is_read=True)))
-    # `stateless_http`: without sessions, any worker can answer any request. The MCP library's own check of host names
-    # is off, because the gate checks host and origin of every request.
+    # Without sessions, any worker can answer. The library's check of host names is off, as the gate checks them.
     app = server.streamable_http_app(
         stateless_http=True, max_request_body_size=MAX_BODY,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))

@@ -127,7 +127,6 @@ def mount(app: FastAPI, hosts: Hosts) -> Starlette:
 
 
 _settings = default_resources().settings
-# The address that LangGraph's server listens on is not known here, so every IP address is accepted as host name. That
-# is safe: a page that attacks by DNS rebinding has a domain name, never an IP address.
+# LangGraph's server tells no address here, so any IP address is accepted: pages that rebind DNS have a domain name.
 _hosts = Hosts.bound("0.0.0.0", _settings.server_hosts)  # noqa: S104
 app = mount(create_app(hosted=True, hosts=_hosts, needs_keys=is_for_others(_settings.server_hosts)), _hosts)

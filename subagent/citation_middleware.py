@@ -87,8 +87,7 @@ class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
 
 def _answer_in(response: ModelResponse[Any], sources: Sequence[_Source]) -> AIMessage | None:
     """Return the final answer of a reply; None if the reply calls tools, or if there is nothing to check it against."""
-    can_be_checked = response.result and sources
-    last = response.result[-1] if can_be_checked else None
+    last = response.result[-1] if response.result and sources else None
     return last if isinstance(last, AIMessage) and not last.tool_calls else None
 
 

@@ -50,14 +50,11 @@ _CHANGING = {"write", "review"}
 class McpGate:
     """What a request may do: Starlette's `Request` over HTTP, None over standard input. By default all is allowed."""
 
-    permits: Callable[[Any, Access], bool] = lambda *_: True
-    """Return True if a request has a permission."""
-    sees: Callable[[Any, str], bool] = lambda *_: True
-    """Return True if a request may see the knowledge base with this name, whether or not it exists."""
+    permits: Callable[[Any, Access], bool] = lambda *_: True  # whether a request has a permission
+    sees: Callable[[Any, str], bool] = lambda *_: True  # whether it may see the knowledge base of this name, if any
+    # What to enter for a question or search; and for a tool that takes a thread and, if True, changes something.
     turn: Callable[[Any], AbstractAsyncContextManager[Any]] = lambda _: nullcontext()
-    """Return a context manager to enter for a request's question or search."""
     share: Callable[[Any, bool], AbstractAsyncContextManager[Any]] = lambda *_: nullcontext()
-    """Return a context manager to enter for a request's tool that takes a thread, and, if True, changes something."""
 
 
 MAX_PASSAGES = 50

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -25,7 +25,6 @@ from ...graph_store.layout import Layout, knowledge_bases
 from ...graph_store.ledger.database import Database
 from ...graph_store.ledger.document_rows import Documents
 from ...graph_store.ledger.extractions import IMPORTED, RULES
-from ...graph_store.ledger.token_accounts import Spent
 from ...graph_store.store_errors import StoreError
 from ...models.llm.endpoint import name_of
 from ...models.llm.model_calls import try_out
@@ -195,13 +194,11 @@ def _counts_text(counts: Mapping[str, int], texts: Mapping[str, str]) -> str:
 
 def _print_spending(status: Status) -> None:
     """Print what was spent on each step, on the last builds and on the most expensive documents, and in all."""
-    parts: dict[str, Sequence[Spent]] = {"step": status.spent_by_step,
-                                         "build": status.spent_by_build[-_SHOWN_BUILDS:],
-                                         "document": status.dearest_documents}
-    named = list[tuple[str, Spent]]()
-    for kind, accounts in parts.items():
-        # Spending without a name belongs to none of the kind, as a question belongs to no build.
-        named += [(f"{kind} {spent.name}" if spent.name else f"no {kind}", spent) for spent in accounts]
+    accounts_of = {"step": status.spent_by_step, "build": status.spent_by_build[-_SHOWN_BUILDS:],
+                   "document": status.dearest_documents}
+    # Spending without a name belongs to none of the kind, as a question belongs to no build.
+    named = [(f"{kind} {spent.name}" if spent.name else f"no {kind}", spent)
+             for kind, accounts in accounts_of.items() for spent in accounts]
     print_table(("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost"), [
         (name, spent.calls, spent.prompt, spent.cached, spent.completion, spent.wasted, money(spent.cost))
         for name, spent in [*named, ("all", status.spent)]], title="Spent")

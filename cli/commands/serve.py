@@ -216,17 +216,14 @@ class WorkerSupervisor(Multiprocess):
 
 def divide_limits(settings: Settings, workers: int) -> Settings:
     """Return a worker's settings, with its part of each limit; raise CommandError if one cannot be divided."""
-    parts: dict[str, float] = {}
-    for name in _DIVIDED_LIMITS:
-        limit = getattr(settings, name)
-        if limit is None:  # there is no limit
-            continue
+    limits = {name: limit for name in _DIVIDED_LIMITS if (limit := getattr(settings, name)) is not None}
+    for name, limit in limits.items():
         if isinstance(limit, int) and limit < workers:
             raise CommandError(f"BANYAN_{name.upper()} is {limit}, which cannot be divided among {workers} workers: "
                                "start fewer, or raise it")
-        # Whole numbers stay whole, such as a number of questions; rates need not.
-        parts[name] = limit // workers if isinstance(limit, int) else limit / workers
-    return settings.model_copy(update=parts)
+    # Whole numbers stay whole, such as a number of questions; rates need not.
+    return settings.model_copy(update={name: limit // workers if isinstance(limit, int) else limit / workers
+                                       for name, limit in limits.items()})
 
 
 def _worker_app(settings: Settings, hosts: "Hosts", *, needs_keys: bool, workers: int) -> "FastAPI":

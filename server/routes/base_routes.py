@@ -130,8 +130,8 @@ async def show_ready(service: Serving) -> Ready:
     """Check that the server can answer questions."""
     if not service.ready:
         raise responses.UnavailableError("the embedding model is being loaded; try again in a few seconds")
-    reasoner: Literal["rules", "llm"] = "llm" if service.resources.settings.uses_llm else "rules"
-    return Ready(reasoner=reasoner, embedding=service.resources.embedder.name)
+    return Ready(reasoner="llm" if service.resources.settings.uses_llm else "rules",
+                 embedding=service.resources.embedder.name)
 
 
 @metrics_router.get("/metrics", response_class=Response, dependencies=[may("metrics"), OF_ALL])
@@ -157,8 +157,7 @@ def list_knowledge_bases(service: Serving, bases: VisibleBases) -> Items[Knowled
     for name in filter(bases.covers, knowledge_bases(resources.settings)):
         entry = KnowledgeBaseEntry(name=name, building=building.get(name))
         try:
-            # The counts are read without opening the knowledge base. To open every one would take seconds, and could
-            # close others that are in use.
+            # Read without opening it: to open every one would take seconds, and could close others in use.
             overview = read_overview(resources.settings, name)
             if overview is None:  # it has no stored counts, so it has to be opened
                 with resources.snapshot(name) as reading:

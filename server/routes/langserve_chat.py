@@ -71,8 +71,7 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
             documents=settings.get("documents") or [], where=settings.get("where") or {})
         answering = self._service.questions.answering(settings.get(CLIENT, ""), settings["knowledge_base"],
                                                       question, earlier)
-        # The answering's task copies this variable when it begins. Without it, LangChain does not take the run of the
-        # graph for a part of the chat's own run.
+        # The answering's task copies this variable: without a value, its run is no part of the chat's for LangChain.
         outer = var_child_runnable_config.set(None)
         async with answering as events:
             var_child_runnable_config.reset(outer)

@@ -59,8 +59,7 @@ class Builds:
         self._running: dict[str, _Running] = {}
         self._hands_over = False  # whether other processes are to resume its builds, so it no longer saves their state
         self._wake_up = asyncio.Event()
-        # A thread for `take_jobs` alone. If it shared the threads of requests, and they were all busy, this process
-        # could not note that it runs, and others would take it for dead.
+        # A thread for `take_jobs` alone: if it waited for a busy one, others would take this process for dead.
         self._loop_thread = anyio.CapacityLimiter(1)
 
     async def take_jobs(self) -> None:
@@ -154,8 +153,7 @@ class Builds:
                     return self._failed_job(job, error)
                 return job.having(state="queued").model_copy(update={"taken_up": job.taken_up + 1})
             except BaseException as error:
-                # A panic in a library's Rust code is no `Exception`, but it fails only this build. Others, such as a
-                # cancellation, are raised again.
+                # A panic in Rust code is no `Exception`, but fails only this build; a cancellation is raised again.
                 if not isinstance(error, Exception) and not is_panic(error):
                     raise
                 return self._failed_job(running.job, error)
@@ -177,8 +175,7 @@ class Builds:
         config: Any = {"configurable": {"thread_id": build.id, "resumes": job.run}}
         async with AsyncExitStack() as stack:
             stack.enter_context(audit.acting(job.client))
-            # The graph is compiled for each build, because how many nodes run in parallel depends on the model, which
-            # may have changed since the last build.
+            # Compiled for each build: how many nodes run in parallel depends on the model, which may have changed.
             graph = build_graph(self._resources, InMemorySaver())
             given: Any = {"knowledge_base": build.kb, "schema": job.options.schema_name}
             if build.files and not job.run:  # with `job.run`, an earlier run has read the files already

@@ -190,8 +190,7 @@ class Conversations:
                 if old not in bases:
                     continue
                 values = {"old": names, "new": ",".join(new if base == old else base for base in bases)}
-                # Ids contain the knowledge base's name (`Thread.key`). Turns come first: they find their conversation
-                # by its old id.
+                # Ids contain the base's name (`Thread.key`). Turns come first: they find it by the old id.
                 connection.execute(text(
                     "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
                     "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "

@@ -152,8 +152,7 @@ class Questions:
 
         # Events are buffered, so the answering goes on while its client reads slowly.
         task = asyncio.create_task(answer())
-        # `_events_of` raises the task's exception to whoever reads the events. If nobody does, asking for the exception
-        # here keeps asyncio from logging that it was never retrieved.
+        # `_events_of` raises its exception to a reader. If nobody reads, asking for it keeps asyncio from logging it.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._answering.add(task)
         try:

@@ -57,8 +57,7 @@ class _IssuerKeys(jwt.PyJWKClient):
         if time.monotonic() < self._failed_at + COOLDOWN:
             raise IssuerError("tokens cannot be checked now: try again, or use a key")
         try:
-            # The path is appended without a second slash (OpenID Connect Discovery 1.0, section 4). Redirects are not
-            # followed, because they may lead anywhere.
+            # One slash: OpenID Connect Discovery 1.0, section 4. Redirects are not followed: they may lead anywhere.
             response = httpx.get(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration", timeout=_WITHIN)
             document = response.raise_for_status().json()
             self.uri = str(document["jwks_uri"])
@@ -96,8 +95,7 @@ class Tokens:
                   if value.startswith(prefix)}
         names = _values_of(claims, settings.oidc_bases_claim) if settings.oidc_bases_claim else {_ALL_BASES}
         bases = Bases() if _ALL_BASES in names else Bases(frozenset(names))
-        # The subject is quoted because a client's name must not break a log line, nor contain a colon, which separates
-        # it from knowledge bases in langgraph_auth.py.
+        # Quoted, so it breaks no log line, and has no colon, which separates the bases in langgraph_auth.py.
         return Client(SUBJECT + quote(subject, safe="@|"), frozenset(SCOPES) & scopes, bases)
 
     def _verify(self, token: str) -> dict[str, Any]:
@@ -149,9 +147,7 @@ class Clients:
         if key is not None:
             bases = Bases(None if key.knowledge_bases is None else frozenset(key.knowledge_bases))
             return Client(key.name, frozenset(key.scopes), bases, key.requests_per_minute)
-        # A token has three parts, separated by dots. A client that sends anything else means a key, and would not
-        # understand an error about tokens.
-        is_token = secret.count(".") == 2  # noqa: PLR2004
+        is_token = secret.count(".") == 2  # noqa: PLR2004  (dots; anything else means a key, and is answered so)
         return await self._tokens.check(secret) if self._tokens is not None and is_token else None
 
     async def check_not_revoked(self, client: str) -> None:

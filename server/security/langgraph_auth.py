@@ -37,11 +37,9 @@ async def authenticate(scope: Scope) -> dict[str, Any]:
         raise Refusal(401, "an API key is needed: send it as `X-API-Key` or `Authorization: Bearer KEY`; `banyan key` "
                             "makes one")
     bases = None if state["bases"].names is None else sorted(state["bases"].names)  # None means all
-    # Threads belong to an identity. Knowledge bases are a part of it, so a key for which they change can no longer read
-    # its earlier threads, which may be about others. No name contains a colon.
+    # Threads belong to an identity. It names the bases, so a key whose bases change cannot read threads about others.
     identity = state["client"] if bases is None else f"{state['client']}:{','.join(bases)}"
-    return {"identity": identity, "permissions": [one for one in SCOPES if one in state["scopes"]],
-            "bases": bases}
+    return {"identity": identity, "permissions": [one for one in SCOPES if one in state["scopes"]], "bases": bases}
 
 
 @auth.on
