@@ -35,15 +35,13 @@ from .schema_proposal import choose_excerpts, core_schema
 
 _PAID_PER_COUNTED = 1 / 1.08  # tokens paid for each of `estimate_tokens`, which counts too many, as a limit should
 ANSWER, ANSWER_SHARE = 26.0, 1.66
-"""The completion tokens of an extraction call: a constant, and those for each token of its text, fitted to recorded
-extractions (`benchmarks/llm_estimate.py`)."""
+"""Completion tokens of an extraction call, and those for each token of its text (see `benchmarks/llm_estimate.py`)."""
 _LATER_CALLS, _LATER_PROMPT, _LATER_COMPLETION = 4.1e-4, 0.70, 0.13
 """What resolution and summaries take for each token of new text if every fact joins the graph (--schema open)."""
 _ADMITTED_SHARE = 0.5  # of the facts, which fit the schema; it may be anything from none to nearly all, so half
 _SAMPLE = 100  # the number of stored chunks that an estimate for reading them again is computed from
 _PROPOSAL_TOKENS, _PROPOSED_TOKENS = 900, 170
-"""The tokens of the answer that proposes a schema, and of the proposed elements in each extraction prompt, counted with
-two folders of benchmarks/newcomer."""
+"""The tokens of an answer that proposes a schema, and of what it proposes in each later prompt, in two folders."""
 _ABOUT_TOKENS = 40  # of a document's metadata in each request
 MOST_CHUNKS = 16  # The most chunks of a call: more would save little, and a weak model overlooks more
 

@@ -22,8 +22,7 @@ _SHOWN, _COLUMNS = 4, 7  # lines of folders and tables, and columns or items of 
 _LEAST_ROWS = 3  # of a table that is described; fewer are lines with a colon more often than not
 _LEAST_COLUMNS = 2  # one column alone is a list, and says little
 _MOSTLY = 1 / 2  # least share of a folder's documents, or of a table's rows, that have a field which is named or asked
-_LEAST_OF_ALL = 1 / 4
-"""The least share of all documents that are in a folder whose fields are shown: of a few they say little."""
+_LEAST_OF_ALL = 1 / 4  # least share of all documents in a folder whose fields are shown: of a few they say little
 _LONGEST_HEADER, _LONGEST_HEADING = 40, 60  # characters of names; longer ones are sentences or cells
 _NO_HEADER = re.compile(r"[,，;；.。!?！？](?:\s|$)|=|click here|\A[\dIVXLC]{1,6}\Z", re.IGNORECASE)
 """What no name of a column has, but a first row that was taken for the header, or a link."""

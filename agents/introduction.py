@@ -35,8 +35,7 @@ _LEAST_CHAPTERS = 3  # headings of a level that is shown; of fewer, one may be t
 _FEW = 5  # in fewer documents most names are in all of them, so the passages that mention a name are counted instead
 _LEAST_MENTIONS = 3  # of a name that stands out: one or two mentions are chance
 _LEAST_SHARE_OF_DOCUMENTS, _LEAST_SHARE_OF_FIRST = 1 / 20, 1 / 10
-"""The least share that mentions a name that stands out: of all documents, or, where these are few, as many passages
-compared with those of the most frequent name."""
+"""The least share that mentions a name that stands out: of all documents, or of the passages with the first name."""
 _LONGEST_INITIALS, _LONGEST_ASKED, _LONGEST_AUTHORS = 3, 40, 80
 """Characters of a name that says nothing, of a name in a question, and of the authors shown with a title."""
 _OVERVIEW = re.compile(r"(?:^|[\W_])(?:read-?me|about|mission)(?:[\W_]|$)|简介|概述|关于", re.IGNORECASE)
@@ -282,8 +281,7 @@ def _questions_on_content(titles: Sequence[str], entities: Sequence[MainEntity])
     phrases = phrases_for(chinese_titles[0] if is_mostly_chinese else "")  # "": in English
     if len(titles) == 1:
         return [phrases["about_one"], *_ask_about([entity.name for entity in entities], 1)]
-    # A name that most documents have asks for nothing in particular; and persons come last, because what is most
-    # often said of them is that they were there.
+    # A name that most documents have asks for nothing in particular, and persons are often said to have been there.
     telling = [entity for entity in entities if 2 * entity.documents <= len(titles)]
     telling.sort(key=lambda entity: label_key(entity.type) == "person")
     return [phrases["about"], *_ask_about([entity.name for entity in telling], len(titles))]

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from ..models.rules.rules_reasoner import Answers
 
 _RULES_AT_ONCE = 2  # chunks that the rules extract at once
-STANDALONE_LEDGER = "calls.sqlite"
-"""The ledger of calls that belong to no knowledge base; no knowledge base can have this name."""
+STANDALONE_LEDGER = "calls.sqlite"  # of calls that belong to no knowledge base; none can have this name
 _BUILDING_STEPS: tuple[LlmStep, ...] = ("extract", "resolve", "summarise")
 _Choices = tuple[tuple[str, str], ...]  # steps, each with the model that a question chooses for it
 

@@ -146,8 +146,7 @@ class Snapshots:
         self._ledgers: dict[str, Ledger] = {}
         self._questions: dict[str, tuple[Snapshot, float]] = {}
         """The snapshots of questions under way by ticket, with the time (`time.monotonic`) at which the lease ends."""
-        # Opening a knowledge base takes long, and must not delay the others: each has a lock (by name and False), and
-        # one for its scopes (by name and True).
+        # Opening takes long, and must not delay other bases: each has a lock (name, False), and one for scopes (True).
         self._opening_locks = defaultdict[tuple[str, bool], threading.RLock](threading.RLock)
         self._lock = threading.RLock()  # for the dictionaries
 
@@ -163,10 +162,7 @@ class Snapshots:
 
     @contextmanager
     def lease_together(self, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
-        """Yield the newest snapshots of knowledge bases, named with commas between, or of some of their documents.
-
-        Of several bases, those without a document of the scope are left out; ScopeError: none has one.
-        """
+        """Yield the newest snapshots of bases ("a,b") with documents of the scope; ScopeError: none has one."""
         leased, failures, all_names = dict[str, Snapshot](), list[ScopeError](), split_names(names)
         may_leave_out = len(all_names) > 1 and not scope.is_everything
         with ExitStack() as leases:
@@ -199,10 +195,7 @@ class Snapshots:
 
     @contextmanager
     def resume_question(self, tickets: str, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
-        """Yield the snapshots that a question began with; in another process, or after an hour, the newest ones.
-
-        Raises StateGoneError if these are of another state, so that what was found may hold no more.
-        """
+        """Yield a question's snapshots; in another process or after an hour the newest. StateGoneError: they differ."""
         resumed = dict[str, Snapshot]()
         with ExitStack() as leases:
             for name, ticket in zip(split_names(names), tickets.split(","), strict=True):

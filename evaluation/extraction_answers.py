@@ -110,10 +110,7 @@ def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
                      on_failure: Callable[[str], None] = lambda _: None,
                      progress: Callable[[int, int], None] = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
-    """Let a reasoner extract triples from each sentence, and return those that a build would admit, by sentence id.
-
-    Values are triples, too. `on_failure` gets a message for each sentence on which the reasoner failed.
-    """
+    """Let a reasoner extract triples and values from sentences; return those that a build would admit, by their id."""
     extractions: dict[str, Extraction] = {}
 
     async def read(case: GoldCase) -> None:

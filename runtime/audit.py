@@ -63,10 +63,7 @@ def attributed(who: str) -> str:
 
 
 def record(home: Path, action: Action, knowledge_base: str = "", what: str = "") -> None:
-    """Append a change to the log, whose folder is created if missing; `what` is cut to `MAX_WHAT` characters.
-
-    A lock makes the processes that share a home folder write one at a time. OSError: the log cannot be written.
-    """
+    """Append a change to the log, in turn with other processes; `what` is cut to `MAX_WHAT`. May raise OSError."""
     entry = Entry(time=datetime.now(UTC).isoformat(timespec="milliseconds"), who=_client.get() or _system_user(),
                   action=action, knowledge_base=knowledge_base, what=what[:MAX_WHAT])
     line = json.dumps(entry.model_dump(exclude_defaults=True)) + "\n"

@@ -150,8 +150,7 @@ class Budget:
                 [self._prices.cost(model, *tokens) for model, tokens in spent])
 
 
-Account = Callable[[str, str, int, int], None]
-"""Records calls to a model: the step, the model, the number of calls, and the prompt tokens."""
+Account = Callable[[str, str, int, int], None]  # records calls: the step, the model, their number, the prompt tokens
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,7 @@ def _start_portal() -> BlockingPortal:
 @contextmanager
 def _run_in_background(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> Iterator[Future[_T]]:
     """Call an asynchronous function on the shared event loop; at the block's end, cancel it and wait for its end."""
-    # The portal's own future is done as soon as it is cancelled, before the function has cleaned up. This one is set
-    # when the function has ended: the portal starts `call` even if it is cancelled first.
+    # Set when the function has ended. The portal's own future is done once it is cancelled, before any cleanup.
     result = Future[_T]()
 
     async def call() -> None:
@@ -68,7 +67,7 @@ def _run_in_background(function: Callable[..., Coroutine[Any, Any, _T]], *argume
         yield result
     finally:
         task.cancel()
-        wait([result])
+        wait([result])  # which ends: the portal starts `call` even if it is cancelled first
 
 
 def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:

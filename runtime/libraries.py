@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
 
-_warnings_lock = threading.RLock()  # see `ignoring`
+_warnings_lock = threading.RLock()  # filters are the process's: the end of a block would restore them in another's
 _algebra_lock = threading.RLock()  # one for the process, because the limit applies to the process
 
 
@@ -19,11 +19,7 @@ def is_panic(error: BaseException) -> bool:
 
 @contextmanager
 def ignoring(category: type[Warning]) -> Iterator[None]:
-    """Suppress warnings of a category within the block.
-
-    Warning filters apply to the whole process. The lock keeps the end of one thread's block from restoring the warnings
-    within another thread's block.
-    """
+    """Suppress warnings of a category within the block."""
     with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore", category)
         yield
@@ -31,10 +27,7 @@ def ignoring(category: type[Warning]) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit linear algebra libraries to one thread within the block: sums in a varying order would not be reproducible.
-
-    The limit applies to the process and can be set by one block at a time, so the blocks of other threads wait.
-    """
+    """Limit the process's linear algebra to one thread, which adds in a fixed order; other threads' blocks wait."""
     with _algebra_lock, ThreadpoolController().limit(limits=1):
         yield
 

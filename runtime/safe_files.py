@@ -18,11 +18,7 @@ _LOCK = ".lock"  # in a temporary folder, held as long as the folder is in use
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file for writing, and move it to `path` at the end of the block.
-
-    Readers see either the old file or the complete new one. If the block raises, or the disk is full or not writable
-    (OSError), the old file stays.
-    """
+    """Open a temporary file that moves to `path` at the block's end; if block or disk fail, the old file stays."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

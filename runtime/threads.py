@@ -53,8 +53,7 @@ async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) 
         raise asyncio.CancelledError  # the scope ends without an error when it was cancelled
 
     work = asyncio.ensure_future(call())
-    # If the caller is cancelled twice, as by a closing event loop, nobody awaits `work`, and asyncio would log its
-    # exception as never retrieved. The callback retrieves it.
+    # Of a caller that is cancelled twice, nobody awaits `work`; asyncio would log its exception as never retrieved.
     work.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         return await asyncio.shield(work)

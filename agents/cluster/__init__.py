@@ -77,8 +77,7 @@ def _import_ray(address: str) -> Any:
         # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         if "ray" not in sys.modules:
-            # Ray runs code for anyone who can reach its ports, and every user of the machine can reach its loopback
-            # address. So a secret token is required.
+            # Ray runs code for whoever reaches its ports, as each user of the machine can: a secret token is required.
             os.environ.setdefault("RAY_AUTH_MODE", "token")
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:

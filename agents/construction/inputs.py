@@ -213,10 +213,7 @@ def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> Fo
 
 
 def find_gone(stored: Documents, notes: ReadingNotes) -> list[str]:
-    """Return the ids of stored documents that a file, which was read without failure, does not give any more.
-
-    The file may have lost a record, be one table now, or be empty. Read below another folder it gives other documents.
-    """
+    """Return the ids of stored documents that a file, which was read without failure, does not give any more."""
     gone, is_any_read = list[str](), notes.ids_by_place or notes.emptied_places
     for document_id, _, source, _ in stored.about() if is_any_read else ():
         place = _place_of(source)

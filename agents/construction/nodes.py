@@ -113,8 +113,7 @@ class ConstructionNodes(BuildNodes):
         for group in inputs.group_documents(inputs.accept_documents(kb.documents, documents, settings.home, notes)):
             chunked = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
                                                  overlap_tokens=settings.chunk_overlap)) for document in group]
-            # Files are read between the transactions, because reading may take long.
-            with kb.database.transaction():
+            with kb.database.transaction():  # files are read between the transactions, because reading may take long
                 for document, chunks in chunked:
                     kb.documents.put(document, chunks)
                     if UNREAD in document.metadata:

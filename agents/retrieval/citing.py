@@ -25,8 +25,7 @@ NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
 _MAX_NAMED_PLACES, _MAX_UNNAMED_PLACES = 12, 3
 """How many places of one fact a claim cites: those of the members that it names, or else the first ones."""
-_INFERRED_SHARE = 0.5
-"""Models gave .3 to .45 to inferred answers, of which four in five were right (benchmarks/README.md)."""
+_INFERRED_SHARE = 0.5  # of `abstain_below`: models gave .3 to .45 to inferred answers, of which most were right
 _METADATA_LENGTH = 1000  # characters at the beginning of a document in which its metadata is looked for
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[\W_]+")
@@ -43,8 +42,7 @@ _FORMS = [(re.compile(rf"\d+(?:{re.escape(group)}\d{{3}})*(?:{re.escape(mark)}\d
           for group, mark in ((",", "."), (".", ","))]
 """The forms of figures, each with its mark between thousands and its mark before the decimals."""
 _SPACES = re.compile(r"[\u00a0\u202f'’ ]")  # between thousands, in either form
-_MOST_COUNTED = 20
-"""Up to this number a claim may count what it lists, or name a day of a month, without its being written anywhere."""
+_MOST_COUNTED = 20  # up to this a claim may count what it lists, or name a day, without its being written anywhere
 _SCALES = (1, 100, 1000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)
 """A share may be written as a percentage, and a large number in thousands, millions, 万, 亿 or billions."""
 

@@ -16,8 +16,7 @@ Vectors = NDArray[np.float32]
 
 _MOST_WITHOUT_BLAS = 1 << 20  # dot products that are computed without BLAS, see `dot_products`
 _TRUST = 0.6
-"""How far vectors count beside words, from 0 to 1: the share of sentences whose vectors found their own passage (the
-middle one of several knowledge bases)."""
+"""How far vectors count beside words, from 0 to 1: a usual share of sentences whose vectors find their own passage."""
 
 
 class EmbeddingError(ModelError):

@@ -50,15 +50,13 @@ class Engine:
         # An empty file in place of the part that makes sparse vectors, which nothing here uses.
         self._model = E5(model_path=str(weights), sae_path=os.devnull)
         library = ctypes.CDLL(str(next(weights.parent.glob("_engine*"))))
-        # OpenMP would divide a text among threads, and these would wait for each other on a busy machine. An engine
-        # that was compiled without OpenMP has no such function.
+        # OpenMP's threads would share a text and wait for each other. An engine without OpenMP has no such function.
         set_threads = getattr(library, "omp_set_num_threads", lambda _: None)
         self._pool = ThreadPoolExecutor(os.cpu_count(), "banyan-e5", set_threads, (1,))
 
     def encode(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Return the model's own unit vectors, shape (len(texts), 384)."""
-        # The engine reads C strings, which end at a zero.
-        c_texts = [text.replace("\0", " ") for text in texts]
+        c_texts = [text.replace("\0", " ") for text in texts]  # the engine reads C strings, which end at a zero
         encode = functools.partial(self._model.encode, is_query=kind == "query")
         return np.stack([np.asarray(vector) for vector in self._pool.map(encode, c_texts)])
 

@@ -82,13 +82,8 @@ def bundled_export() -> Path:
 
 
 def write_onnx(model: Path, onnx_file: Path) -> None:
-    """Write encoder, mean pooling and normalisation as one ONNX graph, by torch.
-
-    The graph takes `input_ids`, int64 of shape (batch, tokens), without padding, and returns `vectors`, float32 of
-    shape (batch, 384), rows of unit length.
-    """
-    # torch's exporter warns of deprecated internals and logs that torchvision is missing: a user can do nothing
-    # about either.
+    """Write by torch an ONNX graph from `input_ids`, int64 (batch, tokens), unpadded, to `vectors` (batch, 384)."""
+    # torch's exporter warns of its internals and logs that torchvision is missing, which is no concern of the user.
     with ignoring(Warning):
         import torch  # noqa: PLC0415  (it takes seconds, and only the export needs it)
         from safetensors.torch import load_file  # noqa: PLC0415
@@ -156,11 +151,7 @@ def load_bundled(batch: int) -> "OnnxEmbedder":
 
 
 class OnnxEmbedder:
-    """MiniLM (384 dimensions, texts cut at 256 tokens) in onnxruntime.
-
-    A text's vector is bit for bit independent of the texts encoded with it: only texts of equal length in tokens
-    share a batch, which needs no padding.
-    """
+    """MiniLM (384 dimensions, 256 tokens) in onnxruntime; texts that are encoded together do not affect each other."""
 
     name = DEFAULT_EMBEDDING_MODEL
     fingerprint = f"{DEFAULT_EMBEDDING_MODEL}:{SHA256[WEIGHTS][:20]}"

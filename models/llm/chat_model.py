@@ -30,8 +30,7 @@ _FINISH_REASONS = {"max_tokens": "length", "safety": "content_filter"}
 _CALL_ERRORS = (openai.OpenAIError, httpx2.HTTPError, TimeoutError)
 # What is raised for a body that is not a response of the protocol.
 _INVALID_BODY_ERRORS = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
-# Options of all providers' models.
-_COMMON_OPTIONS: dict[str, Any] = {
+_COMMON_OPTIONS: dict[str, Any] = {  # of all providers' models
     "cache": False,  # a response cache of LangChain's would repeat the token counts
     "disable_streaming": True,  # the answers are JSON that nobody but a listener for claims can use
     "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
@@ -77,8 +76,7 @@ class ChatClient:
             except _INVALID_BODY_ERRORS as error:
                 raise failure(error, self._name, self._key, fix=endpoint.NOT_OPENAI) from None
             else:
-                # If "max_tokens" is refused like "max_completion_tokens", the user's limit for replies has no effect,
-                # which is worth a warning.
+                # With "max_tokens" refused, too, the user's limit for replies has no effect, so that is warned of.
                 capability.record_answer(form, refused, {*self._chosen, "max_tokens"})
                 return _to_reply(messages, message)
         raise AssertionError("there is always a form to try")
@@ -182,7 +180,6 @@ class _EndpointChat(ChatOpenAI):
     """LangChain's client, which also takes Azure's chunks that only tell of content filters, without a delta."""
 
     def _convert_chunk_to_generation_chunk(self, chunk: dict[str, Any], *more: Any) -> Any:
-        """Convert a chunk after giving each choice a delta, without which LangChain's method fails."""
         for choice in chunk.get("choices") or ():
             choice.setdefault("delta", {})
         return super()._convert_chunk_to_generation_chunk(chunk, *more)
@@ -219,8 +216,7 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
 
 def _to_reply(messages: Messages, message: AIMessage) -> Reply:
     """Convert a message to a reply; tokens that the endpoint does not report are estimated from the texts."""
-    # Some models answer with the arguments of a tool. Those that are not JSON stay as they are: they are sent back with
-    # the reason, as any answer.
+    # Some models answer with the arguments of a tool. Those that are not JSON are sent back like any such answer.
     arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
     arguments += [call["args"] or "" for call in message.invalid_tool_calls]
     text = "\n".join(arguments) or str(message.text)

@@ -27,8 +27,7 @@ _ITEM_END = re.compile(r"[;；、，]|, ")
 _CITATION = re.compile(r"\s{0,3}(?:lines?|L)?\s{0,3}(?P<number>\d{1,5})(?![\d.]*\d)"
                        r"(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
 UNPROPOSED = 0.5
-"""Confidence of a label that is not in the schema, in a reply that proposes none: as likely a slip as a need. It stays
-below the default acceptance threshold mu = 0.8."""
+"""Confidence of a new label in a reply that proposes none: as likely a slip as a need, so below mu (0.8 as set)."""
 # The fewest tokens of text for each row and each name: they bound a reply that would repeat itself without end.
 _TOKENS_OF_A_ROW, _TOKENS_OF_A_NAME = 4, 2
 _FEWEST_ROWS = 6  # that are allowed for any text, however short
@@ -47,10 +46,7 @@ class NumberedLine(NamedTuple):
 
 
 class NumberedLines:
-    """The numbered lines of some requests, without those that a chunk repeats from the chunk before it.
-
-    They are shown below a line with their request's context, with the date that each relative one means behind it.
-    """
+    """The numbered lines of some requests, without those that a chunk repeats from the chunk before it."""
 
     def __init__(self, requests: Sequence[ExtractionRequest]) -> None:
         self.requests = requests
@@ -73,7 +69,7 @@ class NumberedLines:
             previous_pieces = pieces
 
     def text(self) -> str:
-        """Return the lines as a prompt shows them."""
+        """Return the lines as a prompt shows them: below a line of context, with the days that relative dates mean."""
         shown = list[str]()
         request_index, document = -1, ""
         for line in self.lines:

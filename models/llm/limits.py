@@ -5,8 +5,7 @@ row of the endpoint itself: every call then fails at once, without being sent. A
 next failure opens it again, and an answer closes it. The number of calls at once ("slots") is limited for each event
 loop. The openai client handles backoff, and `http_client` bounds each request.
 
-Neither log lines nor spans contain a prompt, an answer, an error's text or a key. Spans go where the program that
-embeds Banyan, or `opentelemetry-instrument`, directs them, and nowhere by default.
+Neither log lines nor spans contain a prompt, an answer, an error's text or a key.
 """
 
 import asyncio

@@ -32,8 +32,7 @@ from .extraction_reply import ExtractionReply, NumberedLines, ReplyConversion, b
 T = TypeVar("T")
 _M = TypeVar("_M", bound=BaseModel)
 
-LONGEST_THOUGHT = 4000
-"""Characters of a thought that the following prompts of a question repeat: a model that goes on and on pays once."""
+LONGEST_THOUGHT = 4000  # characters that a question's next prompts repeat: a model that goes on and on pays once
 MOST_LOOKUPS = 6  # of one reply
 _MOST_FINDINGS = 3  # of a community's summary
 _LONGEST_REASON = 200  # characters of why a lookup is not made; the reason may repeat what the model wrote
@@ -180,10 +179,7 @@ class _Judgement(_Wire):
         return reply
 
     def convert(self, *, looks_up: bool) -> Judgement:
-        """Return the answer if there is one, else the lookups if `looks_up` allows them, else that there is no answer.
-
-        Raise ValueError if the model says that it answers but makes neither claims nor lookups.
-        """
+        """Return the answer, else the lookups if `looks_up`, else that there is none; ValueError: it is empty."""
         is_answer = self.answerable and bool(self.claims)
         if not is_answer and looks_up and self.lookups:
             lookups, refused = _read_lookups(self.lookups)
@@ -293,10 +289,7 @@ def read_reply(reply: Reply, shape: Shape[T]) -> T:
 
 
 def read_text(text: str, shape: Shape[T]) -> T:
-    """Return the typed answer in a text: its last complete JSON object that fits the shape, or that has one in a field.
-
-    Only the fields that models wrap answers in count. Raise the first ValueError if no object fits.
-    """
+    """Return the typed answer in a text: its last complete JSON object that fits, or that a model has wrapped."""
     schema = shape.json_schema
     wrappers = (*_WRAPPERS, schema.get("title", ""))
     errors = list[ValueError]()

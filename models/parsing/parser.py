@@ -35,10 +35,8 @@ SHA256: Mapping[str, str] = json.loads(Path(__file__).with_name("pipeline_checks
 
 _UNUSED_PARTS = ("senter", "tokenizer")
 """Banyan marks sentences itself; the bundled tokenizer equals that of its language, and is slow to load again."""
-MOST_NEW_WORDS = 100_000
-"""The number of new words after which a pipeline is reloaded: it never forgets one, and each takes about 1 KB."""
-_LONG_RUN = re.compile(r"\S{100,}")
-"""No words: they are hidden from spaCy's tokenizer, which takes quadratic time for them."""
+MOST_NEW_WORDS = 100_000  # after which a pipeline is reloaded: it never forgets one, and each takes about 1 KB
+_LONG_RUN = re.compile(r"\S{100,}")  # no word, so hidden from spaCy's tokenizer, which takes quadratic time for it
 _CHARACTERS_COUNTED = 2000  # the number of characters at the beginning of a text by which its language is found
 _LONGEST_SENTENCE = 150  # tokens: the parser takes quadratic time for longer sentences, without useful results
 
