@@ -139,7 +139,7 @@ class AskedParts:
         if self.has("made") or any(one.name == "age" for one in self.mentions):
             labels = frozenset().union(*lexicon().labels["made"])
             dates = [column for column in dates if labels.issuperset(keys_of(column.title))]
-        nearly_full = [column for column in dates if column.empty <= _FEW_EMPTY * self.table.rows]
+        nearly_full = [*filter(self.is_nearly_full, dates)]
         if len(dates) > len(nearly_full) == 1:  # the only one that nearly all documents have is meant first
             self.rivals[nearly_full[0].name] = [column for column in dates if column != nearly_full[0]]
             return nearly_full
@@ -182,8 +182,10 @@ class AskedParts:
         """Return True if "which" or "what" stands before a mention, with at most two words between."""
         # Values and their genitive may stand between, too: "list Ada Blum's drafts".
         in_values = {at for one in self.mentions if one.kind == "value" for at in range(one.first, one.last)}
+        # "Which artists have works here" asks for artists.
+        others = [one.last for one in self.before(mention) if one.kind == "column" and not one.is_head]
         before = [word.folded for at, word in enumerate(self.reading.words[:mention.first])
-                  if at not in in_values and word.folded != "s"][-_NEAR:]
+                  if at >= max(others, default=0) and at not in in_values and word.folded != "s"][-_NEAR:]
         behind = [word.folded for word in self.reading.words[mention.last:mention.last + 2]]  # Chinese asks behind
         return not listed_words("asking").isdisjoint(before) or behind in (["是", "哪"], ["有", "哪"])
 
@@ -211,8 +213,20 @@ class AskedParts:
                 other.kind in {"value", "quoted"} for other in self.before(counts[0]))
         if noun.kind == "people":  # "how many people" counts rows that are people
             return any(keys_of(column.title) in lexicon().labels["person"] for column in self.table.columns)
-        # Of documents under "Events", none need be an event.
-        return self.is_rows(noun) or (noun.kind == "value" and not self.are_documents)
+        return self.counts_rows(noun)
+
+    def counts_rows(self, noun: Mention) -> bool:
+        """Return True for what rows are called, or a value that they are: sculptures, not documents under "Events"."""
+        return self.is_rows(noun) or (noun.kind == "value" and (
+            not self.are_documents or any(map(self.says_kind, noun.columns))))
+
+    def says_kind(self, name: str) -> bool:
+        """Return True for a column that says of nearly all rows what they are, such as a type or status."""
+        return fits(self.columns[name], "kind") and self.is_nearly_full(self.columns[name])
+
+    def is_nearly_full(self, column: ColumnInfo) -> bool:
+        """Return True for a column that all rows should have, as few lack it."""
+        return column.empty <= _FEW_EMPTY * self.table.rows
 
     def noun_after(self, mention: Mention) -> Mention | None:
         """Return the last noun of the words behind "how many", up to a word between phrases; None if there is none."""
@@ -253,7 +267,7 @@ class AskedParts:
 
 def _first_telling(mentions: Iterable[Mention], kinds: Collection[str]) -> Mention | None:
     """Return the first mention that is of some kinds or not skipped."""
-    return next((one for one in mentions if one.kind in kinds or one.kind not in SKIPPED), None)
+    return next((one for one in mentions if one.kind in kinds or one.kind not in {*SKIPPED, "comparing"}), None)
 
 
 def _is_plural_value(mention: Mention) -> bool:

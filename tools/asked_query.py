@@ -32,10 +32,12 @@ from .question_target import Plan
 from .question_words import keys_of, value_queries
 from .table_mentions import Reading, read_in_table
 from .table_query import NONE
+from .value_mentions import NAMING_SHARE
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
                      r",? (?:alone or (?:together )?with (?:others|some(?:body|one) else)|together or alone|"
-                     r"inclusive)\b|"
+                     r"inclusive)\b|(?<=\d), the \w+ (?:on|about) [^,?]*|"
+                     r" in each of the two \w+(?=\?)|(?<=\w) did (?:this|that) (?:person|one) \w+(?=\?)|"
                      r"(?<=[.?!]) (?:give|state|list|show|say)?(?: me)? ?(?:both|the|all|their|its)? ?"
                      r"(?:numbers?|counts?|names?|figures?|titles?)?"
                      r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
@@ -99,7 +101,7 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     values: dict[str, list[FoundValue]] = defaultdict(list)
     for value in index.sql.find_values(value_queries(question)):
         values[value.table].append(value)
-    words_for_documents = {word for title in index.sql.titles.get("documents", ()) for word in keys_of(title)}
+    words_for_documents = {word for title in _names_of_documents(index) for word in keys_of(title)}
     kinds = {"documents", "records"} if words_for_documents.isdisjoint(keys_of(question)) else {"documents"}
     tables = sorted((table for table in index.sql.tables() if table.rows and table.kind in kinds),
                     key=lambda table: (-table.rows, table.kind == "documents"))
@@ -114,14 +116,24 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
              values: Mapping[str, Sequence[FoundValue]]) -> Iterator[tuple[TableInfo, AskedQuery | None]]:
     """Yield each table in which a question can be read, with its answer there; None if its rows leave that open."""
     for table in tables:
-        titles = tuple(dict.fromkeys((table.title, table.name, *index.sql.titles.get(table.name, ()))))
+        names = _names_of_documents(index) if table.kind == "documents" else index.sql.titles.get(table.name, ())
+        titles = tuple(dict.fromkeys((table.title, table.name, *names)))
         reading = read_in_table(question, table, titles, values.get(table.name, ()))
         if reading is None:
+            continue
+        if any(_are_parts(table, other) for other in index.sql.tables() if other is not table):
+            yield table, None
             continue
         with suppress(UnclearError):  # another table may answer
             plan = plan_query(reading, _folders_of(index) if table.kind == "documents" else ())
             plan = _without_outdated(index, table, question, _compare_population(table, plan))
             yield table, _answer(index, table, reading, plan)
+
+
+def _are_parts(table: TableInfo, other: TableInfo) -> bool:
+    """Return True for tables of one title that share most columns: each has only some of the things that both tell."""
+    shared = {column.name for column in table.columns} & {column.name for column in other.columns}
+    return table.kind == "records" and table.title == other.title and 2 * len(shared) > len(table.columns)
 
 
 def _compare_population(table: TableInfo, plan: Plan) -> Plan:
@@ -136,12 +148,25 @@ def _compare_population(table: TableInfo, plan: Plan) -> Plan:
     return replace(plan, others=(*plan.others, restrict_rows(plan.sql, table.name, has_field)))
 
 
+def _names_of_documents(index: GraphIndex) -> tuple[str, ...]:
+    """Return what the documents are called: also by the folders that nearly all are in, if they have fields."""
+    (table,) = (table for table in index.sql.tables() if table.kind == "documents")
+    are_records = len(table.columns) > len(OWN_FIELDS)  # a folder of tables is called by what is in these
+    folders = [name for name, count in _folder_counts(index).items() if count >= NAMING_SHARE * table.rows]
+    return (*index.sql.titles.get(table.name, ()), *(folders if are_records else ()))
+
+
+def _folder_counts(index: GraphIndex) -> Counter[str]:
+    """Return how many documents are in each folder, or in one below it, by its name in lower case."""
+    return Counter(name for document in index.store.documents.titles()
+                   for name in set(document.casefold().split("/")[:-1]))
+
+
 def _folders_of(index: GraphIndex) -> frozenset[str]:
     """Return the names of folders that have some of the documents but not all, in lower case."""
-    documents = index.store.documents.titles()
-    counts = Counter(name for document in documents for name in set(document.casefold().split("/")[:-1]))
+    count_all = len(index.store.documents.titles())
     # "How many documents" asks for all, whatever a folder is called.
-    return frozenset(name for name, count in counts.items() if count < len(documents)) - _ALL_DOCUMENTS
+    return frozenset(name for name, count in _folder_counts(index).items() if count < count_all) - _ALL_DOCUMENTS
 
 
 def _without_outdated(index: GraphIndex, table: TableInfo, question: str, plan: Plan) -> Plan:
@@ -175,15 +200,13 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     unit_of = {column.name: column.unit for column in table.columns}
     units = [unit or unit_of.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
     short = _short_answer(shown, units, "%" if plan.percent else "")
-    is_count = len(result.columns) == 1 and result.columns[0].startswith("count of")
-    if is_count:
-        if short == "0" and any(first.kind == second.kind == "value" and first.last == second.first
-                                for first, second in pairwise(reading.mentions)):
-            return None  # two neighbouring words, each taken for a value, may be one name
-        # The other rows that have no value in the columns on which the count rests.
-        counts = {title: index.sql.run(sql).rows[0][0] for title, sql in plan.lacking.items()}
-        lacking = ", ".join(f"{count} without {title}" for title, count in counts.items() if count)
-        short += f" ({lacking})" if lacking else ""
+    if short == "0" and any(first.kind == second.kind == "value" and first.last == second.first
+                            for first, second in pairwise(reading.mentions)):
+        return None  # two neighbouring words, each taken for a value, may be one name
+    # The other rows that have no value in the columns on which the answer rests.
+    counts = {title: index.sql.run(sql).rows[0][0] for title, sql in plan.lacking.items()}
+    lacking = ", ".join(f"{count} without {title}" for title, count in counts.items() if count)
+    short += f" ({lacking})" if lacking else ""
     return AskedQuery(plan.sql, plan.understood, table.name, result, short)
 
 

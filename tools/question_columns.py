@@ -7,7 +7,7 @@ from ..models.rules.likeness import may_be
 from ..schemas.records import ColumnInfo, ColumnKind, TableInfo
 from .question_words import Mention, bare_name, convert, keys_of, label_variants, lexicon, unit_of
 
-AskedKind = ColumnKind | Literal["year", "time", "author", "made", "quantity", "owner", "person"]
+AskedKind = ColumnKind | Literal["year", "time", "author", "made", "quantity", "kind", "owner", "person"]
 """What a question may ask of a column: what its cells are, or what its label says of them."""
 
 
@@ -30,7 +30,7 @@ def fits(column: ColumnInfo, kind: AskedKind) -> bool:
             return column.kind == "number" and keys[-1:] in {*label_variants("year")}
         case "time":
             return column.kind == "date" or fits(column, "year")
-        case "author" | "made" | "quantity":
+        case "author" | "made" | "quantity" | "kind":
             return keys in labels[kind]
         case "owner":
             return not labels["owner"].isdisjoint((key,) for key in keys)

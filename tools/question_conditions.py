@@ -9,8 +9,9 @@ from ..schemas.records import ColumnInfo
 from .asked_parts import SKIPPED
 from .question_columns import UnclearError, fits, only, written_column
 from .question_measures import Condition, MeasureReader
-from .question_words import Mention, keys_of, listed_words
+from .question_words import Mention, keys_of, listed_words, text_of, words_of
 from .table_mentions import rarely_filled
+from .value_mentions import PLAIN
 
 _FOLDER_KINDS = frozenset({"documents", "head", "title", "row_nouns", "column"})  # what may be a folder's name, too
 _BESIDE_VALUES = frozenset({"or", "column", "value", *SKIPPED})  # what may stand between values of one list
@@ -110,6 +111,10 @@ class ConditionReader(MeasureReader):
         if not named and self._parts.are_documents:
             # Of a field that few have, the other documents say nothing.
             names = tuple(name for name in names if not rarely_filled(self._parts.table, self._parts.columns[name]))
+            states = [name for name in names if self._parts.says_kind(name)]
+            behind = self._parts.directly_behind(mention)
+            if mention.text.islower() and len(states) == 1 and (behind is None or not self._parts.is_rows(behind)):
+                names = (states[0],)  # what is said of rows, "were returned", is rather a state of theirs
             if "document" in names:  # the name of a file is one of a title as well
                 names = ("title",) if "title" in names else ("document",)
         fitting = [self._parts.columns[name] for name in named or names]
@@ -178,6 +183,8 @@ class ConditionReader(MeasureReader):
     def _other_sense(self, column: ColumnInfo, mentions: Sequence[Mention], values: Sequence[str], *,
                      has_or: bool) -> str:
         """Return what values may mean as well: all of them in one list, or the words beside others in a text."""
+        if column.name in PLAIN and text_of(words_of(values[0])) == mentions[0].text:
+            return ""  # a title as it is written is not a part of another one
         each = dict.fromkeys(_value_sql(column, mention.values[column.name]) for mention in mentions)
         if len(each) > 1:  # "Ada and Bo wrote" may mean together, or each of them
             return f"({') AND ('.join(each)})" if column.kind == "list" and not has_or else ""
@@ -260,8 +267,10 @@ def _wider_sql(column: ColumnInfo, said: str, values: Sequence[str]) -> str:
     is_name = " " in said and said.istitle()
     if not (is_name or column.kind == "text"):
         return ""  # the tag "science" is not "science fiction"
-    words = said if is_name else min(values, key=len)  # "Draft" of "drafts"
-    pattern = literal(rf"(?i)\b{re.escape(words)}\b")
+    words = re.escape(said if is_name else min(values, key=len))  # "Draft" of "drafts"
+    if is_name:  # "Doug" and "Douglas Gregor" may be one person
+        words = re.sub(r"^(\w{3})\w*(?=\\ )", r"\1\\w*", words)
+    pattern = literal(rf"(?i)\b{words}\b")
     if column.kind == "list":
         return f"len([one FOR one IN {quoted(column.name)} IF regexp_matches(one, {pattern})]) > 0"
     return f"regexp_matches({quoted(column.name)}, {pattern})"

@@ -4,14 +4,14 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from ..graph_store.sql.logical_tables import quoted
+from ..graph_store.sql.logical_tables import literal, quoted
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, PERIODS, SKIPPED, AskedParts
 from .question_columns import UnclearError, columns_of_measure, fits, only, written_column
 from .question_conditions import ConditionReader
 from .question_measures import Expression, size
 from .question_target import AGGREGATES, EXTREMES, Plan, QuestionTarget, folded_text, members_of, unnested, where
-from .question_words import MOST_NAME_WORDS, Mention, listed_words, words_of
+from .question_words import LEAST_LETTERS, MOST_NAME_WORDS, Mention, keys_of, listed_words, words_of
 from .table_mentions import Reading
 
 _MOST_RANKED, _MOST_LISTED = 100, 100  # rows of a "top" list, as a larger number is rather a year; values of a category
@@ -40,13 +40,7 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
         dates = ", ".join(quoted(column.name) for column in (*rivals, parts.columns[name]))
         any_date = f"CAST(coalesce({dates}) AS DATE)"
         other_sense = any_date.join(re.split(rf"(?<! AS ){re.escape(quoted(name))}", other_sense))
-    lacking = dict[str, str]()
-    for condition in query.conditions:
-        column = parts.columns[condition.column]
-        may_lack_value = (column.empty or column.untyped) and column.kind != "list"
-        if may_lack_value and not condition.sql.endswith(" NULL"):
-            lacking[column.title] = plan.sql.replace(condition.sql, f"{quoted(column.name)} IS NULL")
-    return replace(plan, others=(*plan.others, other_sense), lacking=lacking)
+    return replace(plan, others=(*plan.others, other_sense), lacking=dict(query.lacking(plan)))
 
 
 class QuestionQuery(QuestionTarget):
@@ -54,12 +48,34 @@ class QuestionQuery(QuestionTarget):
 
     def plan(self) -> Plan:
         """Return the query of the first form that the question has."""
-        for form in (self._share, self._ranking, self._aggregate, self._count, self._lookup):
+        for form in (self._comparison, self._share, self._ranking, self._aggregate, self._count, self._lookup):
             if (plan := form()) is not None:
                 return plan
         raise UnclearError(self._table.name)
 
     # The forms of questions; each returns None if the question does not have it.
+
+    def _comparison(self) -> Plan | None:
+        """Read "Were more birds ringed in 2019 or in 2020?": how many rows each of the two has."""
+        if (comparing := self._parts.take("comparing")) is None:
+            return None
+        either = [condition for condition in self.conditions if condition.is_either]
+        noun = self._parts.noun_after(comparing)
+        is_of_rows = noun is None or self._parts.counts_rows(noun) or noun.first >= min(
+            (condition.first for condition in either), default=0)  # "more often, Ada or Bo"
+        if len(either) != 1 or not is_of_rows:
+            raise UnclearError(comparing)
+        self._parts.take("count")
+        self._parts.take("who")
+        column = self._parts.columns[either[0].column]
+        members, name = unnested(members_of(column))
+        if column.kind == "date":
+            name = PERIODS["year"].format(quoted(column.name))
+        value = self._row_count()
+        sql = self._select(f"{name} AS {quoted(column.title)}, {value.sql} AS {quoted(value.words)}", members=members,
+                           rest=f" GROUP BY 1 HAVING {name} IN ({', '.join(map(literal, either[0].values))}) "
+                                "ORDER BY 2 DESC, 1")
+        return Plan(sql, f"{value.words} for each {column.title}{self._where()}")
 
     def _share(self) -> Plan | None:
         """Read "what percentage of the birds are female"."""
@@ -136,7 +152,8 @@ class QuestionQuery(QuestionTarget):
 
     def _ranked_group(self, degree: Mention) -> Expression | None:
         """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
-        numbers = [mention for mention in self._columns() if self._parts.may_be(mention, "number")]
+        numbers = [mention for mention in self._columns()
+                   if self._parts.may_be(mention, "number") and not self._parts.may_be(mention, "year")]
         # "the top three regions by number of sales"; a degree with a name ("heaviest") ranks by that measure.
         is_by_count = not degree.name and bool(self._parts.unused("count"))
         ranks_by_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
@@ -147,6 +164,9 @@ class QuestionQuery(QuestionTarget):
         self._parts.use(*verbs)
         groups = [mention for mention in groups if mention not in verbs]
         periods = self._parts.unused(*PERIODS)
+        if groups and all(self._parts.may_be(mention, "year") for mention in groups):
+            self._parts.use(*(period for period in periods if period.kind == "year"))  # "In which year were most sold?"
+            periods = self._parts.unused(*PERIODS)
         if len(periods) == 1 and all(self._parts.may_be(mention, "date") for mention in groups):
             return self._grouping(periods[0])
         if len({mention.columns for mention in groups}) == 1 and not periods:
@@ -241,7 +261,10 @@ class QuestionQuery(QuestionTarget):
         self._parts.use(*counts)
         function, word = AGGREGATES[kind]
         value = size(column)
-        return self._computed(Expression(f"{function}({value.sql})", f"{word} of {value.words}"), self._group())
+        sql = f"{function}({value.sql})"
+        if kind == "mean" and (column.kind == "list" or keys_of(column.title)[-1:] == ("count",)):
+            sql = f"round({sql}, 2)"  # of numbers of things
+        return self._computed(Expression(sql, f"{word} of {value.words}"), self._group())
 
     def _count(self) -> Plan | None:
         """Read how many rows there are, or different values of a column."""
@@ -252,6 +275,9 @@ class QuestionQuery(QuestionTarget):
         self._parts.take("count")
         is_distinct = self._parts.take("distinct") is not None
         group = self._group()
+        people = [one for one in self._columns() if self._parts.may_be(one, "person")]
+        if noun is not None and noun.kind == "people" and len(people) == 1:
+            noun = people[0]  # "how many people have acted as review manager"
         if noun is not None and noun in self._columns():
             return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
         if is_distinct or not self._parts.are_counted():
@@ -291,8 +317,12 @@ class QuestionQuery(QuestionTarget):
             return self._computed(Expression(f"count(DISTINCT {name})", label), group)
         rest = " HAVING count(*) > 0" if self._named_documents() else ""  # of no such row, nothing is said
         plain = self._select(f"count(DISTINCT {name}) AS {quoted(label)}", members=members, rest=rest)
-        folded = self._select(f"count(DISTINCT {folded_text(name)}) AS {quoted(label)}", members=members, rest=rest)
-        return Plan(plain, f"{label}{self._where()}", others=(folded,))
+        folded = [folded_text(name)]
+        if fits(column, "person"):  # "Doug" and "Douglas Gregor" may be one person
+            folded.append(f"concat(left({folded[0]}, {LEAST_LETTERS}), regexp_extract({folded[0]}, '[^ ]+$'))")
+        others = (self._select(f"count(DISTINCT {name}) AS {quoted(label)}", members=members, rest=rest)
+                  for name in folded)
+        return Plan(plain, f"{label}{self._where()}", others=tuple(others))
 
     def _lookup(self) -> Plan | None:
         """Read a question for a cell or a list: "What is the status of EIP-1?", "Which proposals are Final?"."""
@@ -308,7 +338,9 @@ class QuestionQuery(QuestionTarget):
         # record with her in it.
         if asks_without_names and (columns or self._parts.are_documents or only_values):
             raise UnclearError(self._table.name)
-        if are_rows and named:
+        given = {condition.column for condition in self.conditions if condition.values}
+        only_repeats = all(column.name in given and column.kind == "text" for column in columns)
+        if (are_rows and named) or (columns and not are_rows and only_repeats):
             raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
             return None

@@ -1,6 +1,6 @@
 """What a question asks of the rows of a table: the columns and groups it means, as parts of a statement."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -211,6 +211,27 @@ class QuestionTarget:
         first, last = period_of(quoted(column.name)), period_of(quoted(column.last or column.name))
         sql = first if first == last else f"CASE WHEN {first} = {last} THEN {first} END"  # of two, none is certain
         return Expression(sql, f"{period} of {column.title}")
+
+    def lacking(self, plan: Plan) -> Iterator[tuple[str, str]]:
+        """Yield the title of each column on which a count or rank rests, and the query for the rows without a value.
+
+        A list that few rows lack should be in each: where it is not, it was not read, or not filled in.
+        """
+        counts_rows = plan.sql.startswith('SELECT count(*) AS "count of')
+        for condition in self.conditions if counts_rows else ():
+            column = self._parts.columns[condition.column]
+            is_full = self._parts.is_nearly_full(column)
+            may_lack_value = column.untyped or (column.empty and (column.kind != "list" or is_full))
+            if may_lack_value and not condition.sql.endswith(" NULL"):
+                sql = plan.sql.replace(condition.sql, f"{quoted(column.name)} IS NULL")
+                for other in self.conditions if is_full else ():  # it may lack both
+                    sql = sql.replace(other.sql, f"({other.sql} OR {quoted(other.column)} IS NULL)")
+                yield column.title, sql
+        for name, column in self._parts.columns.items() if self._parts.are_documents else ():
+            is_computed = f"({quoted(name)})" in plan.sql or f" IN {quoted(name)}]" in plan.sql
+            if is_computed and column.empty and self._parts.is_nearly_full(column):
+                conditions = [*(one.sql for one in self.conditions if one.column != name), f"{quoted(name)} IS NULL"]
+                yield column.title, f"SELECT count(*) FROM documents WHERE {' AND '.join(conditions)}"  # noqa: S608
 
     def _row_count(self) -> Expression:
         return Expression("count(*)", f"count of {self._table.title}")

@@ -273,7 +273,7 @@ def _amounts(question: str, words: Sequence[Word]) -> Iterator[Mention]:
     for at, word in enumerate(words):
         # "one" is a number in "more than one", but not in "which one".
         number = lexicon().numbers.get(word.text.casefold(), 0)
-        if word.folded == "one" and at and words[at - 1].folded in listed_words("before one"):
+        if at and f"{words[at - 1].folded} {word.folded}" in listed_words("ones"):
             number = 1
         if number and at + 1 < len(words):
             yield _with_unit(words, Mention(at, at + 1, "number", str(number)))

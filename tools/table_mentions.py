@@ -203,6 +203,8 @@ def _whole_labels(column: ColumnInfo, all_labels: Collection[Keys]) -> Iterator[
         if variant in all_labels and not is_own_label:
             continue
         yield variant
+        if column.kind == "number" and variant[-1:] == ("count",) and variant[:-1] not in all_labels:
+            yield variant[:-1]  # "how many subjects" of the column "subject count"
         if column.kind == "date":  # "finish date" of `finished`, and of `date_finished`
             rest = tuple(key for key in variant if key != "date")
             yield from ((*rest, "date"), rest)
@@ -255,6 +257,11 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[K
             if keys in named:
                 yield kind, Mention(first, last, kind)
                 break
+        # "These Swift Evolution proposals" are called so, whatever the two words mean.
+        if first and words[first - 1].folded == "these" and last < len(words) and (
+                (words[last].key,) in heads or is_kind_of("documents", words[last].folded)) and all(
+                word.text[0].isupper() for word in words[first:last]):
+            yield "title", Mention(first, last, "title")
 
 
 def _is_glossed(question: str, words: Sequence[Word], at: int, mentions: Sequence[Mention]) -> bool:

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import duckdb
 
 from ...schemas.documents import Chunk
+from ...schemas.naming import label_key
 from ...schemas.records import TableInfo
+from ...text.quantities import is_unit
 from .logical_tables import MAIN
 
 _VALUES, _TITLES = "main._value_words", "main._table_titles"
@@ -91,7 +93,8 @@ def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iter
             # "layout: book" in all of them: a value that tells none from another says what they are.
             for column in [column for column in table.columns if column.kind == "text"]:
                 for value, count in column.frequent[:1]:  # the most frequent one, if any
-                    if value.isalpha() and count >= _NEARLY_ALL * table.rows:
+                    is_of_label = label_key(value) in label_key(column.title)  # "subject" of "subjects name"
+                    if value.isalpha() and count >= _NEARLY_ALL * table.rows and not (is_of_label or is_unit(value)):
                         yield f"SELECT '{table.name}', '{value}'"
 
 

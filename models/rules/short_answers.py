@@ -85,11 +85,11 @@ def is_asked_thing(question: str, value: str) -> bool:
 
     "P-27" names the document "27: Typed Envelope". A value without letters, such as a year, may well be the answer.
     """
+    if not any(map(str.isalpha, value)):
+        return False
     keyed = _KEYED.match(value)
-    if keyed is not None and re.search(rf"(?<!\d){keyed[1]}(?!\d)", question):
-        return True
-    may_be_name = len(value) > _LONGEST_VERDICT and any(map(str.isalpha, value))
-    return may_be_name and has_name(question, value)
+    is_keyed = keyed is not None and re.search(rf"(?<!\d){keyed[1]}(?!\d)", question) is not None
+    return is_keyed or (len(value) > _LONGEST_VERDICT and has_name(question, value))
 
 
 def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:

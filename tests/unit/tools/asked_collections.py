@@ -1,5 +1,7 @@
 """Small collections of files that questions in words are put to: tables, and documents with header fields."""
 
+import json
+
 TABLES = {
     "corals.csv": """study,species,growth,sample_size
 S1,Porites,0.91,12
@@ -180,6 +182,14 @@ EPISODES = with_fields(("type", "title", "show_name", "show_slug", "date", "host
         ("Night EXTRAS", "night-extras", "2020-02-01", "\nmia-holt", "\ncyd", "\nacme.com-night zeta.io", "\npodcast",
          "Low (High before 2.0)"),
         ("Night EXTRAS", "night-extras", "2020-07-01", "", "\ncyd bob", "", "\npodcast acme", "High")], 1)])
+# One object a file, in folders of a folder.
+ARTWORKS = {f"artworks/{number % 2}/{number}.json": json.dumps(dict(zip(
+    ("title", "artist", "classification", "acquisitionYear", "subjectCount"), row, strict=True)))
+    for number, row in enumerate([
+        ("Back", "Doug Gale", "sculpture", 1959, 4), ("Bay", "Douglas Gale", "painting", 1957, 2),
+        ("Reef", "Ann Bell", "sculpture", 1960, 7), ("Salt", "Ann Bell", "sculpture", 1960, 1),
+        ("Tide", "Ann Bell", "painting", 1959, 3)])}
 COLLECTIONS = {"tables": TABLES, "decisions": DECISIONS, "books": BOOKS, "rfcs": RFCS, "meps": MEPS, "notes": NOTES,
                "tours": TOURS, "proposals": PROPOSALS, "folders": FOLDERS, "moved tours": MOVED_TOURS, "apart": APART,
-               "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS}
+               "old books": OLD_BOOKS, "sponsored": SPONSORED, "stages": STAGES, "episodes": EPISODES, **CARS,
+               "artworks": ARTWORKS}

@@ -9,6 +9,16 @@ from ... import small_base
 from .asked_collections import COLLECTIONS
 
 ANSWERED = {
+    "artworks": """
+        How many artworks are in this folder? -> 5
+        How many paintings were acquired in 1957? -> 1
+        How many subjects does a sculpture have on average? -> 4
+        Which artwork has the most subjects? -> Reef, 7
+        In which year were the fewest artworks acquired? -> 1957: 1
+        Were more sculptures acquired in 1959 or in 1960, and how many in each of the two years? -> 1960: 2; 1959: 1
+        Which artist has the largest number of works here, and how many? -> Ann Bell: 3
+        Which artists have works that are linked to 1957? -> Douglas Gale
+        How many different artists made the works acquired in 1960? -> 1""",
     "episodes": """
         How many episodes of The Dawn were sponsored by Acme? -> 2
         How many Night Extras episodes came out in 2020? -> 2
@@ -155,7 +165,11 @@ ANSWERED = {
         How many proposals were implemented in Version 5.5? -> 2
         How many proposals were implemented? -> 4
         How many of the proposals by Cy Holm were not implemented? -> 2
-        Who wrote the proposal on node names? -> Ann McRae; Cy Holm""",
+        Who wrote the proposal on node names? -> Ann McRae; Cy Holm
+        Of the proposals that Bo Ek reviewed as review manager, how many were implemented? -> 1
+        Who was review manager more often, Bo Ek or Eli Goa? -> Eli Goa: 21
+        How many people have acted as review manager? -> 4
+        How many of these Example Evolution proposals were implemented? -> 4""",
     "folders": """
         How many recipes are there? -> 2
         Which recipes name no author? -> recipes/stew.md: stew
@@ -173,6 +187,8 @@ ANSWERED = {
         What percentage of the RFCs are accepted? -> 50%""", "apart": "How many RFCs are accepted? -> 2",
 }
 DECLINED = {
+    "artworks": """How many works by Doug Gale are there?; How many different artists are there?
+        Which artists are linked to Ann Bell?""",
     "episodes": """How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
         How many episodes did Mia Holt review?; How many acme episodes are there?""",
     "tables": """?; the; than; how many; How many corals bleached?; How many people work in Research?
