@@ -78,7 +78,7 @@ class ProcessModels(ABC):
         return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
 
     def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
-        """Return a base's reasoner, with `models` for some steps; `calls` records its calls, else the base does."""
+        """Return a base's reasoner, with other `models` for some steps; `calls` defaults to the base's accounts."""
         # The rules make no calls, so they have no accounts.
         accounts = (calls or self.accounts(name)) if self.settings.uses_llm else None
         key = accounts, tuple(sorted((models or {}).items()))

@@ -162,7 +162,7 @@ class Snapshots:
 
     @contextmanager
     def lease_together(self, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
-        """Yield the newest snapshots of bases ("a,b") with documents of the scope; ScopeError: none has one."""
+        """Yield the scope's newest snapshots of those bases ("a,b") that have documents of it; ScopeError: none has."""
         leased, failures, all_names = dict[str, Snapshot](), list[ScopeError](), split_names(names)
         may_leave_out = len(all_names) > 1 and not scope.is_everything
         with ExitStack() as leases:
@@ -195,7 +195,7 @@ class Snapshots:
 
     @contextmanager
     def resume_question(self, tickets: str, names: str, scope: Scope) -> Iterator[JoinedSnapshots]:
-        """Yield a question's snapshots; in another process or after an hour the newest. StateGoneError: they differ."""
+        """Yield a question's snapshots, elsewhere or after an hour the newest; StateGoneError: the base has changed."""
         resumed = dict[str, Snapshot]()
         with ExitStack() as leases:
             for name, ticket in zip(split_names(names), tickets.split(","), strict=True):

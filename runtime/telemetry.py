@@ -16,7 +16,7 @@ from opentelemetry.util.types import AttributeValue
 @contextmanager
 def span(name: str, attributes: Mapping[str, AttributeValue], kind: SpanKind = SpanKind.INTERNAL, *,
          within: Context | None = None, expected: tuple[type[BaseException], ...] = ()) -> Iterator[Span]:
-    """Open a span within a context or the current span; record the type of an exception that is not `expected`."""
+    """Open a span `within` a context or the current span; record the type of an exception that is not `expected`."""
     with trace.get_tracer("banyan").start_as_current_span(
             name, within, kind, dict(attributes), record_exception=False, set_status_on_exception=False) as current:
         try:

@@ -127,7 +127,7 @@ class Workers:
             raise
 
     def iterate_results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of tasks in order, with at most `at_once` under way; other items (`_read_ahead`) stay."""
+        """Yield the results of tasks in order, with `at_once` under way; and items that are no tasks as they are."""
         pending_tasks = deque[Any]()
         try:
             for task in tasks:

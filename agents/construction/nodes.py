@@ -285,7 +285,7 @@ class ConstructionNodes(BuildNodes):
                 support = support_in(kb, self._resources.settings)
 
                 def decide(decisions: list[Decision], who: str) -> None:
-                    """Apply a person's decisions, in which case the audit log says so."""
+                    """Apply a person's decisions, and record them in the audit log."""
                     kb.schema_control.decide(decisions, who, support)
                     self._audit("decide", kb, f"{len(decisions)} on the schema, run {state['run']}")
 

@@ -52,7 +52,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
         share, least_items = lookup_share, 1  # `least_items` are shown even if they exceed the share
         if isinstance(lookup, PassageLookup):
             share += spare
-            # The lookups of a round share `AT_LEAST`; one that names documents shows each of them.
+            # The lookups of a round together show `AT_LEAST` passages; one that names documents shows each of these.
             least_items = max(1, AT_LEAST // len(found))
             if lookup.documents:
                 least_items = max(least_items, len(lookup.documents), _LEAST_OF_NAMED_DOCUMENTS)

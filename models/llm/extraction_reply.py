@@ -312,7 +312,7 @@ class ReplyConversion:
     def _confidence(self, label: str, known: Mapping[str, str]) -> float:
         """Return the confidence in a label: 1 if the schema allows it, else the model's own confidence in it."""
         key = normalise(label)
-        if self._allows_all or key in known or not key:
+        if self._allows_all or key in known or not key:  # an entity may have no type
             return 1.0
         # A new label that the model did not list gets the lowest confidence of those that it listed.
         return self._proposed.get(key, min(self._proposed.values(), default=UNPROPOSED))

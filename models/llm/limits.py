@@ -192,7 +192,7 @@ class LimitedEndpoint(LimitedCalls[SendIn]):
     """Sends each call in a form that the model takes, and learns from it which these are."""
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
-        """Make one paid call after `permit`, which may raise, or raise ReasonerError; `json_schema` may be ignored."""
+        """Make one paid call right after `permit`, or raise ReasonerError. The endpoint may ignore the schema."""
         async def call(send: SendIn) -> Reply:
             permit()
             return await send(messages, json_schema, self.limits.capability)

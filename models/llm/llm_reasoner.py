@@ -228,7 +228,7 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
 
 
 def _new_rows(kind: ElementKind, rows: Sequence[Sequence[str]], taken_keys: set[str]) -> Iterator[list[str]]:
-    """Yield at most `MOST[kind]` rows of `_CELLS[kind]` cells whose names are readable and not in `taken_keys`."""
+    """Yield at most `MOST[kind]` rows of `_CELLS[kind]` cells with readable new names, whose keys join `taken_keys`."""
     rows_left = MOST[kind]
     for row in rows:
         padded = (*row, *[""] * _CELLS[kind])  # missing cells are empty

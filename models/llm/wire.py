@@ -64,7 +64,7 @@ class Shape(Generic[T]):
 
 def _shape(name: str, model: type[_M], read: Callable[[_M], T], field_schemas: Mapping[str, Any] | None = None,
            ) -> Shape[T]:
-    """Return the shape of answers that a model validates and `read` converts; `field_schemas` replace its own."""
+    """Return the shape of answers that a model validates and `read` converts; `field_schemas` override the model's."""
     schema = _strict_schema(model)
     properties = {**schema["properties"], **(field_schemas or {})}
     return Shape({"title": name, **schema, "properties": properties}, lambda data: read(model.model_validate(data)))
@@ -179,7 +179,7 @@ class _Judgement(_Wire):
         return reply
 
     def convert(self, *, looks_up: bool) -> Judgement:
-        """Return the answer, else the lookups if `looks_up`, else that there is none; ValueError: it is empty."""
+        """Return the answer, else the lookups if `looks_up`, else that there is none; ValueError: it has no claims."""
         is_answer = self.answerable and bool(self.claims)
         if not is_answer and looks_up and self.lookups:
             lookups, refused = _read_lookups(self.lookups)
@@ -289,7 +289,7 @@ def read_reply(reply: Reply, shape: Shape[T]) -> T:
 
 
 def read_text(text: str, shape: Shape[T]) -> T:
-    """Return the typed answer in a text: its last complete JSON object that fits, or that a model has wrapped."""
+    """Return the typed answer in a text: its last complete JSON object that fits, or a wrapper's field that does."""
     schema = shape.json_schema
     wrappers = (*_WRAPPERS, schema.get("title", ""))
     errors = list[ValueError]()
