@@ -87,8 +87,6 @@ class JoinedBases:
         if self._owned:
             self.resources.close()
 
-    # Questions.
-
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """Answer a question from the documents, or report that they do not answer it; `AskOptions` has the options.
 
@@ -155,8 +153,6 @@ class JoinedBases:
 
     asearch = in_thread_version(search)
 
-    # Tables.
-
     def tables(self, *, documents: Sequence[str] | str = (), where: Where = None) -> tuple[TableInfo, ...]:
         """Return the tables that `sql` reads: those of the documents' records, `documents`, then those of the graph."""
         with self.resources.tables_of(self.name, Scope.of(documents, where)) as engine:
@@ -178,8 +174,6 @@ class JoinedBases:
             return SqlRows(**vars(engine.run(query, most_rows=limit, seconds=seconds)))
 
     asql = in_thread_version(sql)
-
-    # For your own agents and chains.
 
     def as_tool(self, *, name: str = "", about: str = "", context: AskContext | None = None) -> BaseTool:
         """Return a LangChain tool that answers from this knowledge base; see `banyan.as_tool`."""

@@ -67,8 +67,6 @@ class KnowledgeBase(JoinedBases, BaseContents):
     as in a notebook, but block it. Errors that the caller can fix are `banyan.BanyanError`s.
     """
 
-    # Documents.
-
     def add(self, *sources: Source, **options: Unpack[AddOptions]) -> BuildReport:
         """Read documents into the knowledge base; unchanged documents cost nothing.
 

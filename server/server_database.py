@@ -65,8 +65,7 @@ class ServerDatabase:
             sqlite3.DatabaseError: the file is not a database.
         """
         self._place = place
-        self.is_shared = not isinstance(place, Path)
-        """Whether servers on several machines may share the database: True for PostgreSQL, False for a file."""
+        self.is_shared = not isinstance(place, Path)  # PostgreSQL, which servers on several machines may share
         if isinstance(place, Path):
             self._engine = _sqlite_engine(place)
         else:

@@ -8,7 +8,6 @@ from itertools import count
 from pathlib import Path
 from typing import Annotated, cast
 
-import anyio
 import anyio.to_thread
 from fastapi import Depends, Request
 

@@ -15,7 +15,6 @@ from functools import partial, wraps
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
-import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -288,8 +287,7 @@ async def _run_graph(ctx: Ctx, graph: Any, graph_input: dict[str, Any], describe
     return state
 
 
-MAX_BODY = 4 * 1024 * 1024
-"""Most bytes of an HTTP request, enough for a text of a million characters. Upload or build larger documents."""
+MAX_BODY = 4 * 1024 * 1024  # bytes of an HTTP request, enough for a text of a million characters
 _INSTRUCTIONS = """\
 Banyan answers questions from knowledge bases made of documents. `ask` answers in several steps, with citations that \
 were checked against their sources, or says that the documents do not answer; `search` gives the passages themselves; \

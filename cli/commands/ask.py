@@ -18,7 +18,6 @@ from ..console import err, on_a_line, out, print_json
 from ..session import AsJson, Documents, Kbs, Where, open_resources, where_of
 
 app = typer.Typer()
-
 _LONGEST_LINE = 100  # columns of a printed answer, on a wide terminal
 _GRADES = {"inferred": "[yellow]Inferred: the documents do not state every link of this answer.[/yellow]",
            "found": "[dim]Found: passages that may hold the answer.[/dim]"}

@@ -24,7 +24,6 @@ from ..console import CommandError, err, out, print_json, print_table, write_fil
 from ..session import AsJson, Kb, NewKb, open_resources
 
 app = typer.Typer()
-
 _STANDARD_OUTPUT = Path("-")
 Output = Annotated[Path, typer.Option("--output", "-o")]
 

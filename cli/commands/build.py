@@ -30,7 +30,6 @@ from ..console import CommandError, err, money, on_a_line, out, print_json, prin
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 
 app = typer.Typer()
-
 _SHOWN = 10  # new, deleted or partly read documents that are listed; of the others only the number is printed
 # Milliseconds that a changed folder must rest before it is read, as editors and copies write in several steps; and
 # after which it is read although it does not rest.

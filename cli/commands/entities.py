@@ -18,7 +18,6 @@ app = typer.Typer()
 entities_app = typer.Typer(
     help="List entities, or the names that were merged and why; change entities and their facts.")
 app.add_typer(entities_app, name="entities")
-
 _SHOWN = 50  # entities that are printed without a `--limit`
 
 

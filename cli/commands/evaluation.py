@@ -20,7 +20,6 @@ from ..session import AsJson, Kb, Limit, MaxTokens, open_resources
 app = typer.Typer()
 evaluation_app = typer.Typer(no_args_is_help=True, help="Measure a knowledge base, or the extraction of facts.")
 app.add_typer(evaluation_app, name="eval")
-
 Questions = Annotated[Path, typer.Option()]
 Form = Annotated[recall.QuestionFormat, typer.Option("--format")]
 

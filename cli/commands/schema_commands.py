@@ -24,9 +24,7 @@ app = typer.Typer()
 schema_app = typer.Typer(no_args_is_help=True,
                          help="Show the schema and its history, decide on candidates, or infer a seed schema.")
 app.add_typer(schema_app, name="schema")
-
 Output = Annotated[Path | None, typer.Option("--output", "-o")]
-
 _MARKS = {"added": "[green]+[/green]", "removed": "[red]-[/red]", "changed": "[yellow]~[/yellow]"}  # of changes
 
 

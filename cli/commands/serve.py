@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ...server.security.gate import Hosts
 
 app = typer.Typer()
-
 MAX_HEAD = 32 * 1024  # bytes of a request's line and headers that arrive in several pieces
 HEAD_SECONDS = 20  # in which the head of a request arrives, from the connection or its last answer
 MOST_CONNECTIONS = 1000  # of a process; a further one takes the place of one that waits for a request, or is refused

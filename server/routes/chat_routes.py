@@ -13,7 +13,6 @@ from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlencode
 
-import anyio
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from langchain_core.messages import SystemMessage

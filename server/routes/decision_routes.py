@@ -26,7 +26,6 @@ schema_router = APIRouter(prefix="/api/knowledge-bases/{kb}/schema", tags=["sche
                           route_class=FairRoute)
 _REVIEWERS = [may("review")]
 _Text = Annotated[str, Field(min_length=1, max_length=500)]
-_Value = Annotated[str, Field(min_length=1, max_length=2000)]
 _EntityId = Annotated[str, Field(min_length=1, max_length=200)]
 _Who = Annotated[str, Field(min_length=1, max_length=100)]
 
@@ -57,7 +56,7 @@ class SaidFact(Body):
 
     subject: _Text
     relation: _Text
-    object: _Value
+    object: str = Field(min_length=1, max_length=2000)
 
 
 class ChangeFact(_Change):

@@ -36,7 +36,6 @@ _MOST_ROWS = 10_000
 _Documents = Annotated[list[Annotated[str, Query(max_length=1000)]], Query(
     max_length=100, description="only rows of these documents: ids, titles, paths or patterns; none: all")]
 _EntityId = Annotated[str, Query(max_length=100)]
-_Relation = Annotated[str, Query(max_length=200)]
 
 
 class Count(BaseModel):
@@ -176,7 +175,8 @@ def path_between(view: View, start: _EntityId, end: _EntityId) -> Subgraph:
 
 
 @router.get("/graph/fact")
-def show_fact(view: View, source: _EntityId, target: _EntityId, relation: _Relation) -> Fact:
+def show_fact(view: View, source: _EntityId, target: _EntityId,
+              relation: Annotated[str, Query(max_length=200)]) -> Fact:
     """Show a fact with its sources."""
     fact = (source, relation, target)
     if view.index.find_triple(fact) is None:

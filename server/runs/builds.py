@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
 
-import anyio
 import anyio.to_thread
 from fastapi import UploadFile
 from langgraph.checkpoint.memory import InMemorySaver

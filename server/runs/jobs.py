@@ -25,8 +25,7 @@ _LOG = logging.getLogger("banyan.server")
 KEPT_BUILDS = 200  # ended builds to remember; older ones are deleted
 OVER = frozenset({"done", "failed", "cancelled"})
 AT_WORK = frozenset({"queued", "running"})
-MOST_QUEUED, MOST_OF_ONE = 100, 25
-"""The most builds that may be queued or running: in total, and for one client or one knowledge base."""
+MOST_QUEUED, MOST_OF_ONE = 100, 25  # builds that may be queued or running: in all, and for one client or base
 MOST_TAKEN_UP = 3  # how many processes may end while they run a build, since the build may be the cause
 DEAD_AFTER = 20  # seconds after its last note until a process counts as ended
 _RETRY_AFTER = 60  # seconds after which a client that was refused is to try again

@@ -30,8 +30,7 @@ _MOST_BUFFERED = 2_000  # most events to buffer for a slow client; a question ha
 _RULES_AT_ONCE = 2  # questions that the rules answer at once: each needs a core
 _RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0  # the time limit of a question, from its arrival
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
-"""A word, or a letter of a script without spaces, with the preceding space."""
+_PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")  # a word, or a letter of CJK, with the space before it
 _ANSWER_FIELDS = tuple(name for name in AskAnswer.model_fields if name not in {"rows", "trace", "turn"})
 
 

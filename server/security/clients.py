@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, cast
 from urllib.parse import quote
 
-import anyio
 import anyio.to_thread
 import httpx
 import jwt

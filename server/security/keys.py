@@ -24,7 +24,6 @@ from ...config import Settings
 from ...graph_store.layout import check_name
 from ...graph_store.store_errors import DatabaseError
 from ...runtime import audit
-from ...runtime.audit import LOCAL
 from ...runtime.safe_files import whole_file
 from ...schemas.errors import BanyanError
 from ..server_database import ServerDatabase, message_for_log
@@ -37,7 +36,7 @@ READ_EVERY = 1.0  # seconds between two reads of keys in PostgreSQL: a revoked k
 VALID_FOR = 30.0  # seconds for which keys stay valid while PostgreSQL does not answer; then no request is accepted
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
-_NAME = re.compile(rf"^(?!{LOCAL}\Z)[A-Za-z0-9_-]{{1,64}}\Z")  # not the name of the client that needs no key
+_NAME = re.compile(rf"^(?!{audit.LOCAL}\Z)[A-Za-z0-9_-]{{1,64}}\Z")  # not the name of the client that needs no key
 
 
 class Bases(NamedTuple):
@@ -151,7 +150,7 @@ class Keys:
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"))
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_', and "
-                            f"not {LOCAL!r}") from error
+                            f"not {audit.LOCAL!r}") from error
         self._store_key(name, key.model_dump(mode="json", exclude_none=True))
         audit.record(self._path.parent, "make key", what=(
             f"{name}: {', '.join(key.scopes)}" + (f" for {', '.join(bases)}" if bases else "")))
