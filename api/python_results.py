@@ -25,7 +25,6 @@ from ..schemas.records import SqlResult
 from ..schemas.retrieval import Grade
 
 MOST_ROWS, SQL_SECONDS = 1000, 10.0  # the limits of one `sql`, unless the caller sets others
-_FORMULA_STARTS = tuple("=+-@\t\r")  # a spreadsheet would run a cell that begins with one as a formula
 
 
 class Source(Span):
@@ -236,5 +235,5 @@ def _csv_cell(value: object) -> object:
     """Return a value as a cell of CSV: a list as one text; a text that looks like a formula gets an apostrophe."""
     if isinstance(value, list | tuple):
         value = "; ".join("" if element is None else str(element) for element in value)
-    is_formula = isinstance(value, str) and value.startswith(_FORMULA_STARTS)
+    is_formula = isinstance(value, str) and value.startswith(tuple("=+-@\t\r"))  # a spreadsheet would run it
     return f"'{value}" if is_formula else value

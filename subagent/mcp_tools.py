@@ -42,7 +42,6 @@ from .tool import search as find
 from .tool_answers import DocumentId
 
 Access = Literal["read", "ask", "write", "review"]  # the permission that a tool needs
-_CHANGING = {"write", "review"}
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class Tools:
             try:
                 if inspect.iscoroutinefunction(tool):
                     return await tool(ctx, **arguments)
-                async with self._gate.share(request, access in _CHANGING):  # it waits for its client's share of threads
+                async with self._gate.share(request, access in {"write", "review"}):  # waits for its client's threads
                     return await anyio.to_thread.run_sync(partial(tool, ctx, **arguments))
             except BanyanError as error:
                 raise ToolError(str(error)) from error

@@ -33,7 +33,6 @@ SAFE = {"GET", "HEAD", "OPTIONS"}
 _MOST_CLIENTS = 10_000  # clients whose rates are cached; dropped ones count as new
 _MINUTE = 60.0
 _LONGEST_END = 1_000  # bytes at the end of an upload in which its last boundary, of at most 70 bytes, is looked for
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS = {
     "content-security-policy": "default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; "
                                "form-action 'self'",
@@ -76,7 +75,7 @@ class Hosts(NamedTuple):
         address = _address_of(host)
         is_everywhere = address is not None and address.is_unspecified
         name = socket.gethostname() if is_everywhere else host.strip("[]")
-        return cls(LOOPBACK_NAMES | {name.casefold()} | names_in(further), is_everywhere)
+        return cls(names_in(further) | {"localhost", "127.0.0.1", "::1", name.casefold()}, is_everywhere)
 
     def allow(self, header: str) -> bool:
         """Return True if a request's `Host` header is accepted."""

@@ -35,7 +35,6 @@ KEYS_FILE = "server-keys.json"
 READ_EVERY = 1.0  # seconds between two reads of keys in PostgreSQL: a revoked key stops working within this time
 VALID_FOR = 30.0  # seconds for which keys stay valid while PostgreSQL does not answer; then no request is accepted
 _LOG = logging.getLogger("banyan.server")
-_PREFIX = "banyan_"
 _NAME = re.compile(rf"^(?!{audit.LOCAL}\Z)[A-Za-z0-9_-]{{1,64}}\Z")  # not the name of the client that needs no key
 
 
@@ -142,7 +141,7 @@ class Keys:
             KnowledgeBaseNameError: one of the names is not allowed for a knowledge base.
         """
         bases = tuple(sorted({check_name(base) for base in knowledge_bases})) or None  # None means all
-        secret = _PREFIX + secrets.token_urlsafe(32)
+        secret = f"banyan_{secrets.token_urlsafe(32)}"
         try:
             key = Key(name=name, sha256=_digest_secret(secret),
                       scopes=tuple(known for known in SCOPES if known in scopes),
