@@ -123,15 +123,12 @@ class Versions:
         return families
 
     def outdated(self, question: str) -> frozenset[str]:
-        """Return the documents that are not in force: now, or at the time or in the version that a question names.
-
-        There are none if the question compares versions, because then it needs all of them.
-        """
+        """Return the documents that are not in force: now, or at the time or in the version that a question names."""
         if not (self.superseded or self.amended):
             return frozenset()
         dates = {parse_date(question[start:end]) for start, end in find_dates(question)}
         dates = {date for date in dates if re.match(r"\d{4}", date)}  # without "in May", whose year is unknown
-        if _COMPARES.search(question) or len(dates) > 1:  # several dates compare what was in force at each
+        if _COMPARES.search(question) or len(dates) > 1:  # a comparison, also of several dates, needs all versions
             return frozenset()
         date, version = min(dates, default=""), version_of(question)
         # Amendments do not end what they amend, so only those that came after the date are left out.

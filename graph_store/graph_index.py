@@ -266,10 +266,8 @@ class GraphIndex(KnowledgeGraph):
         return frozenset(self.document_ids[row] for row in rows) if len(rows) <= _FEW_DOCUMENTS else frozenset()
 
     def cosines(self, kind: Kind, query: Vectors) -> NDArray[np.float32]:
-        """Return the cosine of a query's unit vector, shape (d,), with each entity, triple or chunk.
-
-        A row's cosine does not depend on the other rows.
-        """
+        """Return the cosine of a query's unit vector, shape (d,), with each entity, triple or chunk."""
+        # Unlike in a product of matrices, a row's cosine does not depend on the other rows.
         cosines: NDArray[np.float32] = np.vecdot(self._arrays[f"{kind}.vectors"], query)
         return cosines
 

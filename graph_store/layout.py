@@ -36,10 +36,8 @@ _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
 
 
 def check_name(name: str) -> str:
-    """Return a knowledge base's name if it is safe as a folder name, or raise KnowledgeBaseNameError.
-
-    It must be in Unicode's form NFKC, so that no two names differ only in how their letters are encoded.
-    """
+    """Return a knowledge base's name if it is safe as a folder name, or raise KnowledgeBaseNameError."""
+    # In the form NFKC, no two names differ only in how their letters are encoded.
     if (isinstance(name, str) and _NAME.fullmatch(name) and unicodedata.normalize("NFKC", name) == name
             and len(name.encode()) <= MAX_NAME_BYTES):  # a client may send anything, also what is no text
         return name
@@ -199,11 +197,8 @@ def choose_name(name: str, settings: Settings, sees: Callable[[str], bool]) -> s
     """Return the name of the knowledge base to read from: the given name, else BANYAN_KB, else the only one.
 
     Several names with commas between are checked one by one. Knowledge bases that the caller may not see, as `sees`
-    says, are treated as missing.
-
-    Raises:
-        UnknownKnowledgeBaseError: it does not exist; the message lists those that do.
-        KnowledgeBaseNameError: none is named, and there is not exactly one; the message lists them.
+    says, are treated as missing. Raises UnknownKnowledgeBaseError if it does not exist, KnowledgeBaseNameError if none
+    is named and there is not exactly one; the messages list those that there are.
     """
     name = name or (settings.kb if sees(settings.kb) else "")
     if len(names := split_names(name)) > 1:

@@ -145,10 +145,7 @@ def example(step: Step, language: Language) -> str:
 
 
 def number_items(items: Iterable[str]) -> str:
-    """Return texts as a numbered list, "[1] ..." and so on; "-" if there are none.
-
-    A line of a text that looks like the beginning of an item gets another opening bracket.
-    """
+    """Return texts as a numbered list, "[1] ..." and so on, whose items no text can imitate; "-" if there are none."""
     closed = map(close_item, items)
     return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(closed, 1)) or "-"
 

@@ -131,10 +131,7 @@ def in_words(edit: Edit) -> str:
 
 
 def edited_entity(edit: Edit) -> str:
-    """Return the id that an edited entity has after the edit.
-
-    Of an edited fact or value it is the id of the entity that it is about; "" for an edit of documents.
-    """
+    """Return the id, after an edit, of the entity that it changes or whose fact or value it does; "" for documents."""
     match edit:
         case Rename():
             return edit.entity.id

@@ -61,15 +61,13 @@ class Inquiry(Frozen):
 
 
 class Judgement(BaseModel):
-    """What a reasoner makes of an inquiry: an answer, or lookups; neither means that nothing answers the question.
-
-    `refused` has the tool of each lookup that the reasoner wrote and that cannot be made, and why.
-    """
+    """What a reasoner makes of an inquiry: an answer, or lookups; neither means that nothing answers the question."""
 
     thought: str = ""
     draft: DraftAnswer | None = None
     lookups: list[Lookup] = Field(default_factory=list)
     refused: list[tuple[str, str]] = Field(default_factory=list)
+    """The tool of each lookup that the reasoner wrote and that cannot be made, and why."""
 
 
 class TracedFinding(Frozen):

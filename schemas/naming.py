@@ -25,10 +25,7 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
 def normalise(text: str) -> str:
-    """Return a text for comparing only: without differences of case, width, white space and the forms of quotes.
-
-    Invisible characters are dropped.
-    """
+    """Return a text for comparing only: without differences of case, width, spaces and quotes, or invisible signs."""
     if text.isascii() and text.isprintable():  # a shortcut with the same result, ten times as fast
         return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFKC", UNSEEN.sub("", text.translate(_QUOTES))).casefold()

@@ -148,14 +148,11 @@ class DraftAnswer(BaseModel):
 
 
 class QuotedDraft(DraftAnswer):
-    """A draft in the documents' words: its claims are quotes from passages or cells of tables, not sentences.
-
-    `asks_back` is what to ask the user instead, because nothing says what a pronoun of the question means.
-    """
+    """A draft in the documents' words: its claims are quotes from passages or cells of tables, not sentences."""
 
     quoted: Literal[True] = True
     """Tells such a draft from another as plain data, as it is in the graph's state."""
-    asks_back: str = ""
+    asks_back: str = ""  # what to ask the user instead, as nothing says what a pronoun of the question means
 
 
 class AnswerRow(Frozen):
@@ -185,15 +182,12 @@ class Answer(StructuredAnswer):
 
 
 class CommunityDigest(Frozen):
-    """The input for summarising a community: its keywords and strongest facts, each once; `kind` of most keywords.
-
-    `connections` are facts that lead to other communities.
-    """
+    """The input for summarising a community: its keywords and strongest facts, each once."""
 
     keywords: tuple[str, ...]
     facts: tuple[str, ...]
-    connections: tuple[str, ...] = ()
-    kind: str = ""
+    connections: tuple[str, ...] = ()  # facts that lead to other communities
+    kind: str = ""  # the type of most keywords
 
     @property
     def statements(self) -> tuple[str, ...]:

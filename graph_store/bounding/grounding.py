@@ -62,14 +62,11 @@ _LONGEST_QUOTE = 600  # characters of a sentence quoted for a fact; of a longer 
 
 
 class Grounded(NamedTuple):
-    """A name or value found in a source: the words to store it as, and its place.
-
-    `quoted`: the words to store are the source's, and differ from the extracted ones.
-    """
+    """A name or value found in a source: the words to store it as, and its place."""
 
     shown: str
     span: Span
-    quoted: bool = False
+    quoted: bool = False  # the words to store are the source's, and differ from the extracted ones
 
 
 class _Sentence(NamedTuple):

@@ -14,14 +14,11 @@ ALIAS = "alias"  # an attribute with this name or label gives another name of it
 
 
 class Known(NamedTuple):
-    """The name of the schema element that a label refers to, and the repair by which it was found, if any.
-
-    `backward`: the label states the relation from tail to head, as an inverse alias does.
-    """
+    """The name of the schema element that a label refers to, and the repair by which it was found, if any."""
 
     name: str
     repair: RepairKind | None = None
-    backward: bool = False
+    backward: bool = False  # the label states the relation from tail to head, as an inverse alias does
 
 
 class Bounds:

@@ -233,10 +233,7 @@ def named_by_people(versions: Iterable[SchemaVersion]) -> set[Label]:
 
 def without_unused_proposals(base: GraphSchema, versions: Sequence[SchemaVersion],
                              used: Collection[Label]) -> GraphSchema:
-    """Return a base without the elements that a model proposed in the first version and no document uses.
-
-    `used` has the kind and key of every label that the documents use.
-    """
+    """Return a base without what a model proposed in the first version and no document uses, by the labels `used`."""
     core = {(one.decision.kind, label_key(one.decision.name)) for one in versions[0].decisions
             if one.decision.why == CORE}
     labels_to_keep = {*used, *core, *named_by_people(versions)}

@@ -136,11 +136,8 @@ class NamedSpan(NamedTuple):
 
 
 def build_trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of a `NameTrie` from pairs of a name's folded words and an entity's row.
-
-    A path is the first words of a name, or all of them.
-    """
-    path_numbers: dict[str, int] = {}
+    """Build the arrays of a `NameTrie` from pairs of a name's folded words and an entity's row."""
+    path_numbers: dict[str, int] = {}  # a path is the first words of a name, or all of them
     whole_names, rows = array("i"), array("i")
     for folded, row in names:
         for end in range(1, len(folded) + 1):
@@ -164,10 +161,7 @@ class NameTrie:
         self._id_of = id_of
 
     def find(self, question: str) -> list[NamedSpan]:
-        """Find the longest known names in a question, without overlaps, from left to right.
-
-        A function word in small letters is no name: "in" is not IN, Indiana.
-        """
+        """Find the longest known names in a question, without overlaps, from left to right."""
         spans = word_places(question)
         folded = [word for word, _, _ in spans]
         matches: list[NamedSpan] = []
@@ -182,6 +176,7 @@ class NameTrie:
                 if len(rows):
                     end, entities = longer, tuple(map(self._id_of, rows.tolist()))
             _, first, behind_first = spans[start]
+            # In small letters it is no name: "in" is not IN, Indiana.
             is_function_word = (end == start + 1 and folded[start] in ENGLISH_STOP
                                 and question[first:behind_first].islower())
             if entities and not is_function_word:

@@ -15,12 +15,9 @@ _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries 
 
 
 class TreeCommunity(Frozen):
-    """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts.
+    """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts."""
 
-    Its id is a hash of the content that is described: one that disappears and returns is described once.
-    """
-
-    id: str
+    id: str  # a hash of the content that is described: one that disappears and returns is described once
     members: tuple[str, ...]
     keywords: tuple[str, ...]
     level: int = Field(default=0, description="0 is the finest; communities of communities are above")

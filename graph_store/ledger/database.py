@@ -30,9 +30,8 @@ class Database:
     def __init__(self, place: Path | LedgerSchema, *, create: bool = True) -> None:
         """Open a ledger in an SQLite file or PostgreSQL schema, and create it if it is missing and `create` is True.
 
-        Raises:
-            UnknownKnowledgeBaseError: the ledger is missing, and `create` is False.
-            FormatError, LedgerDamagedError, DatabaseError: it is of another format, no ledger, or cannot be reached.
+        Raises UnknownKnowledgeBaseError if it is missing otherwise; FormatError, LedgerDamagedError or DatabaseError if
+        it is of another format, no ledger, or cannot be reached.
         """
         self._lock = threading.RLock()
         self._depth = 0  # of nested transactions: the outermost one alone begins, commits and rolls back

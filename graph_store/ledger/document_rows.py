@@ -284,10 +284,7 @@ class Documents:
         return self._db.count(f"SELECT count(*) FROM chunks WHERE {open_only}{among('status')}", among=status)  # noqa: S608
 
     def to_reread(self, fingerprints: Sequence[str]) -> dict[str, str]:
-        """Return the chunks that `next_batch` would have read again, each with the fingerprint of its reader.
-
-        They are in order of document and position.
-        """
+        """Return the chunks that `next_batch` would have read again, in order, with their readers' fingerprints."""
         return {row.id: row.reasoner for row in self._db.rows(
             f"SELECT c.id, e.reasoner {_REREAD} ORDER BY c.document, c.ordinal", among=fingerprints)}
 
@@ -351,10 +348,7 @@ class Documents:
             return self._db.execute(f"UPDATE chunks SET status = 'pending' WHERE status = 'failed' {only}", **values)  # noqa: S608
 
     def failures(self) -> list[tuple[str, int, str]]:
-        """Return the failed chunks as (document, chunk's position, reason), by document and position.
-
-        They are not in the graph, or are in it from an earlier reading, and the last one failed.
-        """
+        """Return (document, chunk's position, reason) of each chunk whose last reading failed, in the graph or not."""
         return [(row.document, row.ordinal, row.reason) for row in self._db.rows(
             "SELECT c.document, c.ordinal, f.reason FROM failures f JOIN chunks c ON c.id = f.chunk "
             "WHERE c.status IN ('failed', 'done') ORDER BY c.document, c.ordinal")]

@@ -27,7 +27,7 @@ _PAGE = 10_000  # rows of a table that are read at once
 Rows = Sequence[tuple[Any, ...]]
 _ADMITTED = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
 _TABLES = (*_ADMITTED, REJECTIONS, REPAIRS)
-_BESIDE_DELETED = "beside"  # in place of the digest of instructions: the call also read a deleted document
+_BESIDE_DELETED = "beside"  # in place of the digest of instructions, which it then differs from
 RULES = "rules"
 IMPORTED = "recorded"  # the fingerprint of imported triples
 
@@ -197,10 +197,7 @@ def add_instructions(fingerprint: str, instructions: str) -> str:
 
 
 def read_beside_deleted(fingerprint: str) -> str:
-    """Return the new fingerprint of an extraction whose call also read a document that is deleted now.
-
-    It counts as made with other instructions, so that `build --reread` makes it again.
-    """
+    """Return the fingerprint for an extraction that `build --reread` replaces: its call read a deleted document."""
     kind, colon, models = fingerprint.partition(":")
     if not colon:  # the rules or an import, which read each chunk alone
         return fingerprint

@@ -60,14 +60,11 @@ _FEW_WORDS = 2  # names of so few words that differ in a numeral may be of two t
 
 
 class NameMatch(NamedTuple):
-    """The rule by which two names match, and the prior probability that names which match so are of one thing.
-
-    `loose`: one name is less specific than the other and may refer to several things.
-    """
+    """The rule by which two names match, and the prior probability that names which match so are of one thing."""
 
     rule: Rule
     prior: float
-    loose: bool = False
+    loose: bool = False  # one name is less specific than the other and may refer to several things
 
 
 class FoldedName(NamedTuple):

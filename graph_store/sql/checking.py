@@ -147,10 +147,7 @@ def named_source(node: exp.Table, source: exp.Subquery) -> exp.Subquery:
 
 
 def table_source(info: TableInfo, *further: exp.Expr) -> exp.Subquery:
-    """Return the subquery that replaces a table's name: its columns without the hidden ones, for a relation its facts.
-
-    `further` are expressions that are selected, too.
-    """
+    """Return the subquery for a table's name: its visible columns, or a relation's facts, and `further` expressions."""
     database, name = stored_table(info)
     stored = exp.table_(name, db="main", catalog=database, quoted=True)
     if info.kind != "relation":

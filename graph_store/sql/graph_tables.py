@@ -58,11 +58,7 @@ class _PlacedFact(NamedTuple):
 
 def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, chunks: Sequence[Chunk],
                 names: NameSpace) -> list[TableInfo]:
-    """Write the tables of the graph to the database that a connection uses.
-
-    Returns:
-        The descriptions of these tables, and of a table for each relation and attribute, which gets a name in SQL.
-    """
+    """Write the tables of the graph; return their descriptions, and of a table for each relation and attribute."""
     columns = graph.columns
     # The graph has no number for a chunk that mentions nothing.
     numbered = [(number, chunk) for chunk in chunks if (number := columns.number_of(chunk.id)) >= 0]

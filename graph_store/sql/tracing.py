@@ -62,15 +62,12 @@ class _Gap(NamedTuple):
 
 
 class _Lineage:
-    """Adds columns that list rows to the selects of a statement; each gets a name of its own, as * may select it.
-
-    `stored` are the tables that are read, each as its database and name there.
-    """
+    """Adds columns that list rows to the selects of a statement; each gets a name of its own, as * may select it."""
 
     def __init__(self, tables: Mapping[str, TableInfo]) -> None:
         self._tables = tables
         self._names = map(f"{_ROWS}{{}}".format, count(1))  # new names for columns and subqueries, without end
-        self.stored: list[tuple[str, str]] = []
+        self.stored: list[tuple[str, str]] = []  # the tables that are read, each as its database and name there
         self.gaps: list[_Gap] = []
 
     def add(self, query: exp.Expr, column: str, visible: _Visible) -> None:

@@ -232,10 +232,7 @@ def _move_and_merge(data: EntityFeatures, labels: Labels, active: NDArray[np.boo
 
 
 def detect_hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:
-    """Detect communities, and communities of communities until no more than `max_clusters` are left.
-
-    Returns the levels, the finest first: for each entity the number of its community, shape (n,).
-    """
+    """Return each entity's community, shape (n,), on all levels, finest first, up to one with few communities."""
     labels = detect_communities(data, settings)
     levels, settings_above = [labels], replace(settings, max_members=settings.max_children)
     while (count := int(labels.max(initial=-1)) + 1) > settings.max_clusters:

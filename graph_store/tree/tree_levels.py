@@ -189,10 +189,7 @@ class TreeSynchroniser:
             self.describe(summarise)
 
     def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> None:
-        """Find the communities of the graph, then describe the new ones; `whole` finds all of them anew.
-
-        Otherwise the stored ones are updated if that is possible.
-        """
+        """Find the communities, all anew if `whole` or if the stored ones cannot be updated; describe the new ones."""
         settings = settings or CommunitySettings()
         graph, state = self._graph.graph, self._graph.state
         entities, communities = graph.entity_ids(), list[TreeCommunity]()
