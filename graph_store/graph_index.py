@@ -136,16 +136,14 @@ class GraphIndex(KnowledgeGraph):
         return rows[np.argsort(self.ranks[rows])]
 
     def find_containing(self, text: str, kind: str = "") -> Rows:
-        """Return the rows of the entities, of a type or any, with a name that contains a text, ignoring case and width.
-
-        Entities with a name that equals the text come first, then those with a name that begins with it; each by rank.
-        """
+        """Return the rows of entities, of a type or any, with a name that contains a text, ignoring case and width."""
         part, found = normalise(text), list[tuple[bool, bool, int, int]]()
         # A line break separates and encloses an entity's folded names.
         for row, names in enumerate(Texts(self._arrays, "entities.folded")):
             if part in names:
                 is_other_name, is_other_beginning = f"\n{part}\n" not in names, f"\n{part}" not in names
                 found.append((is_other_name, is_other_beginning, int(self.ranks[row]), row))
+        # First those with a name that equals the text, then those with one that begins with it; each by rank.
         rows = np.array([row for *_, row in sorted(found)], np.intp)
         return rows[self.of_type(kind)[rows]] if kind else rows
 

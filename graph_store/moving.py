@@ -35,10 +35,7 @@ def drop(layout: Layout) -> None:
 
 
 def rename(layout: Layout, new: str) -> Layout:
-    """Give a knowledge base another name, and return its new layout; KnowledgeBaseNameError if it is taken or unsafe.
-
-    After an OSError, because its folder cannot be moved, it keeps its name.
-    """
+    """Give a knowledge base another name, and return its new layout; KnowledgeBaseNameError if it cannot have it."""
     renamed = Layout.of(layout.root.parent, new, layout.server, layout.database)
     _check_exists(layout)
     if renamed.is_taken():
@@ -52,7 +49,7 @@ def rename(layout: Layout, new: str) -> Layout:
             if layout.root.is_dir():
                 layout.root.rename(renamed.root)
         except OSError:
-            _rename_ledger(renamed, layout.name)  # back to its old name
+            _rename_ledger(renamed, layout.name)  # the knowledge base keeps its name
             raise
         audit.record(renamed.root.parent, "rename", layout.name, f"to {renamed.name}")
     return renamed

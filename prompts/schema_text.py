@@ -190,10 +190,7 @@ def _without_title_cells(text: str, title: str) -> str:
 
 
 def passage_text(item: Passage) -> str:
-    """Return the text of a passage with the meant dates behind relative ones: "yesterday [2024-03-04]".
-
-    What only repeats the passage's title is left out: a first line, and cells of a document's metadata.
-    """
+    """Return a passage's text without what repeats its title, and with meant dates: "yesterday [2024-03-04]"."""
     dated_text = with_meant_dates(item.text, relative_dates(item.text, item.said_on))
     text = _without_title_cells(dated_text, item.title)
     if item.is_excerpt:

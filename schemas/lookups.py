@@ -92,10 +92,7 @@ LOOKUPS: dict[Tool, type[Lookup]] = {
 
 
 def lookup_text(lookup: Lookup) -> str:
-    """Return a lookup as people read it: `triple_search: born_in, tail Warsaw`.
-
-    Arguments with their default are left out, and the first argument is written without its name.
-    """
+    """Return a lookup as people read it, with the arguments that are set: `triple_search: born_in, tail Warsaw`."""
     parts: list[str] = []
     arguments = [(name, value) for name, value in lookup if name != "tool"]
     for number, (name, value) in enumerate(arguments):

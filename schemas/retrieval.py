@@ -89,10 +89,8 @@ class Passage(Frozen):
 
     @property
     def header(self) -> str:
-        """The line above the item's text in a prompt: its document, title, headings and metadata.
-
-        Of document and title, one is left out if the other one says it. The number of a record says nothing.
-        """
+        """The line above the item's text in a prompt: its document, title, headings and metadata."""
+        # Of document and title, one is left out if the other one says it. The number of a record says nothing.
         is_numbered_record = self.document.rpartition("#")[2].isdecimal()
         if not self.title:
             name = self.document

@@ -102,10 +102,7 @@ class _Bounding:
             repairs={kind: repaired.count(kind) for kind in dict.fromkeys(repaired)})
 
     def _take_extracted_types(self) -> None:
-        """Give each entity the most confident of its extracted types that the schema has, and admit the entity.
-
-        A type that the schema lacks is rejected and asked for. An entity without any type is left to `_infer_types`.
-        """
+        """Give each entity the most confident of its extracted types that the schema has, and admit the entity."""
         def rank(entity: ExtractedEntity) -> tuple[bool, float, int, str]:
             # The type of last resort comes after all others: tables use it for cells whose header names no type. Of
             # equally confident ones, the schema's first comes first.
@@ -120,7 +117,7 @@ class _Bounding:
             known, label = self._bounds.find("entity_type", entity.type), label_key(entity.type)
             if known:
                 self._types.setdefault(named.key, known)
-            elif label:
+            elif label:  # without any label, `_infer_types` looks for a type
                 self._unknown_types.setdefault(named.key, label)
                 self._reject_and_ask("unknown_entity_type", Ask(
                     kind="entity_type", label=label, text=named.name, confidence=entity.confidence,

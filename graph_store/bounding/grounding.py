@@ -224,12 +224,9 @@ class SourceText:
                    for before, word, after in zip(padded, content, padded[2:], strict=False))
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
-        """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2").
-
-        Prompts show what a relative date means, "last month [2015-09]", so a value may have this note.
-        """
+        """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2")."""
         grounded = self._ground_without_limit(value, kind, unit)
-        if grounded is None and MEANT.search(value):
+        if grounded is None and MEANT.search(value):  # it has the note of a prompt: "last month [2015-09]"
             without_note = self._ground_without_limit(MEANT.sub("", value), kind, unit)
             if without_note:
                 # The note is replaced by the date that the text itself gives: a model may have copied it wrongly.

@@ -40,16 +40,13 @@ class Bounds:
                           for alias in r.inverse_aliases}
 
     def find(self, kind: ElementKind, label: str) -> Known | None:
-        """Return the element that has a label as name or alias, else as inverse alias, else inflected; or None.
-
-        An open schema admits every label unchanged, and a blank entity type as `ROOT_TYPE`.
-        """
+        """Return the element that has a label as name or alias, else as inverse alias, else inflected; or None."""
         key = label_key(label)
         if name_in_schema := self._names[kind].get(key):
             return Known(name_in_schema)
         if kind == "relation" and key in self._backward:
             return Known(self._backward[key], backward=True)
-        if self.schema.open:
+        if self.schema.open:  # it admits every label as it is
             name = label.strip() or (ROOT_TYPE if kind == "entity_type" else "")
             return Known(name) if name else None
         with_same_stems = self._stems[kind].get(stems(key), set())
@@ -101,14 +98,12 @@ class Bounds:
         return first_inverses
 
     def stored_relation(self, relation: str, head_type: str, tail_type: str, *, is_sorted: bool) -> str | None:
-        """Return the relation under which a fact is stored with its ends exchanged; None to store it unchanged.
-
-        That is an inverse that the schema lists first, or a symmetric relation whose ends are not sorted.
-        """
+        """Return the relation under which a fact is stored with its ends exchanged; None to store it unchanged."""
         inverse = self._first_inverses.get(relation)
         if inverse and self.schema.fits(tail_type, inverse, head_type):
             return inverse
         element = self.schema.relation_type(relation)
+        # The ends of a symmetric relation are stored in order, so that a fact is the same from either end.
         has_unsorted_ends = element is not None and element.symmetric and not is_sorted
         return relation if has_unsorted_ends and self.schema.fits(tail_type, relation, head_type) else None
 

@@ -152,10 +152,7 @@ def bare_places(text: str) -> JoinedWords:
 
 @lru_cache(65536)
 def stems(label: str) -> tuple[str, ...]:
-    """Return the stems of a label's folded words, without the auxiliary verbs it begins with ("is located in").
-
-    Nouns such as "employer" keep their ending; words that are not English are unchanged.
-    """
+    """Return the stems of a label's folded words, without the auxiliary verbs it begins with ("is located in")."""
     tokens = label_key(label).split()
     while len(tokens) > 1 and tokens[0] in _AUXILIARIES:
         tokens = tokens[1:]
@@ -164,7 +161,7 @@ def stems(label: str) -> tuple[str, ...]:
 
 def _stem(word: str) -> str:
     """Return a word's stem; of a noun with an ending of agents or acts, only a plural's "s" is removed."""
-    if not (word.isascii() and word.isalpha()):
+    if not (word.isascii() and word.isalpha()):  # it is not English
         return word
     without_plural = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
     return without_plural if without_plural.endswith(_AGENT_ENDINGS) else stem_word(word)

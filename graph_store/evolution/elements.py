@@ -69,10 +69,7 @@ def types_of(element: SchemaElement) -> Names:
 
 
 def element_of(candidate: Candidate, schema: GraphSchema) -> SchemaElement:
-    """Return the element that a candidate would become, or by which it would widen an existing element of a schema.
-
-    Types that the schema lacks are dropped; without any, those of the widened element, or any type.
-    """
+    """Return the element that a candidate would become, or by which it would widen an existing element of a schema."""
     is_type = candidate.kind == "entity_type"  # schemas write "BoardMember", but "member_of"
     name_in_style = candidate.name.title().replace(" ", "") if is_type else candidate.name.replace(" ", "_")
     name = candidate.widens or name_in_style
@@ -82,7 +79,7 @@ def element_of(candidate: Candidate, schema: GraphSchema) -> SchemaElement:
     widened = find_element(schema, candidate.kind, candidate.widens) if candidate.widens else None
     known_types = {t.name for t in schema.entity_types}
     observed = (candidate.subject_types, candidate.object_types)
-    # Attributes have only the first of these fields, their owners; entity types have none.
+    # Without known types, it has those of the widened element, or any. Attributes have one such field, types none.
     for field, types in zip(TYPE_FIELDS[_CLASSES[candidate.kind]], observed, strict=False):
         fields[field] = tuple(t for t in types if t in known_types) or getattr(widened, field, (ANY,))
     if candidate.kind == "relation":

@@ -48,10 +48,7 @@ _HAN_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 
 
 class DocumentLink(NamedTuple):
-    """A relation between two documents, by id, and the document whose characters `start` to `end` state it.
-
-    Words that are in none of its chunks, such as a name or heading, are quoted by its first line.
-    """
+    """A relation between two documents, by id, and the document whose characters `start` to `end` state it."""
 
     head: str
     relation: str
@@ -81,7 +78,7 @@ def with_document_links(rows: AdmittedRows, edits: Sequence[Edit], documents: Do
         if not chunks:  # the document is not in the graph yet
             continue
         first_line = chunks[0].text.partition("\n")[0]
-        quoting, place = chunks[0], (0, len(first_line))  # for words that are in none of the chunks
+        quoting, place = chunks[0], (0, len(first_line))  # for words that are in none of the chunks, such as a heading
         for chunk in chunks:
             if chunk.start <= link.start < chunk.end:
                 quoting, place = chunk, (link.start - chunk.start, min(link.end, chunk.end) - chunk.start)
@@ -256,10 +253,7 @@ class NamedDocuments:
             self._by_rarest[min(parts, key=lambda part: (counts[part], part))].append(names[document])
 
     def find(self, phrase: str, document: str) -> str:
-        """Return the id of the document that a phrase of another document names, or "".
-
-        Of several versions it is the one that the phrase names, or else the one before the document with the phrase.
-        """
+        """Return the id of the document that a phrase of another document names, or ""."""
         own = self._names[document]
         years, version = set(YEAR.findall(phrase)), version_of(phrase)
         file_names = {_letters(key) for key in (phrase, *_NUMBERED_NAME.findall(phrase))}

@@ -29,14 +29,11 @@ class GraphEntity(Frozen):
 
 
 class EntityLabels(NamedTuple):
-    """What an entity is called: the name that most chunks use, its type, and its other names, sorted.
+    """What an entity is called: the name that most chunks use, its type, and its other names, sorted."""
 
-    Other names are those that chunks use; the first name may be one that only a person gave.
-    """
-
-    name: str
+    name: str  # may be one that only a person gave
     type: str
-    other_names: tuple[str, ...]
+    other_names: tuple[str, ...]  # those that chunks use
 
 
 class Mention(NamedTuple):

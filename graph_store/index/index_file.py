@@ -29,7 +29,8 @@ Arrays = Mapping[str, NDArray[Any]]
 _LOG = logging.getLogger("banyan")
 _FORMAT = "banyan-index-29"
 """Another number when the arrays change: an index of other arrays than the code reads is an error."""
-_LENGTH_BYTES, _ALIGNED = 8, 64
+_LENGTH_BYTES = 8  # in which the length of the header is written
+_ALIGNED = 64  # each array takes a multiple of so many bytes, as numpy likes it
 
 
 class IndexDamagedError(ValueError):
@@ -37,10 +38,7 @@ class IndexDamagedError(ValueError):
 
 
 def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Replace a file atomically by one with these arrays; an OSError leaves the old file unchanged.
-
-    `about` says what the arrays are made of. Each array takes a multiple of `_ALIGNED` bytes, as numpy likes it.
-    """
+    """Replace a file atomically by one with arrays, made of what `about` says; an OSError leaves the old one."""
     entries: dict[str, tuple[str, tuple[int, ...], int]] = {}  # the type, the shape and the start of each array
     end = 0
     for name, array in arrays.items():

@@ -87,10 +87,8 @@ class CommunityTable:
         return self._find("level = 0 AND s.id IS NOT NULL")
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
-        """Store names and summaries by community id, which a call described; call this in a transaction.
-
-        If only half of a batch were stored, the next run would form other batches and pay for some communities again.
-        """
+        """Store names and summaries by community id, which a call described; call this in a transaction."""
+        # If only half of a batch were stored, the next run would form other batches and pay for some of it again.
         self._db.insert(SUMMARIES, [(community, text.name, text.summary, json.dumps(list(map(text_id, text.shown))))
                                     for community, text in summaries], replace=True)
 

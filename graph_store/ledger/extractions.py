@@ -222,11 +222,8 @@ def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:
 
 
 def find_outdated(fingerprints: Mapping[str, int], current: str) -> list[str]:
-    """Return the fingerprints of extractions that `build --reread` would make again with the current reader.
-
-    A model replaces what others, or itself with other instructions, made, but not imports; the rules replace nothing.
-    """
+    """Return the fingerprints of extractions that `build --reread` would make again with the current reader."""
     if reader_of(current) == RULES:
-        return []
+        return []  # a model may have made them better
     return sorted(fingerprint for fingerprint in fingerprints
                   if reader_of(fingerprint) != IMPORTED and not is_same_reading(fingerprint, current))

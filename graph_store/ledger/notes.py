@@ -21,10 +21,7 @@ _LARGEST = 2**53  # up to which JSON readers in floating point, such as browsers
 
 
 class Version(NamedTuple):
-    """A state of a knowledge base, by which derived files are recognised: it differs whenever any content differs.
-
-    It is made of counters of `LedgerState` and of the number of the schema's version.
-    """
+    """A state of a knowledge base, by counters of `LedgerState` and the schema's number: it differs if content does."""
 
     position: int
     tree: int  # the position that the communities reflect

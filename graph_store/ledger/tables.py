@@ -18,15 +18,13 @@ _COLUMN = re.compile(r"(\w+)(\*?)(?:>(\w+))?(?::(\w+))?")
 
 
 def _table(name: str, columns: str, *others: sa.schema.SchemaItem, rowid: bool = True) -> Table:
-    """Return a table of columns that always have a value, such as "chunk*>chunks reason times:int" (see `_COLUMN`).
-
-    Without `rowid`, SQLite stores the rows in the order of their keys, which suits small rows that are read by key.
-    """
+    """Return a table of columns that always have a value, such as "chunk*>chunks reason times:int" (see `_COLUMN`)."""
     table_columns: list[Column[Any]] = []
     for column, key, owner, kind in _COLUMN.findall(columns):
         references = [sa.ForeignKey(f"{owner}.id", ondelete="CASCADE")] if owner else []
         table_columns.append(Column(column, _TYPES[kind], *references, primary_key=bool(key), nullable=False,
                                     autoincrement=False))
+    # Without rowid, SQLite stores rows in the order of their keys, which suits small ones that are read by key.
     return Table(name, METADATA, *table_columns, *others, sqlite_with_rowid=rowid)
 
 

@@ -145,15 +145,12 @@ class Calls:
 
 
 def forget_documents(database: Database, documents: Set[str]) -> None:
-    """Empty the stored responses that may have text of some documents, and move their accounts to the empty id.
-
-    A response may have it if its call read one of the documents, or is stored without documents, as answers are.
-    """
+    """Empty the stored responses that may have text of some documents, and move their accounts to the empty id."""
     for key, response, names in database.rows("SELECT key, response, documents FROM calls"):
         read_documents = json.loads(names)
         others = [document for document in read_documents if document not in documents]
         has_read_one = others != read_documents
-        may_have_read_one = response and not read_documents
+        may_have_read_one = response and not read_documents  # answers are stored without documents
         if has_read_one or may_have_read_one:
             database.execute("UPDATE calls SET response = '', documents = :others WHERE key = :key", key=key,
                              others=json.dumps(others, ensure_ascii=False))

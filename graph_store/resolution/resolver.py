@@ -48,14 +48,11 @@ class Resolver:
         return self._table.state(self._graph.state.position, reasoner)
 
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:
-        """Find which entities are the same, and store the aliases; if `ask` fails, those found without it.
-
-        `ask` asks the reasoner of a fingerprint about doubtful pairs; None asks nobody.
-        """
+        """Find and store which entities are the same; `ask` asks the reasoner of a fingerprint about doubtful pairs."""
         try:
             aliases, state = self.find(ask, reasoner), self._resolution_state(reasoner)
         except Exception:  # not Ctrl-C, which may have ended the database's connection: the next run takes it up
-            self._replace_aliases(self.find(), "")  # no state: the next run resolves again
+            self._replace_aliases(self.find(), "")  # found without asking; no state, so the next run resolves again
             raise
         self._replace_aliases(aliases, state)
 

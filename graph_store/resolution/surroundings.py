@@ -174,10 +174,7 @@ class Surroundings:
                 yield _StatedName(entity, value, _places(span_in))
 
     def shared_contacts(self) -> PairPlaces:
-        """Yield the pairs of entities with the same handle or mail address, and where it is stated for one of them.
-
-        If one document gives an address for two entities, it is an office's, not a person's, and is left out.
-        """
+        """Yield the pairs of entities with the same handle or mail address, and where it is stated for one of them."""
         places_by_address: dict[str, dict[str, Places]] = defaultdict(dict)
         for entity, value, places in self._find_stated_names():
             if "@" in value:
@@ -185,7 +182,7 @@ class Surroundings:
         for places_of in places_by_address.values():
             documents = [self.documents(place.chunk for place in places) for places in places_of.values()]
             if sum(map(len, documents)) != len(frozenset().union(*documents)):
-                continue  # some document gives the address for two
+                continue  # some document gives the address for two: it is an office's, not a person's
             for first, second in combinations(sorted(places_of), 2):
                 if self.have_compatible_types(first, second) and not self.have_different_dates(first, second):
                     yield (first, second), min(places_of[first], places_of[second], key=len)  # the shorter evidence

@@ -38,13 +38,10 @@ class SqlEngine:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, documents: SourceDocuments,
                  count_unread_files: Callable[[], int] = lambda: 0) -> None:
-        """Use a connection that can only read (see `TableStore.open`), and the documents that rows are from.
-
-        `count_unread_files` returns how many files could not be read, so that no row is from them.
-        """
+        """Use a connection that can only read (see `TableStore.open`), and the documents that rows are from."""
         self._connection = connection
         self._documents = documents
-        self.count_unread_files = count_unread_files
+        self.count_unread_files = count_unread_files  # how many files could not be read, so that no row is from them
 
     @cached_property
     def _tables(self) -> dict[str, TableInfo]:

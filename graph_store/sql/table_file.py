@@ -36,13 +36,10 @@ SET lock_configuration = true;
 
 
 class TableSource(NamedTuple):
-    """What the tables are made from, all from the same state of the knowledge base.
+    """What the tables are made from, all from the same state of the knowledge base."""
 
-    Of each document the id, title, source and metadata, by id; its tables, in the order of the ids and of the texts.
-    """
-
-    documents: Sequence[tuple[str, str, str, Mapping[str, str]]]
-    tables: Iterable[tuple[str, SourceTable]]
+    documents: Sequence[tuple[str, str, str, Mapping[str, str]]]  # each one's id, title, source and metadata, by id
+    tables: Iterable[tuple[str, SourceTable]]  # each with its document's id, in the order of the ids and of the texts
     graph: KnowledgeGraph
     chunks: Sequence[Chunk]
 

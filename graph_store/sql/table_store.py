@@ -21,17 +21,14 @@ _PREFIX, _SUFFIX = "tables-", ".duckdb"
 
 
 class TableStore:
-    """Writes and opens the tables of one knowledge base; the file's name tells the state of the ledger that it shows.
-
-    DuckDB is imported when it is needed: that takes as long as opening a knowledge base.
-    """
+    """Writes and opens the tables of one knowledge base; the file's name tells the ledger's state that it shows."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def save(self, version: Version, source: "TableSource") -> None:
         """Write the tables of a state of the ledger; after an OSError there is no new file."""
-        from .table_file import write_file  # noqa: PLC0415
+        from .table_file import write_file  # noqa: PLC0415  (DuckDB takes as long as opening a knowledge base)
 
         with own_folder(self._folder, f".{_PREFIX}") as folder:
             write_file(folder / "new", source)

@@ -190,10 +190,7 @@ class Perception:
                                    + semantic_weight * self.cosine(entities, communities), DECIMALS), np.float32)
 
     def overlap(self, entities: Labels, communities: Labels) -> Scores:
-        """Return S_r (eq. 6) of pairs of an entity and a community: the Jaccard overlap of their Psi, 0 to 1.
-
-        An entity is not counted as a member of its own community.
-        """
+        """Return S_r (eq. 6) of pairs of an entity and a community without it: the Jaccard overlap of Psi, 0 to 1."""
         overlap = np.zeros(len(entities), np.float32)
         by_community = np.argsort(communities, kind="stable")
         # Psi of a block of communities as a dense table; its filled cells are set back to 0 after each block.

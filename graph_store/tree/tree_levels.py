@@ -234,11 +234,9 @@ class TreeSynchroniser:
 
 
 def with_content_id(graph: KnowledgeGraph, community: TreeCommunity) -> TreeCommunity:
-    """Return a community with its id, a hash of its level, its keywords' ids and its digest.
-
-    The level tells a community from the only one within it; the ids, from one of entities with the same names.
-    """
+    """Return a community with its id, a hash of its level, its keywords' ids and its digest."""
     digest = make_digest(graph, community)
+    # The level tells a community from the only one within it; the ids, from one of entities with the same names.
     level = ("level", str(community.level)) if community.level else ()
     identity = content_id("community", *level, *community.keywords, "keywords", *digest.keywords,
                           "facts", *digest.facts, "connections", *digest.connections)
