@@ -41,11 +41,8 @@ def text_language(text: str) -> Language:
 
 
 def question_language(question: str) -> Language:
-    """Return the language of the prompts for a question.
-
-    It is decided by question words and function words, so that names in another script do not count. If these leave
-    it open, the script of the question without capitalised words decides.
-    """
+    """Return the language of the prompts for a question."""
+    # Function words decide, so that names in another script do not count; else what it has beside capitalised words.
     english_count, chinese_count = len(_ENGLISH_WORDS.findall(question)), len(_CHINESE_WORDS.findall(question))
     if english_count and not chinese_count:
         return "en"

@@ -110,12 +110,9 @@ _HEADING_MARKS = "#= \t*_"  # signs around the text of a heading in Markdown
 
 
 def _rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
-    """Return all rounds of a question with their items, numbered from 1.
-
-    Rounds are only appended, so the text begins with that of the question's earlier prompts, which endpoints cache. The
-    thought and the items of a round are fenced as data. Its lookups need no lines: they are the titles of the blocks
-    that they found.
-    """
+    """Return all rounds of a question with their items, numbered from 1, their thoughts and items fenced as data."""
+    # Rounds are only appended, so the text begins with that of the question's earlier prompts, which endpoints cache.
+    # Lookups need no lines: they are the titles of the blocks that they found.
     words, next_number, parts = load_parts(language), 1, list[str]()
     titled_documents = set[str]()  # those whose title was shown; `_numbered_block` adds to it
     for round_number, lookup_round in enumerate(inquiry.rounds):

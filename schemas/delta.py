@@ -185,11 +185,7 @@ def _read_decision(given: object, candidate: Candidate) -> Decision:
 
 
 def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
-    """Return the fields of the decision that an edit of a candidate's arguments means.
-
-    It is a merge if `merge_into` is set, else an accept, or a rename if the name differs. Types that were not changed
-    are left out: they are the observed ones in any case.
-    """
+    """Return the fields of the decision that an edit of a candidate's arguments means: a merge, accept or rename."""
     action, proposed = given.get("edited_action"), _action_arguments(candidate)
     edited = action.get("args") if isinstance(action, dict) and action.get("name") == ACTION else None
     if not isinstance(edited, dict) or edited.keys() - proposed.keys():
@@ -200,6 +196,7 @@ def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
     if into := str(arguments["merge_into"]).strip():
         return {"verdict": "merge", "into": into}
     name = str(arguments["name"]).strip()
+    # Types that were not changed are the observed ones in any case.
     changed_sides = [side for side in _BOUNDS[candidate.kind] if arguments[side] != proposed[side]]
     bounds = {side: _read_types(arguments[side]) for side in changed_sides}
     if name == candidate.name:

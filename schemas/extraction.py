@@ -66,19 +66,15 @@ class Extraction(_AnswerPart):
 
 
 class ExtractionRequest(Frozen):
-    """The input of `Reasoner.extract`: one chunk's text, what stands above it, and a person's `instructions`.
-
-    `document` is the document's name in the graph, `about` what it says of itself, and `opening` the sentence that
-    opens the list which the text continues. `said_on` is the date by which its relative dates are read.
-    """
+    """The input of `Reasoner.extract`: one chunk's text, what stands above it, and a person's `instructions`."""
 
     text: str
     title: str = ""
     heading: str = ""
-    opening: str = ""
-    document: str = ""
-    about: str = ""
-    said_on: str = ""
+    opening: str = ""  # the sentence that opens the list which the text continues
+    document: str = ""  # the document's name in the graph
+    about: str = ""  # what the document says of itself
+    said_on: str = ""  # the date by which the text's relative dates are read
     instructions: str = ""
 
 

@@ -13,18 +13,14 @@ StepName = Literal["question", "first_look", "decompose", "search", "reflect", "
 
 
 class Block(Frozen):
-    """What one lookup found: a title, citable items, and a note such as what is wrong with the lookup.
-
-    `left` is how many items were left out, and `left_hint` what they are and how to see them. `table` is the lookup
-    that gave a table, or of one that the question itself asks for.
-    """
+    """What one lookup found: a title, citable items, and a note such as what is wrong with the lookup."""
 
     title: str
     items: tuple[Passage, ...] = ()
     note: str = ""
-    left: int = 0
-    left_hint: str = ""
-    table: TripleLookup | TableQuery | None = None
+    left: int = 0  # how many items were left out
+    left_hint: str = ""  # what these are and how to see them
+    table: TripleLookup | TableQuery | None = None  # what gave a table, or the one that the question itself asks for
 
 
 class Round(Frozen):
@@ -41,19 +37,15 @@ def items_of(rounds: Iterable[Round]) -> Iterator[Passage]:
 
 
 class Inquiry(Frozen):
-    """All that a reasoner reads to answer a question or to look further.
-
-    `terms` are the relations and attributes that the question may mean. `tools` are the lookups that are switched on.
-    `dropped` are the numbers, from 1, of items that no longer fit the budget. `is_last` means that no lookups are left.
-    """
+    """All that a reasoner reads to answer a question or to look further."""
 
     question: str
     mode: Mode = "reject"
-    terms: str = ""
-    tools: tuple[str, ...] = ()
+    terms: str = ""  # the relations and attributes that the question may mean
+    tools: tuple[str, ...] = ()  # the lookups that are switched on
     rounds: tuple[Round, ...] = ()
-    dropped: frozenset[int] = frozenset()
-    is_last: bool = False
+    dropped: frozenset[int] = frozenset()  # the numbers, from 1, of items that no longer fit the budget
+    is_last: bool = False  # no lookups are left
 
     def items(self) -> Iterator[Passage]:
         """Yield the items of all rounds (see `items_of`)."""

@@ -21,17 +21,14 @@ Kind = Literal["passage", "fact", "row", "report", "opening", "table"]
 
 
 class Switches(Frozen):
-    """The parts of retrieval that are on; by default all of them.
-
-    `dense` and `lexical` are the chunks' own scores; without `spreading`, the walk, seeds weigh only the passages that
-    mention them. `beta` is the fixed weight of names and near facts against communities; None: by the question (eq. 9).
-    """
+    """The parts of retrieval that are on; by default all of them."""
 
     routes: tuple[Route, ...] = ROUTES
-    dense: bool = True
-    lexical: bool = True
-    spreading: bool = True
+    dense: bool = True  # the chunks' own scores by vectors
+    lexical: bool = True  # those by words
+    spreading: bool = True  # the walk; without it, seeds weigh only the passages that mention them
     beta: float | None = Field(default=None, ge=0, le=1)
+    """The fixed weight of names and near facts against communities; None: by the question (eq. 9)."""
 
 
 EVERYTHING = Switches()
@@ -47,37 +44,27 @@ class Place(Frozen):
 
 
 class Passage(Frozen):
-    """A numbered item of the evidence: a chunk, or what the graph says, with its offset in the document.
-
-    Of a `passage`, `text` is what is read. Any other kind is read as its `statement`, and `places` are the words that
-    support it; `text` and `start` are those of the first one. `cells` are the head, relation, tail and time of a
-    single fact, or a row of a query's result as a short answer; of such a row, `basis` is what it rests on. `about` is
-    the document's metadata, and `said_on` the date by which the relative dates of a passage are read. `status` says
-    what became of the document ("superseded by Policy 2023", "trusted less than Policy"); `is_outdated`: it is not in
-    force for the question; `is_trusted_less`: an item of a document with a higher rank is beside it.
-    `base` is the knowledge base that it is from, if several are asked. An `is_excerpt` is a part of its chunk, which a
-    search in its document shows whole.
-    """
+    """A numbered item of the evidence: a chunk, or what the graph says, with its offset in the document."""
 
     chunk_id: str
     document: str
     title: str
-    text: str
-    start: int
+    text: str  # of a passage, what is read; of another kind, the words of the first of its `places`
+    start: int  # the offset of `text` in the document
     score: float
     kind: Kind = "passage"
     heading: str = ""
-    about: str = ""
-    said_on: str = ""
-    status: str = ""
-    is_outdated: bool = False
-    is_trusted_less: bool = False
-    statement: str = ""
-    cells: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
-    basis: Basis | None = None
-    base: str = ""
-    is_excerpt: bool = False
+    about: str = ""  # the document's metadata
+    said_on: str = ""  # the date by which the relative dates of a passage are read
+    status: str = ""  # what became of the document: "superseded by Policy 2023", "trusted less than Policy"
+    is_outdated: bool = False  # the document is not in force for the question
+    is_trusted_less: bool = False  # an item of a document with a higher rank is beside it
+    statement: str = ""  # what is read of any kind but a passage
+    cells: tuple[str, ...] = ()  # head, relation, tail and time of a single fact, or a query's row as a short answer
+    places: tuple[Place, ...] = ()  # the words that support the statement
+    basis: Basis | None = None  # what a row of a query's result rests on
+    base: str = ""  # the knowledge base that it is from, if several are asked
+    is_excerpt: bool = False  # it is a part of its chunk, which a search in its document shows whole
 
     @property
     def key(self) -> str:
@@ -132,17 +119,13 @@ class Claim(BaseModel):
 
 
 class DraftAnswer(BaseModel):
-    """A reasoner's answer before its quotes are checked against the sources.
+    """A reasoner's answer before its quotes are checked against the sources."""
 
-    `confidence` is the probability that it is right; `short` is the answer in the fewest words ("Warsaw"), or empty if
-    it needs sentences. `thought` weighs the evidence first.
-    """
-
-    thought: str = ""
+    thought: str = ""  # which weighs the evidence first
     answerable: bool
     claims: list[Claim] = Field(default_factory=list)
-    short: str = ""
-    confidence: float = Field(default=1.0, ge=0, le=1)
+    short: str = ""  # the answer in the fewest words ("Warsaw"), or empty if it needs sentences
+    confidence: float = Field(default=1.0, ge=0, le=1)  # the probability that it is right
 
 
 class QuotedDraft(DraftAnswer):

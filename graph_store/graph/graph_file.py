@@ -144,13 +144,9 @@ class GraphFileDamagedError(ValueError):
 
 
 def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
-    """Write the graph with the `Version` (see `ledger.notes`) that it shows; an OSError leaves the old file unchanged.
-
-    It is written member by member, because a large graph takes much memory as a whole. The first line has the state
-    alone, so that it can be read without the rest.
-    """
-    with whole_file(path) as file:
-        file.write(_first_line(state))
+    """Write the graph with the `Version` that it shows; an OSError leaves the old file unchanged."""
+    with whole_file(path) as file:  # written member by member: as a whole, a large graph takes much memory
+        file.write(_first_line(state))  # so that the state can be read without the rest
         file.write(orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1])  # without braces
         for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
             file.write(b',"%s":[' % name.encode())

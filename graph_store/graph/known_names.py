@@ -155,13 +155,11 @@ def _entities_with_facts(columns: GraphColumns) -> set[int]:
 
 
 class _PersonNames:
-    """The names of persons in documents, read from mentions: short ones, such as "Ben" or "Mr. Karl", and full ones.
-
-    `short` has the rows of the mentions of each entity with a short name and without facts, by document and entity;
-    `guessed` the same for entities of one word that were taken for places, bodies or other things.
-    """
+    """The names of persons in documents, read from mentions: short ones, such as "Ben" or "Mr. Karl", and full ones."""
 
     def __init__(self, columns: GraphColumns, document_of: Mapping[str, str]) -> None:
+        # By document and entity the rows of its mentions: of persons with a short name and without facts (`short`), and
+        # of entities of one word that were taken for places, bodies or other things (`guessed`).
         self.short: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.guessed: dict[tuple[str, int], list[int]] = defaultdict(list)
         self._short_named: dict[tuple[str, str], int] = {}  # by document and name: its entity in `short`

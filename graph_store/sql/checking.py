@@ -230,11 +230,9 @@ def _iterate_nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
-    """Raise SqlError if one part of a statement is not allowed, and count the function that it calls in `calls`.
-
-    In DuckDB's JSON only expressions have a `class`, only what stands where a table may stand has `alias` and `sample`,
-    and only whole queries have a type that ends with `_NODE`.
-    """
+    """Raise SqlError if one part of a statement is not allowed, and count the function that it calls in `calls`."""
+    # In DuckDB's JSON only expressions have a `class`, only what stands where a table may stand has `alias` and
+    # `sample`, and only whole queries have a type that ends with `_NODE`.
     kind = str(node.get("type", ""))
     is_source = "class" not in node and "sample" in node and "alias" in node
     if "class" in node and node["class"] not in _EXPRESSIONS:

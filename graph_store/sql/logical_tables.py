@@ -174,14 +174,10 @@ def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def _join_parts(parts: Sequence[_Part], names: NameSpace, of_several_headers: Set[str]) -> LogicalTable:
-    """Return the logical table of some tables; `of_several_headers` are the documents with tables of several headers.
-
-    Its columns are in the order of the first table, then of those that add some; a cell of a column that a table lacks
-    is empty.
-    """
+    """Return the logical table of some tables; `of_several_headers` are documents with tables of several headers."""
     title, column_names = _choose_title(parts, of_several_headers), NameSpace([DOCUMENT])
     places_of = [{key: place for place, key in enumerate(_header_keys(part.table.columns))} for part in parts]
-    titles = dict[tuple[str, int], str]()
+    titles = dict[tuple[str, int], str]()  # of columns, in the order of the first table, then of those that add some
     for part, places in zip(parts, places_of, strict=True):
         for key, place in places.items():
             titles.setdefault(key, part.table.columns[place])
@@ -220,11 +216,7 @@ _MOST_WITH_BOTH = 0.1
 
 
 def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
-    """Return the fields of documents as columns; "author" in some and "authors" in others are one field.
-
-    They are two fields if many documents have both: few may mix them up, and then have the values of both. The more
-    frequent form is the title.
-    """
+    """Return the fields of documents as columns; "author" in some and "authors" in others are one field."""
     counts = Counter(name for fields in documents for name in fields)
     forms = defaultdict[str, list[str]](list)  # by the singular, most frequent first
     for name in sorted(counts, key=lambda name: (-counts[name], name)):
@@ -232,6 +224,7 @@ def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
     joined = list[list[str]]()  # the forms of each column
     for names in forms.values():
         with_both = sum(len(fields.keys() & set(names)) > 1 for fields in documents) if len(names) > 1 else 0
+        # Few documents may mix two forms up, and then have the values of both in the column.
         are_different = with_both > _MOST_WITH_BOTH * min(counts[name] for name in names)
         joined += [[name] for name in names] if are_different else [names]
     column_names, columns = NameSpace(OWN_FIELDS), list[SourceColumn]()

@@ -296,11 +296,8 @@ class RecordTracer:
 
 
 def _find_records_of_rows(traced: Sequence[Sequence[Any]], rows: Sequence[Sequence[Any]]) -> list[int | None]:
-    """Return the record that each of some rows of a list shows; None where that is not certain.
-
-    Rows with equal values for an ORDER BY may come in another order when the query runs again, so records are found
-    by the values that they show. Traced rows end with the list of their one record.
-    """
+    """Return the record that each of some rows of a list shows, from rows that end with it; None if that is unsure."""
+    # By the values that they show: rows that an ORDER BY takes for equal may come in another order the next time.
     records = defaultdict[bytes, deque[int]](deque)
     for *values, (record,) in traced:
         records[orjson.dumps([to_json_value(value) for value in values])].append(record)

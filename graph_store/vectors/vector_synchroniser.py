@@ -115,11 +115,9 @@ class Embedded(NamedTuple):
 
 
 def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str]) -> tuple[Embedded, ...]:
-    """Return the ids and texts of everything in a graph, and of some chunks, that needs a vector.
-
-    A resolved graph has its entities as mentioned, and its triples as mentioned and as resolved, so that merging
-    entities, or undoing it, embeds little and removes nothing.
-    """
+    """Return the ids and texts of everything in a graph, and of some chunks, that needs a vector."""
+    # Of a resolved graph the entities as mentioned, and the triples as mentioned and as resolved: so merging entities,
+    # or undoing it, embeds little and removes nothing.
     mentions = graph.mentions if isinstance(graph, ResolvedGraph) else graph
     edges = dict.fromkeys([*mentions.edges(), *graph.edges()])  # most are in both
     triples = {triple_id(*edge): edge for edge in edges}

@@ -53,16 +53,12 @@ def load_schema(name_or_path: str) -> GraphSchema:
 
 
 def parse_schema(text: str, where: str) -> GraphSchema:
-    """Parse a schema, or raise SchemaError, which names element and field; `where` is the file's name.
-
-    A Text2KGBench ontology has the field `concepts`. Anything else is Banyan's own form, in which an unknown field is
-    an error.
-    """
+    """Parse a schema, or raise SchemaError, which names element and field; `where` is the file's name."""
     data = parse_lines(text, where, SchemaError)
     if not isinstance(data, Mapping):
         raise SchemaError(f"{where}: a schema is a mapping with the fields {', '.join(GraphSchema.model_fields)}")
     try:
-        if "concepts" in data:
+        if "concepts" in data:  # no schema of Banyan's own form has this field
             return _read_text2kgbench(data, Path(where).stem)
         return GraphSchema.model_validate(data)
     except ValidationError as error:
