@@ -90,8 +90,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
     """Estimate the calls, tokens and cost of a build, without storing anything or making a call.
 
     Files that cannot be read and chunks that are extracted already are left out, unless a build with `reread` would
-    extract them again. `schema` is used if the knowledge base has none yet. Raises NoModelError if `reread` is True and
-    no model is set, and PricesError if the price file cannot be used.
+    extract them again. `schema` is used if the knowledge base has none yet. Raises NoModelError and PricesError.
     """
     settings = resources.settings
     check_model(reread=reread, uses_llm=settings.uses_llm)

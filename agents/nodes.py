@@ -60,8 +60,8 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
 
     The step gets its `state` and, if it takes one, the run's `context`, or the default one. If it fails or is
     cancelled, `abandon` gets its state, so that it can free what the run holds. The models in the state, by the types
-    of its annotation, are plain data in the graph's own state: a checkpoint can be read in LangGraph's strict mode, and
-    after a class has moved.
+    of its annotation, are plain data in the graph's own state: a checkpoint can be read strictly, and after a class has
+    moved.
     """
     types, is_async = get_type_hints(step), inspect.iscoroutinefunction(step)
     adapters, context_class = _model_fields(types["state"]), types.get("context")
@@ -135,11 +135,7 @@ def _configurable(name: str) -> str:
 
 
 def is_served() -> bool:
-    """Return True if the current node's run was started through a LangGraph server.
-
-    The server adds its user and request to `configurable`, also where graphs call graphs, and clients cannot remove
-    them.
-    """
+    """Return True if this run came through a LangGraph server, which alone can put such names in `configurable`."""
     return any(str(name).startswith("langgraph_") for name in get_config().get("configurable", {}))
 
 

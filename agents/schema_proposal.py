@@ -59,8 +59,8 @@ def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, ma
                  on_failure: Callable[[LoadFailure], None]) -> tuple[GraphSchema, int, int]:
     """Let a model propose a schema for documents; return it with the numbers of documents and excerpts that were read.
 
-    Files that cannot be read go to `on_failure`. Raises IngestError if there is nothing to read, ReasonerError if a
-    call failed for good, and BudgetExceeded if a call would exceed the budget.
+    Files that cannot be read go to `on_failure`. Raises IngestError (nothing to read), ReasonerError and
+    BudgetExceeded.
     """
     documents = [*load_documents(list(paths), limits=limits, on_failure=on_failure)]
     chunks = [chunk for document in documents
@@ -75,8 +75,8 @@ def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, ma
 def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]:
     """Choose excerpts of documents for a model to read, and return them by call (one call, two for large inputs).
 
-    First come the first chunks of all documents, then the second ones, and so on, until the calls are full; among them
-    the order is that of their ids, which are hashes: by chance, but always the same. `characters` is the length of all.
+    First come the first chunks of all documents, then the second ones, and so on, until the calls are full, in the
+    order of their ids, which are hashes: by chance, but always the same. `characters` is the length of all documents.
     """
     excerpts_by_call: list[list[str]] = [[] for _ in range(2 if characters >= _LARGE else 1)]
     free_tokens = [_CALL_TOKENS] * len(excerpts_by_call)
@@ -174,8 +174,8 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
             ) -> dict[str, Any]:
     """Build the value of the interrupt that a person answers: LangChain's `HITLRequest` with further keys.
 
-    Front ends for LangChain show `action_requests` and `review_configs`. For other programs, `delta` has the candidates
-    with all their evidence. `error` says why the previous answer could not be applied.
+    Front ends for LangChain show the first two, and for other programs `delta` has the candidates with all evidence.
+    `error` says why the previous answer could not be applied.
     """
     count = len(candidates)
     descriptions = [f"{number}. {_describe_candidate(candidate)}" for number, candidate in enumerate(candidates, 1)]

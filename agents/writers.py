@@ -25,10 +25,7 @@ _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
 
 @dataclass
 class Writer:
-    """A knowledge base that this process writes to. It holds the lock while a run or a step is active.
-
-    A run is a build, or a change of one step. Nobody else writes between its steps, unless a build gives a turn.
-    """
+    """A knowledge base that this process writes to, locked while a run (a build or a change) or a step is active."""
 
     kb: KnowledgeBase
     run: str = ""
@@ -158,8 +155,8 @@ class Writers:
     def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
         """Open the knowledge base for a writing run of one step; the arguments and errors are those of `step`.
 
-        Beside a build in this home folder it waits for the turn that the build gives between two batches. With
-        `any_embedding` it excludes builds, which could not go on with other vectors.
+        Beside a build in this home folder it waits for a turn, but with `any_embedding` it excludes builds: they could
+        not go on with other vectors.
         """
         run = uuid.uuid4().hex
         with self.step(name, run, create=create, any_embedding=any_embedding, waits=not any_embedding) as kb:

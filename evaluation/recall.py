@@ -184,8 +184,8 @@ def gold_rank(gold: GoldPassage, ranked: Sequence[Chunk]) -> int | None:
 def intervals(values: Values) -> Values:
     """Return 95 % bootstrap intervals of column means, by rows drawn with replacement (Efron 1979).
 
-    `values` has the shape (n, k), a row for each question, n at least 1; the result (k, 2), the lower and upper end for
-    each column. For a paired comparison pass the pairs' differences.
+    `values` (n, k) has a row for each question, at least one, or for each pair its differences; the result is (k, 2),
+    the ends.
     """
     rows, random = len(values), np.random.default_rng(_SEED)
     # How often each row was drawn is enough, because the order of the draws does not matter.

@@ -73,9 +73,8 @@ def _run_in_background(function: Callable[..., Coroutine[Any, Any, _T]], *argume
 def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
     """Call an asynchronous function from synchronous code, and return its result.
 
-    In a thread of `in_thread` the function runs on the event loop that waits for the thread; otherwise it runs on the
-    shared event loop. Ctrl-C cancels the call and waits until it has ended. asyncio.CancelledError: the task that waits
-    for this thread was cancelled, and the call with it.
+    In a thread of `in_thread` it runs on the event loop that waits for the thread, otherwise on the shared one. Ctrl-C,
+    or cancelling the task that waits for this thread (asyncio.CancelledError), cancels the call and awaits its end.
     """
     try:
         if is_worker():

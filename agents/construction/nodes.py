@@ -189,8 +189,7 @@ class ConstructionNodes(BuildNodes):
     def _choose_calls(self, kb: KnowledgeBase, state: BuildState, *, in_batches: bool) -> Calls:
         """Return the calls of the batch after the state's, each as the ids of its chunks, and note them.
 
-        A build that was interrupted has noted its last batches. They come first, with the same chunks in each call:
-        responses that are paid are found in the cache, and others are what they would have been.
+        Those that an interrupted build noted come first, unchanged, so that paid responses are found in the cache.
         """
         outdated, current_chunks = self._outdated(kb, state), set(state["batch"])
         noted: list[Calls] = kb.database.notes(BUILD).get(BATCHES, [])  # in their order
@@ -272,10 +271,10 @@ class ConstructionNodes(BuildNodes):
     def accept_or_reject(self, state: BuildState) -> Command[Literal["write", "extract"]]:
         """Decide which candidates join the schema, by the thresholds or by a person, and go on with the next batch.
 
-        The thresholds (`graph_store/derive.py`, applied in `graph_store/evolution/growth.py`) judge all candidates of
-        all documents read until now, so the final schema depends only on the documents. A person is asked after each
-        batch: the interrupt ends this node and frees the writer's lock, and the answer (the resume value) runs the node
-        again from its start. A build that stopped decides nothing.
+        The thresholds (`graph_store/derive.py`) judge all candidates of all documents read until now, so the final
+        schema depends only on the documents. A person is asked after each batch: the interrupt ends this node and frees
+        the writer's lock, and the answer (the resume value) runs it again from its start. A stopped build decides
+        nothing.
         """
         policy = "off" if state["stopped"] else build_options(state).policy
         candidates = [Candidate(**data) for data in state["candidates"]]

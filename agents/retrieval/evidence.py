@@ -151,9 +151,8 @@ def useful_tools(retrievers: Retrievers, tools: Sequence[Tool]) -> tuple[Tool, .
 def terms_of_bases(retrievers: Retrievers, question: str, *, are_tables_shown: bool) -> str:
     """Return the relations and attributes of each knowledge base that a question may mean, "" if there are none.
 
-    If they do not all fit, those that the question names come first, and then those that are nearest to it by embedding
-    or have many rows; of the others only the number is given. What is a column of a table is left out if tables are
-    shown, with more detail.
+    If they do not all fit, those that it names come first, then those that are nearest to it or have many rows; of the
+    others the number is given. If tables are shown, which have more detail, their columns are left out.
     """
     texts = {base: _terms_text(retriever, question, are_tables_shown=are_tables_shown)
              for base, retriever in retrievers.items()}

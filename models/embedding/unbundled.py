@@ -51,9 +51,8 @@ def _load_model(model_class: Callable[..., Any], name: str, repository: str, mis
                 ) -> tuple[Any, Path]:
     """Load a sentence-transformers model by its folder or its name on the Hugging Face hub; return it and its folder.
 
-    Nothing is downloaded, and no pickled weights are read, which could run code. `name` is a folder, or what the user
-    calls the model; `repository` is its name on the hub. `missing` and `broken` end the messages of a model that is not
-    there, or cannot be loaded, with what to do.
+    Nothing is downloaded, and no pickled weights are read, which could run code. `name` is the user's, `repository`
+    that on the hub. `missing` and `broken` end the messages of a model that is not there, or cannot be loaded.
     """
     from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
 

@@ -191,9 +191,8 @@ class SchemaWriter(ModelCalls):
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:
     """Return the known schema with the proposed elements that can be used; raise ValueError if there are none.
 
-    Unreadable names, names that the schema has already, and unknown types of domains and ranges are left out. `label`
-    is an element's name in the documents' language. `single` says of what there is one at a time: "head" or "tail" of a
-    relation, "one" for an attribute's value.
+    Unreadable and known names, and unknown types of domains and ranges, are left out. `label` is a name in the
+    documents' language, and `single` what there is one of at a time: the "head", the "tail", or "one" value.
     """
     elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
     taken_keys = {label_key(name) for element in elements for name in element.all_names()}

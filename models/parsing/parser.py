@@ -63,8 +63,8 @@ def find_pipelines(configured: str = "") -> Mapping[str, str]:
 def load_pipeline(name: str, *, alone: bool = False) -> "Language":
     """Load a pipeline from a package or folder once per process, and reload it when it has learned many words.
 
-    All callers share it; call it from one thread at a time. With `alone`, the process loads no pipeline but the bundled
-    one, which does not need torch, so torch is not imported.
+    All callers share it, one thread at a time. With `alone`, no pipeline but the bundled one is loaded, and so no
+    torch.
     """
     with _loading, _without_torch() if alone else nullcontext():
         pipeline, words_at_load = _load(name)
