@@ -122,9 +122,8 @@ class KnowledgeBase(JoinedBases, BaseContents):
             changes = compare_folder(snapshot.kb.documents if snapshot else None, local_folder, self.resources.limits)
         if dry_run:
             return changes, None
-        report = None
-        if changes.new or changes.known:
-            report = self.add(local_folder, context=context, progress=progress)
+        has_files = changes.new or changes.known
+        report = self.add(local_folder, context=context, progress=progress) if has_files else None
         # The build may have deleted some of these already, as what their files do not give any more.
         if changes.gone:
             self.resources.delete_documents(self.name, changes.gone, missing_ok=True)
@@ -228,8 +227,7 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
                 raise IngestError(f"{os.fspath(source)} is a path or an address: its documents have their own ids and "
                                   "titles; leave `id` and `title` out")
             # As a `Path`, an address would lose one of the slashes behind its scheme.
-            is_url = isinstance(source, str) and is_address(source)
-            paths.append(str(source) if is_url else str(Path(source).expanduser()))
+            paths.append(os.path.expanduser(os.fspath(source)))  # noqa: PTH111
         else:
             documents.extend(_to_documents(source, name, title))
     return paths, documents

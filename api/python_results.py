@@ -122,7 +122,7 @@ def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput)
 
 
 def _facts_of_base(name: str, index: GraphIndex, citations: Sequence[Citation]) -> Iterator[Fact]:
-    """Yield the facts of a knowledge base that citations state; `name` is "" unless they name BASE/DOCUMENT."""
+    """Yield the facts of a base that citations state; `name` is the BASE in their BASE/DOCUMENT, "" if there is one."""
     cited = list[Citation]()
     for citation in citations:
         base, document = split_id(citation.document) if name else ("", citation.document)

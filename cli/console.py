@@ -92,8 +92,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title:
     """
     table = Table(box=box.SIMPLE, title=on_a_line(title) or None)
     if not numbers:
-        columns_of_cells = zip(*rows, strict=True) if rows else [[""]] * len(columns)
-        numbers = [all(isinstance(cell, int | float) for cell in cells) for cells in columns_of_cells]
+        cells_by_column = zip(*rows, strict=True) if rows else [[""]] * len(columns)  # a table without rows has none
+        numbers = [all(isinstance(cell, int | float) for cell in cells) for cells in cells_by_column]
     for column, is_number in zip(columns, numbers, strict=True):
         table.add_column(on_a_line(column), justify="right" if is_number else "left")
     for row in rows:

@@ -135,7 +135,7 @@ class GraphView:
         return Edge(id=triple_id(*key), source=head, target=tail, relation=relation, start=start, end=end)
 
     def subgraph(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
-        """Return a drawing, whose pages have `total` entities; `linked`: also edges between those of one sentence."""
+        """Return entities and facts as a drawing; `linked` adds edges between entities that one sentence names."""
         links = link_by_sentences(self.index, [node.id for node in nodes]) if linked else ()
         link_edges = [Edge(id=f"{one} {other}", source=one, target=other, relation="", kind="sentence")
                       for one, other, _ in links]

@@ -226,9 +226,8 @@ def _sync(resources: Resources, folder: Path, build_input: BuildInput, context: 
         err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
     if changes.gone and not (yes or dry_run):
         typer.confirm(f"Delete {format_count(len(changes.gone), 'document')} from {kb}?", abort=True)
-    report = None
-    if not dry_run and (changes.new or changes.known):
-        report = run_build(resources, build_input, context)
+    has_files = changes.new or changes.known
+    report = run_build(resources, build_input, context) if has_files and not dry_run else None
     if not dry_run and changes.gone:
         resources.delete_documents(kb, changes.gone, missing_ok=True)
     if as_json:

@@ -62,7 +62,7 @@ def facts(*, kb: Kb, of: Annotated[str, typer.Option(metavar="ENTITY")] = "",
 
 
 def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[StatedFact, Validity]]:
-    """Yield the attribute values of an entity, then its facts, each with its time; of all, by name, if it is empty."""
+    """Yield the attribute values of an entity (of all, by name, for ""), then its facts, each with its time."""
     name_of, owners, edges = graph.name, graph.entity_ids(), graph.edges()
     if entity:
         owners = [match_node(graph, entity)]

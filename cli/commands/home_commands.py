@@ -109,7 +109,7 @@ def drop(name: str, *, yes: Annotated[bool, typer.Option("--yes", "-y")] = False
 def audit(kb: str = "", *, as_json: AsJson = False) -> None:
     """List who changed which knowledge base, and who created and revoked keys."""
     home = Settings().home
-    all_entries = entries(home) if home.is_dir() else ()  # nothing is logged yet
+    all_entries = entries(home) if home.is_dir() else ()  # without the folder, nothing is logged yet
     listed = [entry for entry in all_entries if kb in {"", entry.knowledge_base}]
     if as_json:
         print_json([entry.model_dump() for entry in listed])

@@ -123,7 +123,7 @@ class Jobs:
         """Queue a job with its files, if `check_quotas` allows; of the jobs that are over, forget the oldest."""
         with self._db.transaction() as connection:
             check_quotas(_read(connection, ~_IS_OVER), job)
-            # Files come first: they take long, and after the job's insertion no process can take any until the end.
+            # Files come first, as they take long: once it is inserted, no process can take any job until the commit.
             store_files(connection, job.build.id, uploads, job.build.files)
             connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, seen=0, **_columns(job, "")))
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT_BUILDS)

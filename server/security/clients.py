@@ -119,8 +119,9 @@ def _values_of(claims: Mapping[str, Any], name: str) -> frozenset[str]:
     path = [name] if name in claims else name.split(".")  # a claim's own name may have dots, such as an address
     for part in path:
         claim = claim.get(part) if isinstance(claim, dict) else None
-    values = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else ()
-    return frozenset(value for value in values if isinstance(value, str))
+    if isinstance(claim, str):
+        claim = claim.split()
+    return frozenset(value for value in claim if isinstance(value, str)) if isinstance(claim, list) else frozenset()
 
 
 class Clients:

@@ -79,12 +79,12 @@ _FILE = TypeAdapter(dict[Literal["keys"], list[dict[str, Any]]])  # a file of ke
 
 
 class Keys:
-    """The keys in a file, which is read again after a change, so a revoked key stops working at once."""
+    """The keys in a file, which is read at each request, so a revoked key stops working at once."""
 
     def __init__(self, path: Path) -> None:
         """Read nothing yet; the audit log is in the folder of the file."""
         self._path = path
-        self._read_state: tuple[int, int] | None = None  # the time of the file's last change and size when it was read
+        self._read_records: list[dict[str, Any]] = []  # of which `_keys` are the valid ones
         self._keys: tuple[Key, ...] = ()
         self._is_needed = False
 
@@ -100,13 +100,9 @@ class Keys:
 
     def all(self) -> tuple[Key, ...]:
         """Return the keys, none if there is no file; raise KeysError if they cannot be read."""
-        try:
-            status = self._path.stat()
-            state = (status.st_mtime_ns, status.st_size)
-            if self._read_state != state:
-                self._keys, self._read_state = _usable_keys(self._stored()), state
-        except FileNotFoundError:
-            self._keys, self._read_state = (), None
+        records = self._stored()
+        if records != self._read_records:
+            self._keys, self._read_records = _usable_keys(records), records
         return self._keys
 
     def _stored(self) -> list[dict[str, Any]]:
