@@ -135,7 +135,7 @@ def _configurable(name: str) -> str:
 
 
 def is_served() -> bool:
-    """Return True if this run came through a LangGraph server, which alone can put such names in `configurable`."""
+    """Return True if this run came through a LangGraph server, whose names in `configurable` no client can remove."""
     return any(str(name).startswith("langgraph_") for name in get_config().get("configurable", {}))
 
 
