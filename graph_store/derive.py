@@ -17,8 +17,7 @@ from .knowledge_base import KnowledgeBase
 _SMALL_CORPUS = 50  # with fewer documents, few labels occur in two: one document is enough to support a new element
 
 
-def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None, *,
-           of_all: bool = True) -> None:
+def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None, *, of_all: bool = True) -> None:
     """Bring everything derived from the ledger's rows up to date, and write the files that readers map.
 
     With `thresholds`, the schema may grow by itself. `of_all` is False if the ledger has a copy of only some documents:

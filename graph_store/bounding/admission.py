@@ -92,9 +92,9 @@ class _Bounding:
         for item in self._extraction.malformed:
             self._reject("malformed", item)
         repaired = sorted(kind for kind, _ in self._repairs)
+        admitted = [(self._entities[key], self._types[key].name) for key in sorted(self._admitted_keys)]
         return BoundedExtraction(
-            mentions=tuple(EntityMention(name=self._entities[key].name, type=self._types[key].name,
-                                         span=self._entities[key].span) for key in sorted(self._admitted_keys)),
+            mentions=tuple(EntityMention(name=one.name, type=type_name, span=one.span) for one, type_name in admitted),
             facts=tuple(self._facts[key] for key in sorted(self._facts)),
             attributes=tuple(self._attributes[key] for key in sorted(self._attributes)),
             rejections=tuple(sorted(self._rejections, key=Rejection.model_dump_json)),
@@ -232,8 +232,7 @@ class _Bounding:
             self._reject("ungrounded", text)
             return
         ask = Ask(kind="attribute", label=label_key(known.name if known else item.attribute), text=text,
-                  subject_type=self._type_or_label(owner), object_type=kind_of(value.shown),
-                  confidence=item.confidence,
+                  subject_type=self._type_or_label(owner), object_type=kind_of(value.shown), confidence=item.confidence,
                   context=self._source.support(item.evidence, item.entity, item.attribute, item.value))
         if known is None:
             self._reject_unknown_label(ask, owner)
@@ -335,9 +334,9 @@ class _Bounding:
         """Reject an item, and request to widen the schema so that it fits."""
         # For the two other reasons, the schema has the label: nothing is unknown whose confidence would matter.
         is_unknown = reason not in {"domain_range", "wrong_kind"}
-        self._reject(reason, ask.text, label=ask.label if is_unknown else "", subject=ask.subject_type,
-                     target=ask.object_type if ask.kind == "relation" else "",
-                     confidence=ask.confidence if is_unknown else 1.0)
+        label, confidence = (ask.label, ask.confidence) if is_unknown else ("", 1.0)
+        self._reject(reason, ask.text, label=label, subject=ask.subject_type, confidence=confidence,
+                     target=ask.object_type if ask.kind == "relation" else "")  # else it is a kind of value
         if any(map(str.isalnum, ask.label)):  # a label of signs alone can name no element
             declared = is_declared(ask.label, self._chunk.text, self._lines, ask.context.start)
             ask = ask.model_copy(update={"declared": declared})

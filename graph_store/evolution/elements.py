@@ -200,9 +200,8 @@ def _combine_elements(target: SchemaElement, other: SchemaElement, schema: Graph
 def change_elements(schema: GraphSchema,
                     change: Callable[[ElementKind, SchemaElement], SchemaElement | None]) -> GraphSchema:
     """Return the schema with all elements changed, without those for which `change` returns None; not validated."""
-    return schema.model_copy(update={
-        group: tuple(filter(None, [change(kind, element) for element in schema.elements(kind)]))
-        for kind, group in _GROUPS.items()})
+    changed = {kind: [change(kind, element) for element in schema.elements(kind)] for kind in _GROUPS}
+    return schema.model_copy(update={group: tuple(filter(None, changed[kind])) for kind, group in _GROUPS.items()})
 
 
 def _redirect_references(schema: GraphSchema, kind: ElementKind, old: str, new: str | None) -> GraphSchema:
@@ -237,9 +236,8 @@ def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
     """Return the schema with the seed's elements first, then the others by name, not by when they were added."""
     update = {}
     for kind, group in _GROUPS.items():
-        position = {element.name: index for index, element in enumerate(seed.elements(kind))}
-        update[group] = tuple(sorted(schema.elements(kind),
-                                     key=lambda e: (position.get(e.name, len(position)), e.name)))
+        rank = {element.name: index for index, element in enumerate(seed.elements(kind))}
+        update[group] = tuple(sorted(schema.elements(kind), key=lambda e: (rank.get(e.name, len(rank)), e.name)))
     return schema.model_copy(update=update)
 
 

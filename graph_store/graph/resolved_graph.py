@@ -43,8 +43,7 @@ class NodeEdits(NamedTuple):
     values: dict[_Key, _Key | None]  # the same for values: each is a node, an attribute and a value
 
 
-def _read_edits(edits: Sequence[Edit], node_of: Callable[[str], str],
-                is_mentioned: Callable[[str], bool]) -> NodeEdits:
+def _read_edits(edits: Sequence[Edit], node_of: Callable[[str], str], is_mentioned: Callable[[str], bool]) -> NodeEdits:
     """Return edits in force, in order, by the nodes that they concern now; `node_of` returns that of an entity's id."""
     by_node = NodeEdits({}, {}, {})
     current_ids = ids_after(decided_types(edits))  # of entities that were given another type since, by the id before

@@ -55,19 +55,18 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
     dearest = sorted(costs, key=lambda spent: (-spent.prompt - spent.completion, spent.name))
     if all(spent.cost is not None for spent in costs):  # otherwise they are compared by tokens alone
         dearest.sort(key=lambda spent: -(spent.cost or 0.0))
+    embedding_model, _ = recorded_model(kb.database)
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
-        chunks_waiting=documents.count_status("pending", "extracted"),
-        chunks_failed=len(failures), read_by=count_by_reader(kb.extractions.count_fingerprints()),
-        failures=failures,
+        chunks_waiting=documents.count_status("pending", "extracted"), chunks_failed=len(failures), failures=failures,
+        read_by=count_by_reader(kb.extractions.count_fingerprints()),
         partly_read={one.id: one.metadata[UNREAD] for one in documents.about() if UNREAD in one.metadata},
-        **kb.counts()._asdict(), communities=kb.communities.count(),
+        **kb.counts()._asdict(), communities=kb.communities.count(), schema_version=kb.schemas.version(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
-        schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
+        candidates_waiting=kb.schema_control.count_waiting(), repaired=kb.extractions.count_repairs(),
         rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejections(of_facts=True),
-        repaired=kb.extractions.count_repairs(),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
-        dearest_documents=tuple(dearest[:DEAREST]), embedding_model=recorded_model(kb.database)[0])
+        dearest_documents=tuple(dearest[:DEAREST]), embedding_model=embedding_model)
 
 
 def read_overview(settings: Settings, name: str) -> Overview | None:

@@ -315,9 +315,8 @@ class Documents:
     def pending_in_tables(self) -> Iterator[list[str]]:
         """Yield the ids of the pending chunks of each document that has tables, in order of document and position."""
         rows = self._db.rows(
-            "SELECT document, id FROM chunks WHERE status = 'pending' AND document IN (SELECT id FROM documents "
-            "WHERE tables <> '[]' UNION SELECT document FROM revisions WHERE tables <> '[]') "
-            "ORDER BY document, ordinal")
+            "SELECT document, id FROM chunks WHERE status = 'pending' AND document IN (SELECT id FROM documents WHERE "  # noqa: S608
+            f"tables <> '[]' UNION SELECT document FROM revisions WHERE tables <> '[]') {_IN_ORDER}")
         yield from ([row.id for row in group] for _, group in groupby(rows, lambda row: row.document))
 
     def next_batch(self, limit: int | None, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
@@ -333,10 +332,10 @@ class Documents:
                    for condition in ("status = 'pending'", "status = 'extracted' AND revision = 0")]
         if reread:
             queries.append(f"SELECT c.id, c.document, c.ordinal {_REREAD}")
-        due = self._db.texts(f"{' UNION ALL '.join(queries)} ORDER BY document, ordinal LIMIT :most",
-                             **({"among": reread} if reread else {}),
-                             most=_ALL if limit is None else limit + len(after))
-        in_work = set(after)  # all of them may be among the first that are due
+        most = _ALL if limit is None else limit + len(after)  # all of `after` may be among the first that are due
+        due = self._db.texts(f"{' UNION ALL '.join(queries)} {_IN_ORDER} LIMIT :most", most=most,
+                             **({"among": reread} if reread else {}))
+        in_work = set(after)
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:

@@ -209,8 +209,7 @@ def is_same_reading(first: str, second: str) -> bool:
     def digest_of_instructions(fingerprint: str) -> str:
         return fingerprint.partition(":")[0].partition("-")[2]
 
-    return (reader_of(first) == reader_of(second)
-            and digest_of_instructions(first) == digest_of_instructions(second))
+    return reader_of(first) == reader_of(second) and digest_of_instructions(first) == digest_of_instructions(second)
 
 
 def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:

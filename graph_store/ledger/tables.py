@@ -51,8 +51,7 @@ CHUNKS = _table(
 EXTRACTIONS = _table("extractions", "chunk*>chunks reasoner extraction call",
                      _partial_index("extractions_by_call", "call <> ''", "call"))
 FAILURES = _table("failures", "chunk*>chunks reason failed_at", _default("attempts", Integer, "1"))
-REJECTIONS = _table("rejections",
-                    "chunk>chunks document reason label text subject_type object_type confidence:real",
+REJECTIONS = _table("rejections", "chunk>chunks document reason label text subject_type object_type confidence:real",
                     Index("rejections_by_chunk", "chunk"), Index("rejections_by_label", "reason", "label"))
 REPAIRS = _table("repairs", "chunk*>chunks repair* times:int", rowid=False)
 
@@ -65,10 +64,9 @@ ATTRIBUTE_VALUES = _table("attribute_values", "chunk*>chunks ordinal*:int entity
 
 SCHEMA_VERSIONS = _table("schema_versions", "version*:int schema base decisions who decided_at")
 DECLINED = _table("declined", "kind* name* who why decided_at", rowid=False)
-SCHEMA_REQUESTS = _table(
-    "schema_requests", "chunk>chunks document kind label subject_type object_type item start:int end:int "
-                       "confidence:real declared:int",
-    Index("schema_requests_by_chunk", "chunk"), Index("schema_requests_by_label", "kind", "label"))
+SCHEMA_REQUESTS = _table("schema_requests", "chunk>chunks document kind label subject_type object_type item "
+                                            "start:int end:int confidence:real declared:int",
+                         Index("schema_requests_by_chunk", "chunk"), Index("schema_requests_by_label", "kind", "label"))
 
 ENTITY_ALIASES = _table("entity_aliases", "id* canonical type partner rule score:real evidence", rowid=False)
 ENTITY_VERDICTS = _table("entity_verdicts", "first* second* same:int confidence:real reasoner statements", rowid=False)

@@ -163,8 +163,7 @@ def total(parts: Sequence[Spent]) -> Spent:
     """Return the sum of several parts, under the name "all"; its cost is None if the cost of any part is unknown."""
     known_costs = [part.cost for part in parts if part.cost is not None]
     cost = sum(known_costs) if len(known_costs) == len(parts) else None
-    return Spent(name="all", cost=cost, **{
-        amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
+    return Spent(name="all", cost=cost, **{amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
 
 
 def _clamp_cached(cached_tokens: int, prompt_tokens: int) -> int:

@@ -144,8 +144,8 @@ class Resolver:
                                             facts=tuple(words for _, words in facts)))
                 questions[pair] = EntityPair(first=cards[0], second=cards[1], documents=documents)
             answers = ask([*questions.values()])
-            verdicts = [(pair, verdict, ids_in_prompt[question.documents])
-                        for (pair, question), verdict in zip(questions.items(), answers, strict=True)
+            answered = zip(questions.items(), answers, strict=True)
+            verdicts = [(pair, verdict, ids_in_prompt[question.documents]) for (pair, question), verdict in answered
                         if verdict is not None]
             self._table.judge(verdicts, reasoner)
             has_verdicts |= bool(verdicts)

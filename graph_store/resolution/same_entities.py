@@ -139,9 +139,9 @@ class Groups:
             alias, partner = (pair[1], pair[0]) if pair[0] in reached else pair
             tie = self._ties[pair]
             reached.add(alias)
+            evidence = tie.evidence or (around.mention(alias), around.mention(partner))
             yield AliasRow(id=alias, canonical=canonical, type=type_name, partner=partner, rule=tie.rule,
-                           score=tie.score,
-                           evidence=tie.evidence or (around.mention(alias), around.mention(partner)))
+                           score=tie.score, evidence=evidence)
 
 
 class Judgements(NamedTuple):

@@ -261,9 +261,8 @@ class Surroundings:
         if not has_one_facts or self.type_depth(without_facts) > self.type_depth(with_facts):
             return False
         # "Paris" beside London and Oslo is the city; "Paris" beside Ada may be a person.
-        names, other_names = (set[str]().union(*(self._names_in_document[document]
-                                                 for document in self.documents(self.support(entity))))
-                              for entity in pair)
+        documents = (self.documents(self.support(entity)) for entity in pair)
+        names, other_names = (set[str]().union(*map(self._names_in_document.__getitem__, ids)) for ids in documents)
         return len((names & other_names) - {self.names[entity] for entity in pair}) >= _SHARED_NAMES
 
     @cached_property

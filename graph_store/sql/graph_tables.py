@@ -62,10 +62,9 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
     columns = graph.columns
     # The graph has no number for a chunk that mentions nothing.
     numbered = [(number, chunk) for chunk in chunks if (number := columns.number_of(chunk.id)) >= 0]
-    connection.register("chunks", {
-        "chunk": np.array([number for number, _ in numbered], np.int32),
-        "document": _texts([chunk.document_id for _, chunk in numbered]),
-        "begin": np.array([chunk.start for _, chunk in numbered], np.int32)})
+    connection.register("chunks", {"chunk": np.array([number for number, _ in numbered], np.int32),
+                                   "document": _texts([chunk.document_id for _, chunk in numbered]),
+                                   "begin": np.array([chunk.start for _, chunk in numbered], np.int32)})
     words = np.unique(np.concatenate([columns.triple_times.words, columns.value_times.words])).tolist()
     whens = [(number, *when) for number in words if (when := _read_when(columns.texts[number])) is not None]
     read, since, until, qualifiers, is_open = [*zip(*whens, strict=True)] or [()] * 5  # without times, empty columns

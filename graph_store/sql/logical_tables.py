@@ -358,6 +358,6 @@ def write_table(connection: duckdb.DuckDBPyConnection, name: str, title: str, ki
                          for number, (column, sql_type, _) in enumerate(stored))
     connection.execute(f'CREATE TABLE main."{name}" AS SELECT {selected} FROM given')  # noqa: S608
     connection.unregister("given")
-    return TableInfo(name=name, title=title, kind=kind, rows=len(places),
-                     documents=len({place.document for place in places if place}),
+    documents = {place.document for place in places if place}
+    return TableInfo(name=name, title=title, kind=kind, rows=len(places), documents=len(documents),
                      columns=tuple(column.info for column in columns))

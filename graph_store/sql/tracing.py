@@ -288,10 +288,9 @@ class RecordTracer:
             document, start, end = place
             text = self._text(document)
             end = end or len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])  # 0: the place is the document as a whole
-            citations[place] = Citation(
-                id=number, document=document, start=start, end=end, quote=text[start:end],
-                metadata=self._metadata(document),
-                page=self._page(document, start) if self._has_pages(document) else None)
+            page = self._page(document, start) if self._has_pages(document) else None
+            citations[place] = Citation(id=number, document=document, start=start, end=end, quote=text[start:end],
+                                        metadata=self._metadata(document), page=page)
         return {row: citations[places[row]] for row in rows}
 
 
