@@ -24,8 +24,7 @@ _COMPARES = re.compile(
     r"\b(?:how (?:has|have|did|do|does)\b[^?\n]{0,80}\bchang|what (?:has |have |was |is )?chang"
     r"|changes? (?:between|from|since|to)|differ(?:s|ed|ences?)?\b|compared?\b|versions\b|over the years"
     r"|(?:previous|former|older|old|earlier) (?:\w{1,20} )?(?:version|edition|polic|rule|regulation|manual|standard))"
-    r"|变化|变更|区别|有[何什么哪些]{1,2}不同|对比|旧版|以前的?[版规办]", re.IGNORECASE)
-"""Questions that ask for older versions, too."""
+    r"|变化|变更|区别|有[何什么哪些]{1,2}不同|对比|旧版|以前的?[版规办]", re.IGNORECASE)  # they ask for older versions
 _BEHIND = 0.99  # an older version's best passage gets this share of the weight of the newer one's: just behind it
 COMPETES = 0.5
 """A more trusted document is about the same if its best passage weighs this share of a less trusted one's: below half,

@@ -131,8 +131,7 @@ class DraftAnswer(BaseModel):
 class QuotedDraft(DraftAnswer):
     """A draft in the documents' words: its claims are quotes from passages or cells of tables, not sentences."""
 
-    quoted: Literal[True] = True
-    """Tells such a draft from another as plain data, as it is in the graph's state."""
+    quoted: Literal[True] = True  # tells such a draft from another as plain data, as it is in the graph's state
     asks_back: str = ""  # what to ask the user instead, as nothing says what a pronoun of the question means
 
 

@@ -14,9 +14,7 @@ from .graph_columns import GraphColumns, Numbers, SupportTable, TripleTimeTable,
 
 _LEAST_KEYS = 3  # the fewest entities that a key tells apart: two values may differ by chance
 _LEAST_LINKS = 2  # the fewest distinct keys that a field refers to
-_NEARLY_ALL = 0.9
-"""The share of a field's distinct values that have to be keys, if it is a field of references; the others are keys of
-documents that are not in the knowledge base."""
+_NEARLY_ALL = 0.9  # the share of a field's distinct values that have to be keys; others may be of missing documents
 _LEAST_LIST_LENGTH = 1.5  # the mean number of values from which a field is one of lists
 _LONGEST_KEY = 40  # characters; longer values without spaces are addresses rather than keys
 _IDENTIFYING = frozenset(["id", "ids", "no", "nr", "number", "numbers", "key", "keys", "code", "codes", "sku", "isbn",

@@ -116,12 +116,10 @@ Purpose = Literal["answers", "extraction"]
 _KEYS: dict[Purpose, str] = {"answers": "instructions", "extraction": "extraction_instructions"}
 MOST_INSTRUCTIONS = 4000  # characters: instructions go into each prompt for their purpose, and are paid for
 _MORE = re.compile(r"(?P<files>[\d,]{1,12}) more")  # in place of a file, in the line that ends a shortened list
-BUILD, UNREAD_FILES, BATCHES, OPEN_BATCHES = "build", "unread_files", "batches", "open_batches"
-"""The key under which builds store notes, and the names of these.
-
-They are the files that the latest build could not read or left out, each with the reason, and the batches that are
-being written and extracted, or were when it ended early; and the batches of calls that an endpoint is answering.
-"""
+BUILD = "build"  # the key under which builds store these notes:
+UNREAD_FILES = "unread_files"  # the files that the latest build could not read or left out, each with the reason
+BATCHES = "batches"  # those that are being written and extracted, or were when the build ended early
+OPEN_BATCHES = "open_batches"  # the batches of calls that an endpoint is answering
 
 
 def count_unread_files(database: Database, list_documents: Callable[[], Iterable[str]]) -> int:

@@ -80,13 +80,9 @@ CALLS = _table("calls", "key* step response documents prompt_tokens:int completi
 TOKENS = _table("tokens", "build* document* step* model* calls:int prompt:int completion:int cached:int "
                           "wasted_calls:int wasted:int", rowid=False)
 
-POSITION, RESOLUTION = "position", "resolution"
-"""Keys of `meta`: two numbers that triggers count up.
-
-`POSITION` grows with every change of what everything else is derived from: documents, chunks, whether a chunk is done,
-admitted items, and the schema after its first version, which is there before any document. `RESOLUTION` grows with
-every change of aliases and of people's edits. No writer has to count, so none can forget it.
-"""
+# Keys of `meta`: two numbers that triggers count up (see `_COUNTED`), so that no writer can forget to.
+POSITION = "position"  # grows with every change of what all else is derived from; the first schema precedes that
+RESOLUTION = "resolution"  # grows with every change of aliases and of people's edits
 _ANY = ("INSERT", "UPDATE", "DELETE")
 _PLACES = 'UPDATE OF document, ordinal, start, "end", heading, revision'
 # Nothing declines a 'link' any more; without its triggers, ledgers of this format would count as damaged.

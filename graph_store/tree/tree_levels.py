@@ -28,9 +28,7 @@ from .detection import CommunitySettings, adapt_partition, detect_hierarchy
 from .features import EntityFeatures, Perception, compute_features
 
 _DECIMALS = 4  # of a cohesion, so that rounding errors change nothing
-_SAMPLE = 1000
-"""Entities that are added to the regrouped ones, so their mean vector is about that of the whole graph. Ids are hashes,
-so the first in order are a random sample."""
+_SAMPLE = 1000  # entities added to the regrouped ones, so that their mean vector is about that of the whole graph
 Summarise = Callable[[Sequence[CommunityDigest]], list[CommunitySummary]]
 
 _DESCRIBED_AT_ONCE = 256  # communities described between two commits: what an endpoint answers at once by default
@@ -135,7 +133,8 @@ def _regroup_near_new(graph: KnowledgeGraph, vectors: VectorStore, settings: Com
     ids = sorted({*label_of, *beside_new})
     if not ids:
         return []
-    data = graph_features(graph, vectors, ids, nsmallest(_SAMPLE, set(graph.entity_ids()) - set(ids)))
+    others = nsmallest(_SAMPLE, set(graph.entity_ids()) - set(ids))  # at random, as ids are hashes
+    data = graph_features(graph, vectors, ids, others)
     own_label = len(communities) + np.arange(len(ids))  # a new entity begins in a community of its own
     labels = np.array([label_of.get(entity, own_label[row]) for row, entity in enumerate(ids)], np.intp)
     may_move = set(beside_new).union(*beside_new.values())

@@ -11,9 +11,7 @@ from pydantic import BaseModel, ValidationError
 from ..errors import BanyanError
 
 _Model = TypeVar("_Model", bound=BaseModel)
-MAX_BYTES = 100 * 1024 * 1024
-"""The largest file. Parsed, it takes about ten times its size in memory. A question file of the usual benchmarks has up
-to 60 MB, a schema less than 1 MB."""
+MAX_BYTES = 100 * 1024 * 1024  # benchmarks' question files have up to 60 MB; parsed, they take ten times as much
 _TOO_DEEP = "it is nested more than {} levels deep: flatten it"
 MAX_DEPTH = 64  # levels of nesting in JSON; legitimate files have fewer than ten
 
