@@ -134,10 +134,9 @@ def block_text(block: Block) -> str:
 
 def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], titled_documents: set[str],
                     language: Language) -> str:
-    """Return a block as lines of a prompt, its items numbered from `first_number`.
+    """Return a block as lines of a prompt, its items numbered from `first_number`; `dropped` ones are only counted.
 
-    Items whose numbers are `dropped` no longer fit the budget and are only counted. The title of a document stands
-    above its first passage alone; the document is then added to `titled_documents`.
+    The title of a document stands above its first passage alone; the document is then added to `titled_documents`.
     """
     shown, source = list[str](), _shared_source(block)
     for number, item in enumerate(block.items, first_number):

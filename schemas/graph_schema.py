@@ -148,11 +148,7 @@ class GraphSchema(Frozen):
         return next((a for a in self.attribute_types if a.name == name), None)
 
     def one_at_a_time(self) -> tuple[dict[str, tuple[bool, bool]], frozenset[str]]:
-        """Return the relations, and the names of the attributes, that have one value at a time.
-
-        Each such relation has whether a head has one tail at a time, and whether a tail has one head at a time, as the
-        relation, its inverse or its symmetry says.
-        """
+        """Return by relation whether a head has one tail at a time and a tail one head; and attributes of one value."""
         inverses = {relation.name: relation.inverse for relation in self.relation_types if relation.inverse}
         inverses |= {inverse: name for name, inverse in inverses.items()}  # one of the two may leave it out
         by_name = {relation.name: relation for relation in self.relation_types}

@@ -69,7 +69,6 @@ def infer_types(extraction: Extraction, bounds: Bounds,
                 find_entity: Callable[[str], TypedEntity | None]) -> dict[str, str]:
     """Return by key a type for each entity without one: of the types that most of its facts allow, the schema's first.
 
-    An entity whose facts allow any type gets the type of last resort, or is left out if the schema has none.
     `find_entity` returns the entity that a name refers to, or None.
     """
     schema = bounds.schema
@@ -96,7 +95,7 @@ def infer_types(extraction: Extraction, bounds: Bounds,
         candidates = set[str]().union(*facts.values()) - {ANY}
         facts_allowing = {name: sum(schema.is_a(name, allowed) for allowed in facts.values()) for name in candidates}
         types[entity] = min(candidates, key=lambda name: (-facts_allowing[name], bounds.position(name)),
-                            default=bounds.last_resort)
+                            default=bounds.last_resort)  # its facts allow any type
     return {entity: name for entity, name in types.items() if name is not None}
 
 
@@ -119,17 +118,14 @@ def is_declared(label: str, text: str, lines: Sequence[Line], start: int) -> boo
 
 
 def section_note(lines: Sequence[Line], title: str, start: int, *known: str) -> str:
-    """Return the section of a number at a place, if it tells more than the `known` words of its fact; otherwise "".
-
-    It does if an item of a list gives the number, or if the section's name has a year: without it, one person's votes
-    in two elections would be two values of one thing.
-    """
+    """Return the section of a number at a place, if it tells more than the `known` words of its fact; otherwise ""."""
     line = next((line for line in reversed(lines) if line.start <= start), None)
     if line is None or line.is_code:  # code has no sections
         return ""
     names = {*known, title}
     section = section_of(line, "", names)  # without the title, which is the same for the whole document
     has_new_words = not set(stems(section)) <= set(stems(" ".join(known).replace("_", " ")))
+    # Without the year of a section, one person's votes in two elections would be two values of one thing.
     distinguishes_values = is_item(line.text, 0) or _YEAR.search(section)
     if not (has_new_words and distinguishes_values):
         return ""

@@ -321,18 +321,13 @@ class SourceText:
         return closest.span if closest and len(closest.span.quote) <= _LONGEST_QUOTE else place
 
     def ground_time(self, extracted_time: str, label: str = "") -> str:
-        """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.
-
-        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ". Other words, such as
-        "only suggested", are a condition, without which the fact would say more than its source; words that only
-        repeat the fact's label are none.
-        """
+        """Return the text's words for the time and the qualifiers ("votes: 27") of a fact; "" if it states none."""
         when, qualifiers = split_qualifiers(extracted_time)
         times, conditions = list[str](), list[str]()
         for part in when.split("; "):
             if time := self._ground_when(part):
                 times.append(time)
-            elif self._is_condition(part, label):
+            elif self._is_condition(part, label):  # without "only suggested", the fact would say more than its source
                 conditions.append(f"condition: {one_line(part)}")
         grounded_qualifiers = []
         for qualifier in qualifiers:

@@ -31,19 +31,15 @@ _ALL = 100  # rapidfuzz's ratio of two names of which one has all words of the o
 
 
 def index_terms(text: str) -> list[str]:
-    """Return a text's index terms: stems of words, dates, and pairs of adjacent characters in scripts without spaces.
-
-    In these scripts a single character between other text is a term itself. Words of other languages in Latin letters
-    may lose an English ending, too: in questions and in texts alike.
-    """
+    """Return a text's index terms: stems of words, dates, and pairs of neighbouring signs in scripts without spaces."""
     runs: list[str] = _RUN.findall(normalise(text))
     indexed: list[str] = []
     for run in runs:
-        if run.isascii():
+        if run.isascii():  # also of other languages, which lose an English ending in questions and texts alike
             indexed.append(stem_word(run) if run.isalpha() and len(run) <= _LONGEST_WORD else run)
         elif len(run) > 1 and _UNSPACED.match(run):  # a run is wholly in a script without spaces, or not at all
             indexed.extend(a + b for a, b in pairwise(run))
-        else:
+        else:  # also a single character in a script without spaces
             indexed.append(run)
     return [*indexed, *date_terms(runs)]
 

@@ -61,8 +61,7 @@ class Revisions:
     def put_in_service(self, document_id: str) -> list[str]:
         """Replace a document's content by the new content; return the ids of the new chunks, in order.
 
-        The chunks that only the old content has are deleted with their facts. The caller writes the facts of the new
-        ones in the same transaction.
+        Chunks of the old content alone go with their facts. The caller writes those of the new ones in a transaction.
         """
         with self._db.transaction():
             positions = json.loads(str(self._db.scalar("SELECT chunks FROM revisions WHERE document = :document",

@@ -249,11 +249,7 @@ class SqlColumn(NamedTuple):
 
 
 def make_typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Iterator[SqlColumn]:
-    """Yield the columns of a table as they are typed, and the columns beside them.
-
-    Numbers of several units are text, with NAME_number and NAME_unit. Cells that are not of the column's kind have
-    their text in NAME_text.
-    """
+    """Yield the columns of a table as they are typed, and the columns beside them."""
     all_typed = type_columns([column.cells for column in columns], [column.title for column in columns])
     for (name, title, cells), typed in zip(columns, all_typed, strict=True):
         texts = [cell if cell.strip() else None for cell in cells]

@@ -99,15 +99,15 @@ def find_attribute_groups(size: int, links: NDArray[np.integer], values: NDArray
 
     `links` has the two entities of each triple, as rows, shape (m, 2); `values` the pairs of an entity and the number
     of a value that it has, shape (v, 2). `alpha` is the weight of the attribute, 0 to 1; links and values have the same
-    total weight before it applies. Each value is a node to which its entities are linked: links between these would be
-    n * n.
+    total weight before it applies.
     """
     import networkx as nx  # noqa: PLC0415  (slow to import, and hardly a question needs it)
 
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(size))
     entity_links = np.sort(links[links[:, 0] != links[:, 1]], axis=1)
-    value_links = np.add(values, [0, size])  # the nodes of values are numbered after those of entities
+    # Each value is a node, behind those of entities, to which its entities are linked: n * n links would join these.
+    value_links = np.add(values, [0, size])
     for ends, weight in ((entity_links, 1 - alpha), (value_links, alpha)):
         if not weight:
             continue  # such links count nothing
