@@ -38,7 +38,7 @@ _USER = "langgraph_auth_user_id"  # "CLIENT", or "CLIENT:BASE,BASE" for a key th
 
 
 def add_or_reset(old: list[_T], new: list[_T]) -> list[_T]:
-    """Reduce a state field: join the lists that parallel nodes return; an empty list resets the field."""
+    """Reduce a state field: join the lists that parallel nodes return; an empty one (of a new round) resets it."""
     return [*old, *new] if new else []
 
 

@@ -59,8 +59,7 @@ def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, ma
                  on_failure: Callable[[LoadFailure], None]) -> tuple[GraphSchema, int, int]:
     """Let a model propose a schema for documents; return it with the numbers of documents and excerpts that were read.
 
-    Files that cannot be read go to `on_failure`. Raises IngestError (nothing to read), ReasonerError and
-    BudgetExceeded.
+    Unreadable files go to `on_failure`. Raises IngestError (nothing can be read), ReasonerError and BudgetExceeded.
     """
     documents = [*load_documents(list(paths), limits=limits, on_failure=on_failure)]
     chunks = [chunk for document in documents

@@ -207,7 +207,7 @@ def _read_lookups(wanted: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[
             lookups.append(_LOOKUP.validate_python(stated))
         except ValidationError as error:
             is_last = number == min(len(wanted), MOST_LOOKUPS)
-            if is_last and not lookups:
+            if is_last and not lookups:  # the model is asked again
                 raise
             first_error = error.errors()[0]
             place = ".".join(map(str, first_error["loc"][1:]))  # the first part is the tool
