@@ -46,6 +46,8 @@ _OVERLINED = re.compile(r"\s*+(?:(?:\.\. _?[^\n:]{1,200}|:orphan):[ \t]*\n\s*+){
 _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
 _PARAGRAPH = re.compile(r"\s*+(?:[^\n]*\S[^\n]*+(?:\n|\Z))+")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
+_SECTION_HEADING = re.compile(r"\s*+#{1,6}[ \t][^\n]{1,100}\n")
+_NEXT_SECTION = re.compile(r"\s*+(?:#|\Z)")
 _CODE = re.compile(r"\s*+(?:<pre>|```|~~~)[ \t]*+\n(?P<code>(?:(?![ \t]*+(?:</pre>|```|~~~))[^\n]*+\n)*+)"
                    r"[ \t]*+(?:</pre>|```|~~~)")
 _LINKS = re.compile(r"(\]\([^()\n]*+\))[ \t]++(?=\[)")  # side by side, as two people or reviews
@@ -319,6 +321,9 @@ def split_head(text: str) -> tuple[dict[str, str], str]:
     fields, end, others = _head_fields(head)
     if not fields and (paragraph := _PARAGRAPH.match(head)):  # below which the text begins with "Description: It ..."
         fields, end, others = _head_fields(paragraph[0])
+    if not fields and (heading := _SECTION_HEADING.match(head)):  # of a section that has the fields alone
+        fields, end, others = _section_head(head, heading.end())
+        others = others if begin else heading[0] + others  # which is the title if there is no other
     if not fields and (code := _CODE.match(head)):
         lines, end = dedent(code["code"]), code.end()
         fields, end_of_fields, others = _head_fields(lines)
@@ -329,6 +334,16 @@ def split_head(text: str) -> tuple[dict[str, str], str]:
         return {}, text
     own_title = {"title": overlined["title"].strip()} if overlined else {}
     return own_title | values, text[:begin] + others + text[begin + end:].lstrip("\n")
+
+
+def _section_head(text: str, start: int) -> tuple[dict[str, str], int, str]:
+    """Return the fields of a section, as `_head_fields`, unless it has other text or is one of several records."""
+    fields, length, others = _head_fields(text[start:])
+    end = start + length
+    keys = set(map(label_key, fields))
+    is_record = any(len(keys & block.fields.keys()) >= _SHARED * len(keys)
+                    for block in read_blocks(lines_under(text[end:], "")))
+    return (fields, end, others) if _NEXT_SECTION.match(text, end) and not is_record else ({}, 0, "")
 
 
 def _head_fields(text: str) -> tuple[dict[str, str], int, str]:

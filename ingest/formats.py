@@ -16,6 +16,10 @@ from .yaml_files import read_toml, read_yaml
 
 Reader = Callable[[bytes, Limits], Content]
 _STYLE = re.compile(r"<style\b[^<]*</style>")  # which pandas writes above each table
+_POD_HEADING = re.compile(r"^=head([1-4])[ \t]++(?=\S)", re.MULTILINE)
+_POD_TITLE = re.compile(r"\s*+=head1[ \t]++(?:TITLE|NAME)[ \t]*+\n\s*+((?:(?!=)[^\n]*\S[^\n]*+\n)++)")
+_POD_COMMAND = re.compile(r"^=(?:over|back|cut|pod|encoding)\b[^\n]*+$|^=item[ \t]++(?=\*)", re.MULTILINE)
+_POD_CODE = re.compile(r"\b[BCFILSX]<([^<>\n|]*+)(?:\|[^<>\n]*+)?>")
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
 _CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*{_TIME}[^\n]*+"
                   r"(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)", re.MULTILINE)
@@ -32,7 +36,16 @@ _LATEX_MARKUP = re.compile(r"\\(?:thanks|footnote|inst|textsuperscript|label)\{[
 
 
 def _read_text(data: bytes, _: Limits) -> Content:
-    return Content(decode(data))
+    """Read plain text as it is, and Perl's documentation (POD) in it as Markdown without its marks."""
+    text = decode(data)
+    if not _POD_HEADING.search(text):
+        return Content(text)
+    text = _POD_CODE.sub(r"\1", _POD_COMMAND.sub("", clean_text(text)))
+    found = _POD_TITLE.match(text)
+    title = one_line(found[1]) if found else ""
+    below = text[found.end():] if found else text
+    body = _POD_HEADING.sub(lambda heading: f"{'#' * int(heading[1])} ", below)
+    return Content(f"# {title}\n{body}" if found else body, title)
 
 
 def _read_notebook(data: bytes, limits: Limits) -> Content:
@@ -126,8 +139,8 @@ def _plain_latex(words: str) -> str:
 
 PLAIN: dict[str, Reader] = {
     **dict.fromkeys((
-        ".txt", ".mediawiki", ".wiki", ".textile", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs",
-        ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".ini",
+        ".txt", ".pod", ".mediawiki", ".wiki", ".textile", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp",
+        ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt", ".scala", ".sh", ".sql", ".r", ".css", ".ini",
         ".log", ".adoc", ".asciidoc", ".org"), _read_text),
     **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown), ".ipynb": _read_notebook,
     **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex,

@@ -30,8 +30,8 @@ Report = Callable[[str], None]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 # Formats without fields of their own, whose texts often begin with lines such as "Author: Ida Lang".
-_WITH_HEAD = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc", ".docx",
-                        ".odt", ".rtf"})
+_WITH_HEAD = frozenset({".txt", ".pod", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc",
+                        ".docx", ".odt", ".rtf"})
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
 _NEEDING_TEXT = PARSED.keys() - {".rst", ".json"}  # files that have fields even if their content cannot be read
 _OF_RECORDS = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".toml"})  # whose title is a value: "Untitled"

@@ -20,8 +20,10 @@ from .readers.web_pages import mark_tags, parse_html, read_grid
 from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, decode, write_raised
 
 _LONGEST_HEAD = 200_000  # characters of front matter that are read as metadata; a longer one is text
-_FRONT_MATTER = re.compile(r"(?P<fence>---|\+\+\+)[ \t]*+(?P<fields>(?:\n(?!(?P=fence)[ \t]*+(?:\n|\Z))[^\n]*+)*+)\n"
+_FRONT_MATTER = re.compile(r"(?P<fence>---|\+\+\+|```(?=toml|ya?ml))(?P<kind>[a-z]{0,4}+)[ \t]*+"
+                           r"(?P<fields>(?:\n(?!(?P=fence)[ \t]*+(?:\n|\Z))[^\n]*+)*+)\n"
                            r"(?P=fence)[ \t]*+(?:\n|\Z)")
+_TITLED = re.compile(r"\s*+#")
 _TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3}\*\*|"
                          r"(?P<plain>(?![-*+>|!\[<#])[^\n:：]{3,120}?[^\s.。!！?？;；,，]))[ \t]*\n[ \t]*\n")
 _NUMBERED = re.compile(r"\d{1,2}[.)、 ]|[一二三四五六七八九十]{1,3}、")
@@ -90,7 +92,10 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
     found = _FRONT_MATTER.match(text, 0, _LONGEST_HEAD)
     try:
         if found is not None:
-            fields, end = read_head_fields(found["fence"], found["fields"]), found.end()
+            end, is_code = found.end(), found["fence"] == "```"
+            fields = read_head_fields("+++" if found["kind"] == "toml" else found["fence"], found["fields"])
+            if is_code and not _TITLED.match(text, end):  # an example
+                return {}, text
         elif text.startswith("{"):  # the JSON of Hugo has no fence
             fields, end = json.JSONDecoder().raw_decode(text[:_LONGEST_HEAD])
         else:
@@ -104,7 +109,7 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], str]:
 
 def read_head_fields(fence: str, text: str) -> dict[str, object] | None:
     """Return the fields of YAML or TOML, with those of the tables in `_TAXONOMIES`; None if it is not a mapping."""
-    if fence == "---":
+    if fence != "+++":
         # Every scalar stays a string: YAML would turn some into numbers or dates. It takes no tab behind a colon.
         mapping = yaml.load(text.replace(":\t", ": "), yaml.BaseLoader)  # noqa: S506
         return {str(name): value for name, value in mapping.items()} if isinstance(mapping, dict) else None

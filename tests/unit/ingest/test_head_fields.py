@@ -44,6 +44,22 @@ def test_the_items_of_a_heads_list_that_are_no_fields_stay_text(further, fields,
     assert (mostly_text.metadata, mostly_text.tables) == ({}, ())
 
 
+SECTION = "## About this text\n\n" + "".join(f"- {name}: {value}\n" for name, value in PAIRS)
+POD = "\n".join(f"  {name}: {value}" for name, value in PAIRS)
+
+
+@pytest.mark.parametrize(("name", "text", "title"), [
+    ("a.md", f"# Fees\n\n{SECTION}{BODY}", "Fees"), ("a.md", f"{SECTION}{BODY}", "About this text"),
+    ("a.md", f"```toml\nauthor = 'Ada Blum, Bo Ek'\nstatus = 'Draft'\nrequires = '7, 12'\n```\n\n# Fees{BODY}", "Fees"),
+    ("a.pod", f"=head1 NAME\n\nFees of\nB<blocks>\n\n=head1 VERSION\n\n{POD}\n\n=head2 Why\n\nFees rise.\n",
+     "Fees of blocks")])
+def test_a_section_of_fields_alone_and_code_above_the_title_are_heads(name, text, title, tmp_path):
+    document = only(write(tmp_path / name, text))
+    assert (document.title, document.metadata) == (title, FIELDS)
+    assert document.text.count("Draft") == 1
+    assert document.text.endswith("## Why\n\nFees rise.\n")
+
+
 @pytest.mark.parametrize(("name", "text"), [
     ("a.txt", f"Title: Fees\n{LINES}{BODY}"), ("a.rst", f"Title: Fees\n{LINES}\n\nFees rise.\n"),
     ("a.rst", "Fees\n====\n\n" + "\n".join(f":{name}: {value}" for name, value in PAIRS) + "\n\nFees rise.\n"),
@@ -101,7 +117,8 @@ def test_the_head_of_a_word_file(tmp_path):
 @pytest.mark.parametrize("text", [
     "Ann: Hello.\nBob: Hi there.\nCy: Good day.\n\nThey go.", "Fees rise. Status: bad.\n\nAuthor: x\nStatus: y",
     "# Fees\n\n- Fast: it runs\n- Small: it fits\n- Safe: it holds\n\nText.", "Author: Ada\n\nText.",
-    "Author: Ada\nStatus: Draft\nand so it goes on.\n",
+    "Author: Ada\nStatus: Draft\nand so it goes on.\n", f"{SECTION}\nThese are old.",
+    f"```yaml\n{LINES}\n```\n\nIt is so.",
     *(f"# Fees\n\nFees are told in texts.\n\n{code}{BODY}" for code in (
         f"```\n{LINES}\n```", f"```yaml\n{LINES}\n```", f"## Example\n\n```\n{LINES}\n```", f"```\n{LINES}\n"))])
 def test_other_lines_and_examples_of_code_are_text(text, tmp_path):
