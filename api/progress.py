@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeAlias, cast
 
 from rich.console import Console
@@ -51,19 +51,15 @@ def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-@contextmanager
-def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield the function to call at each step of a build: `progress`, or one that shows bars, or does nothing.
+def show_progress(progress: Progress | bool | None) -> AbstractContextManager[Progress]:
+    """Return a context of the function to call at each step of a build: `progress`, or one that shows bars, or nothing.
 
     Bars are shown for True, and for None if standard error is a terminal.
     """
     if callable(progress):
-        yield progress
-    elif progress or (progress is None and sys.stderr.isatty()):
-        with build_progress(Console(stderr=True)) as show:
-            yield show
-    else:
-        yield lambda _: None
+        return nullcontext(progress)
+    shows_bars = progress or (progress is None and sys.stderr.isatty())
+    return build_progress(Console(stderr=True)) if shows_bars else nullcontext(lambda _: None)
 
 
 def log_failures(report: dict[str, Any]) -> BuildReport:

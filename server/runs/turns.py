@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
 import anyio
@@ -46,11 +46,9 @@ class Turns:
     @asynccontextmanager
     async def take(self, client: str) -> AsyncGenerator[None]:
         """Hold a turn within the block; `LOCAL`, who is everybody without a key, has no share of its own."""
-        async with AsyncExitStack() as held:
-            if client != LOCAL:  # the own limit comes first, so whoever waits for it holds no turn of the others
-                own_limiter = self._shares.setdefault(client, anyio.CapacityLimiter(self._most_per_client))
-                await held.enter_async_context(own_limiter)
-            await held.enter_async_context(self._limiter)
+        own_limiter = self._shares.setdefault(client, anyio.CapacityLimiter(self._most_per_client))
+        # The own limit comes first, so whoever waits for it holds no turn of the others.
+        async with nullcontext() if client == LOCAL else own_limiter, self._limiter:
             yield
 
 

@@ -99,7 +99,7 @@ class Keys:
         return keys
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys, none if there is no file; raise KeysError if they cannot be read."""
+        """Return the keys, none if there are none yet; raise KeysError if they cannot be read."""
         records = self._stored()
         if records != self._read_records:
             self._keys, self._read_records = _usable_keys(records), records
@@ -203,10 +203,9 @@ class SharedKeys(Keys):
         """Read nothing yet; changes are recorded in the audit log of the home folder."""
         super().__init__(home / KEYS_FILE)  # only its folder is used
         self.database = database
-        self._records: list[str | None] = []  # of the table, as it was last read; None for a revoked key
+        self._records: list[dict[str, Any] | None] = []  # of the table, as it was last read; None for a revoked key
         # When the table was last read, and when that was last tried, by the monotonic clock.
         self._read_at = self._tried_at = float("-inf")
-        self._failure: Exception | None = None
 
     @property
     def stale(self) -> bool:
@@ -219,27 +218,19 @@ class SharedKeys(Keys):
         try:
             with self.database.reading() as connection:
                 records = list(connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars())
-            if records != self._records:
-                self._keys = _usable_keys(json.loads(record) for record in records if record is not None)
+            self._records = [None if record is None else json.loads(record) for record in records]
+            self._read_at = self._tried_at
         except (DatabaseError, ValueError) as error:  # ValueError: a record is not JSON
-            self._failure = error
             _LOG.warning("the keys cannot be read: %s", message_for_log(error))
-        else:
-            self._records, self._read_at = records, self._tried_at
 
-    def all(self) -> tuple[Key, ...]:
-        """Return the keys that were last read; raise KeysError if that is more than `VALID_FOR` seconds ago."""
-        self._current_records()
-        return self._keys
-
-    def _current_records(self) -> list[str | None]:
+    def _current_records(self) -> list[dict[str, Any] | None]:
         """Return the records that were last read; raise KeysError if that is more than `VALID_FOR` seconds ago."""
         # `Clients.refresh` reads them at each request. A build may need them when no request has come for long.
         if self._is_too_old() and self.stale:
             self.refresh()
-        if self._is_too_old():
+        if self._is_too_old():  # the log has the reason
             raise KeysError("the keys in PostgreSQL cannot be read: check the database that BANYAN_DATABASE_URL "
-                            "names, or try again") from self._failure
+                            "names, or try again")
         return self._records
 
     def _is_too_old(self) -> bool:
@@ -247,7 +238,7 @@ class SharedKeys(Keys):
 
     def _stored(self) -> list[dict[str, Any]]:
         """Return the records of the keys that are not revoked, from the last reading of the table."""
-        return [json.loads(record) for record in self._current_records() if record is not None]
+        return [record for record in self._current_records() if record is not None]
 
     def needs_key(self) -> bool:
         """Return True if every request needs a key, as it does once there has been any key in the table."""
