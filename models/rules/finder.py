@@ -29,7 +29,6 @@ Scores = NDArray[np.float64]
 
 _PASSAGES_READ = 9  # the most passages read, best first, and the most of each document that the question names
 _MOST_TITLES_WITH_NAME = 2  # a name in the titles of more documents than these does not identify a document
-_CONTEXT_WEIGHT = 0.5  # the weight of a word in a sentence before the one that asks
 _HEADING_WEIGHT, _NEIGHBOUR_WEIGHT = 0.9, 0.5
 """The weight of a word that only the heading, or only an adjacent sentence, contains."""
 _REFERRING_WORDS = ("This ", "It ", "They ", "These ", "He ", "She ", "Its ", "Their ", "其", "它", "该", "这")
@@ -100,13 +99,12 @@ class Finder:
         best: Scores = np.maximum(without_next, _NEIGHBOUR_WEIGHT * after)
         # A word that few units have weighs more, by its inverse document frequency.
         counts = Counter(word for unit in self.units for word in set(question.words_of(unit.text)))
-        rarity = np.array([math.log(1 + (len(self.units) + 1) / (counts[form] + 0.5)) for form in asked.values()])
+        weights = np.array([math.log(1 + (len(self.units) + 1) / (counts[form] + 0.5)) for form in asked.values()])
         is_asking = np.array([word in asking for word in asked])
-        # Sentences before the one that asks give context, which need not be in the answer.
-        weights = np.where(is_asking, rarity, _CONTEXT_WEIGHT * rarity)
         share = weights / weights.sum()
         scores = best @ share + _RANK_BONUS * self._passage_scores
-        asking_weights = np.where(is_asking, rarity, 0.0) if is_asking.any() else rarity
+        # Sentences before the one that asks give context, which need not be in the answer.
+        asking_weights = np.where(is_asking, weights, 0.0) if is_asking.any() else weights
         covered = best @ (asking_weights / asking_weights.sum())
         # An answer need not repeat the requested noun, and names are compared as wholes elsewhere.
         name_words = {word for name in (*question.names, question.focus) for word in question.words_of(name)}

@@ -13,6 +13,7 @@ from ...text.content_words import content_words, spoken_words
 from ...text.dates import spell_dates
 from ...text.languages import language_of, phrase_language
 from ...text.lexicon import DATE_NOUNS, NUMBER_NOUNS, word_set
+from ...text.patterns import read_patterns
 from ...text.quantities import measure, parse_number
 from ...text.scripts import MARKS
 from ...text.sentences import split_sentences
@@ -35,63 +36,26 @@ _QUESTION_WORDS: dict[str, dict[Expected, str]] = json.loads(
 """Regular expressions for the question words of each language by the kind of the answer, the Chinese ones in order."""
 _ENGLISH, _CHINESE = (tuple((re.compile(form, re.IGNORECASE), expected) for expected, form in _QUESTION_WORDS[
     language].items()) for language in ("en", "zh"))
-_POLAR_OPENING = re.compile(
-    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|will|would|shall|should)\b",
-    re.IGNORECASE)
-_NOUN_FOLLOWS = re.compile(r"(?:which|what)\s+(?!is|are|was|were|happen)", re.IGNORECASE)
+_DATA = read_patterns("rules.toml")
+_FORMS = {name: re.compile(form) for name, form in _DATA["question"].items()}
 _ASKED_NOUN = re.compile(
     r"\b(?:which|what)\s+(?:(?:is|are|was|were)\s+(?:the|its|his|her|their|our|an?)\s+)?(?:name of (?:the )?)?"
     r"(?P<phrase>(?:(?!(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|will|would|should|of|in|on|at|"
     r"for|to|from|with|by|that|who|which|the|an?)\b)[\w’'-]+\s*){1,4})", re.IGNORECASE)
+_ASKED_MEASURES = [(re.compile(form), word_set(units)) for form, units in _DATA["asked_measures"].values()]
+"""What asks for a measure ("how long"), and the measures that answer it."""
+_NOUN_FOLLOWS = re.compile(r"(?:which|what)\s+(?!is|are|was|were|happen)", re.IGNORECASE)
 _ROLE = re.compile(r"who (?:is|was|are|were) (?:the|our|your)\b", re.IGNORECASE)
-_PLURAL = r"(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s"
-_ASKS_FOR_SEVERAL = re.compile(
-    r"哪些|哪几|哪[两二三四五六七八九十]|分别是|有什么|"
-    r"\bwho (?:all )?(?:attended|were|are|(?:was|is) (?:present|absent|there))\b|"
-    rf"\b(?:which|what)(?: are)?(?: all)?(?: the)? (?:{_PLURAL}\b|(?:[\w-]+ ){{1,3}}?{_PLURAL}"
-    r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
-    r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)
 
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
 _LANGUAGES_WITH_PREPOSITIONS = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
 _SIMILAR = 0.45  # the cosine of two words with a similar meaning
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
-_ASKED_MEASURES = (
-    (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
-     word_set("time years weeks months days hours minutes length")),
-    (re.compile(r"\bhow (?:far|tall|high|wide|deep|big)\b|\b(?:length|height|depth|width|distance)\b", re.IGNORECASE),
-     word_set("length area")),
-    (re.compile(r"\b(?:weighs?|weight|heavy)\b|重量|多重", re.IGNORECASE), word_set("mass")),
-    (re.compile(r"\b(?:costs?|prices?|fees?|pay|charges?|charged|expensive|budget|revenue|turnover|salary|rent|donation)\b|"
-                r"多少钱|价格|售价|费用|多少[元镑]", re.IGNORECASE), word_set("money")),
-    (re.compile("(?:多少|几倍)的?(?:工资|报酬|补偿|赔偿|罚款|税|利息)"), word_set("money %")),
-    (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), word_set("%")),
-)
-"""The measures that answer a question of a form."""
 
 _MESSAGES_READ = 12
-_OPENING = re.compile(r"^(?:(?:and|but|so|then|ok|okay|also)[,\s]+)?(?:(?:what|how) about\s+)?|"
-                      r"^(?:那么?(?![里儿个座家位所条])|而且?|所以|然后|还有)[，,]?\s*", re.IGNORECASE)
-_HAN_PRONOUN = (r"(?:这|那|该)(?:个|座|家|位|所|条)?(?:公司|人|城市|国家|大学|机构|地方|省)|"
-                r"(?<!其)[他她它]们?|(?<![极尤与])其(?!他|它|中|实|次|余)")
-_ELLIPTIC_NOUN = re.compile(rf"(?:the|its|his|her|their)\s++(?P<en>[a-z][a-z ]*)|"
-                            rf"(?:(?:{_HAN_PRONOUN})的)?(?P<zh>[一-鿿]{{1,20}})呢", re.IGNORECASE)
-"""The noun that "what about" asks for: "its capital", 首都呢."""
-_AFTER_OBJECT = r"(?:born|died?|lived?|win|won|in|on|at|to|from|for|by|when|where|and|or)\b"
-"""What follows "her" where it is no possessive."""
-_PRONOUN = re.compile(
-    rf"\b(?:(?P<owner>his|its|their|her(?= (?!{_AFTER_OBJECT})[a-z]))|"
-    r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?P<place>there)|he|she|it|they|him|her|hers|them|"
-    r"(?:this|that) (?:one|person|city|country|company|place|man|woman|book|film|river))\b|"
-    rf"{_HAN_PRONOUN}|(?P<where>那里|那儿|这里)", re.IGNORECASE)
 MEN, WOMEN = word_set("he him his 他"), word_set("she her hers 她")
 _PERSONS = MEN | WOMEN | word_set("这个人 那个人 该人")
 _THINGS = word_set("it its 它 其")
-_ASKED_PRONOUN = re.compile(
-    r"(?:(?:in|on|at|for|with|to) )?(?:who|whom|whose|what|which|when|where|why|how)(?: \w+)? "
-    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would) "
-    r"(?P<word>he|she|his|her|its(?= \w)|it(?=(?: \w+)?\W*\Z))\b", re.IGNORECASE)
-"""A question of a pronoun: "When did he die?", "Where is it?"; in "What does it say about pay?" it is the documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +89,7 @@ class Question:
     @property
     def lists(self) -> bool:
         """Whether several things are asked for."""
-        return _ASKS_FOR_SEVERAL.search(self.asking) is not None
+        return _FORMS["asks_for_several"].search(self.asking) is not None
 
     def is_answered_by(self, number: str, text_after: str) -> bool:
         """Return True if a number is of the measure that is asked for, or is followed by the noun that is counted."""
@@ -200,7 +164,7 @@ def _kind_in_other_language(text: str, language: str) -> Expected:
 
 def _kind_in_english(text: str) -> tuple[Expected, str]:
     """Return the kind of the answer to an English question, and the requested noun or ""."""
-    if _POLAR_OPENING.match(text):
+    if _FORMS["polar_opening"].match(text):
         return "polar", ""
     found = [(match.start(), expected) for pattern, expected in _ENGLISH if (match := pattern.search(text))]
     which_or_what = re.search(r"\b(?:which|what)\b", text, re.IGNORECASE)
@@ -228,15 +192,15 @@ def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser)
     if len(question) > _LONGEST_QUESTION or not messages:
         return question
     recent = [(role, text[:_LONGEST_QUESTION]) for role, text in messages[-_MESSAGES_READ:]]
-    text = _OPENING.sub("", question.strip())
+    text = _FORMS["opening"].sub("", question.strip())
     topic = text.rstrip("?？ ")
-    pronoun = _PRONOUN.search(text)
+    pronoun = _FORMS["pronoun"].search(text)
     is_elliptic = text != question.strip() or topic.endswith("呢")  # "And Norway?", 挪威呢
     if is_elliptic:
         name = topic.removeprefix("the ").removesuffix("呢")
         if names_in(name) == (name,):
             return _ask_same_of(name, recent) or question
-        if noun := _ELLIPTIC_NOUN.fullmatch(topic):
+        if noun := _FORMS["elliptic_noun"].fullmatch(topic):
             entity = _find_antecedent(recent, pronoun, parser)
             completed = f"What is the {noun['en']} of {entity}?" if noun["en"] else f"{entity}的{noun['zh']}是什么？"
             return completed if entity else question
@@ -267,14 +231,14 @@ def _ask_same_of(name: str, messages: Sequence[tuple[str, str]]) -> str:
 def ask_back(question: Question) -> str:
     """Return the question to ask the user if a pronoun is what is asked about and nothing says whom it means, or ""."""
     if question.language == "zh":
-        pronoun = re.search(_HAN_PRONOUN, question.text)
+        pronoun = _FORMS["han_pronoun"].search(question.text)
         before = question.text[: pronoun.start()] if pronoun else ""
         words_before = load_tagger().tag(before, [(0, len(before))])[0] if before else []
         # A noun before the pronoun may be what it means.
         if pronoun is None or any(word.tag in {"n", "nz", "PER", "ORG", "LOC"} for word in words_before):
             return ""
         return f"“{pronoun[0]}”指的是{'谁' if pronoun[0].rstrip('们') in _PERSONS else '什么'}？"
-    asked = _ASKED_PRONOUN.match(question.text) if question.language == "en" else None
+    asked = _FORMS["asked_pronoun"].match(question.text) if question.language == "en" else None
     if asked is None:
         return ""
     word = asked["word"].lower()

@@ -161,7 +161,7 @@ class Answers:
 
 def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
     """Return the draft for a question: a short answer with its quote, else quotes."""
-    found = [item for item in finder.search(question) if not _is_unasked_metadata(question, item.unit)]
+    found = [item for item in finder.search(question) if not _is_unasked_metadata(question, item.unit, finder)]
     if not found:
         return QuotedDraft(answerable=False, confidence=0.0)
     if stated := short_answer(question, found, finder):
@@ -174,9 +174,10 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
                        confidence=_confidence_of_quotes(max(item.covered for item in quotes)))
 
 
-def _is_unasked_metadata(question: Question, unit: Unit) -> bool:
-    """Return True for a row of a document's metadata of which the question names no field."""
-    if unit.row is None or unit.row.cells[0].header != DOCUMENT:
+def _is_unasked_metadata(question: Question, unit: Unit, finder: Finder) -> bool:
+    """Return True for a row of a document's metadata if the question names neither the document nor a field."""
+    is_named = finder.passages[unit.passage - 1].document in finder.named
+    if unit.row is None or unit.row.cells[0].header != DOCUMENT or is_named:
         return False
     asked = frozenset(question.words_of(question.asking))
     words_of_fields = [question.words_of(cell.header) for cell in unit.row.cells[1:]]

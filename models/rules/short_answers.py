@@ -7,6 +7,7 @@ from ...schemas.naming import canonical_name, has_name
 from ...text.cleaning import without_markup
 from ...text.content_words import content_words
 from ...text.lexicon import word_set
+from ...text.patterns import read_patterns
 from ...text.quantities import kind_of
 from ...text.relative_dates import with_meant_dates
 from ...text.table_rows import DOCUMENT, Cell, Row
@@ -27,47 +28,24 @@ _LEAST_COVERED = 0.55
 """The share of a question's words that a sentence must contain for its only value to be the answer."""
 _LEAST_WORD_CERTAINTY = 0.4
 """The least certainty that the sentence, or an adjacent one, says each word of the question that is no name."""
-_LIMITING_WORD = re.compile(
-    r"\b(?:first|second|third|last|next|previous|former|before|after|earlier|later|until|only|new|old|acting|deputy|"
-    r"\w{3,}est|(?:most|least) \w+|more|less|fewer|than)\b|"
-    r"第[一二三四五]|首[次个任]|最[后初早晚近新大小高低多少]|上一|下一|前任|副|[主总](?=教练|裁判|编辑|编|设计|工程师|经理|监)",
-    re.IGNORECASE)
-"""Words that tell one of several things apart: a sentence without such a word of the question may be about another."""
+_FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["short_answers"].items()}
 _CHOICE = re.compile(r"\bor\b|还是|分别|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
-_NEGATION = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|nor|without|unless|except)\b|"
-                       r"n['’]t\b", re.IGNORECASE)
 _KEYED = re.compile(r"(?:[A-Za-z]\w*-)?(\d{1,6}): ")  # the name of a document by its number and title
 _LONGEST_VERDICT = 3  # letters of "yes" and "no", which answer a question even if its words contain them
 _UNITS_SEARCHED, _UNITS_SEARCHED_FOR_LISTS = 3, 30  # the best sentences and rows
 _AFTER_NUMBER = 40  # characters after a number that may name the counted things
 _LIST_LINK = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
-_QUALIFIER = re.compile(r"(?:\b(?:about|around|almost|nearly|under|at (?:least|most)|up to|(?:more|less|fewer) than|"
-                        r"over|approximately|roughly|some|between) (?:the )?|"
-                        r"\b(?:Mrs?|Ms|Miss|Dr|Prof|Sir|Lady|Lord|Captain)\.? |[约近超逾])\Z", re.IGNORECASE)
-"""What belongs to a value that follows it: the words of a number that is not exact, a form of address."""
 _QUALIFIER_LENGTH = 20
 _DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
 _CHOOSING_VERB = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _LEAST_SHARE = 0.6
 """The share of the question's words that the text above a list must cover for its items to be the answer."""
 _MOST_ITEMS, _LONGEST_LIST = 12, 300
-_COUNT_QUESTION = re.compile(
-    r"几(?:[名位人家条项]|个(?!工作日|[月周]|星期|小时|季度))(?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")
 _NUMBER = r"(?:\d{1,6}|[一二两三四五六七八九十百]{1,4})\s?[名人个位家条项]"
 _LISTED_NOUN = re.compile(r"哪些(?P<noun>[^\W\d_]{2})")
 _SAME_QUESTION_SHARE, _DENIAL_SHARE, _CHINESE_DENIAL_SHARE = 0.6, 0.75, 0.55
 """The least share of words that two equal questions have in common, and the least shares of a question's words in a
 sentence that denies it: in English, and in Chinese."""
-_YES_OR_NO = re.compile(
-    r"[\s*_]{0,4}(?P<verdict>yes|no|是的?|不是|否|可以|不可以|能|不能|会|不会|有|没有|需要|不需要|无需)(?=[\s,.;:!，。；！—–-])",
-    re.IGNORECASE)
-_DENIAL = re.compile(
-    r"\b(?:(?:do|does|did|is|are|was|were|can|could|may|must|will|would|shall|should|has|have|had)(?: not|n['’]t)|"
-    r"cannot)\s+(?:be\s+)?(?P<verb>[a-z]{3,})", re.IGNORECASE)
-_CHINESE_DENIAL = re.compile(
-    "(?:不[得能应予]|不可以?|不应当|无需|不需要|禁止|严禁|不享受)(?P<what>[^，,。；;：:]{2,20})")
-_CONDITION = re.compile(r"\b(?:if|unless|until|when|where|except|without|only|before|after)\b|除外|另有|但|如果|未",
-                        re.IGNORECASE)
 
 
 def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
@@ -134,7 +112,7 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
             is_other_number = question.expected == "number" and not question.is_answered_by(value, text_after)
             if lacks_figure or is_other_number:
                 continue
-            qualifier = _QUALIFIER.search(unit.text, max(0, start - _QUALIFIER_LENGTH), start)
+            qualifier = _FORMS["qualifier"].search(unit.text, max(0, start - _QUALIFIER_LENGTH), start)
             first = qualifier.start() if qualifier else start
             yield " ".join(with_meant_dates(unit.text, unit.relative_dates, first, end).split()), unit
 
@@ -153,7 +131,7 @@ def _stated_places(question: Question, asked: AskedClause | None, unit: Unit, pl
     if question.language == "zh":
         chinese = ChineseStatement(question, text)
         return [place for place in places if chinese.states(*place, places)]
-    negation = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
+    negation = foreign_forms().get(question.language, {}).get("negated", _FORMS["negation"])
     is_denied = negation.search(text) and not negation.search(question.text)
     is_certain = asked is None or (is_best and all(_has_part(text, name) for name in question.names))
     return places if len(places) == 1 and is_certain and not is_denied else []
@@ -207,7 +185,7 @@ def _is_of_other_gender(question: Question, text: str) -> bool:
 
 def _has_limits(question: Question, text: str) -> bool:
     """Return True if a text has each figure of the question, and each limiting word such as "first" or "deputy"."""
-    text_words = set(question.words_of(text)) | {word.lower() for word in _LIMITING_WORD.findall(text)}
+    text_words = set(question.words_of(text)) | {word.lower() for word in _FORMS["limiting_word"].findall(text)}
 
     def is_in_text(word: str) -> bool:
         """Return True if the text has a limiting word as it is, or its content words in any form."""
@@ -215,7 +193,7 @@ def _has_limits(question: Question, text: str) -> bool:
         return word.lower() in text_words or (bool(content) and text_words.issuperset(content))
 
     has_figures = _figures(question.asking) <= _figures(text)
-    return has_figures and all(map(is_in_text, _LIMITING_WORD.findall(question.asking)))
+    return has_figures and all(map(is_in_text, _FORMS["limiting_word"].findall(question.asking)))
 
 
 def _figures(text: str) -> set[str]:
@@ -261,7 +239,7 @@ def _from_row(question: Question, found: Sequence[Found], finder: Finder) -> Sta
     unit, cell = next(((unit, cell) for unit, cell in cells if cell), (searched[0], None))
     row = unit.row
     # A numbered row has no name by which a question could mean it, so it is one of many that may answer.
-    if row is None or cell is None or row.is_numbered or _NEGATION.search(question.asking):
+    if row is None or cell is None or row.is_numbered or _FORMS["negation"].search(question.asking):
         return None
     is_limited = _has_limits(question, f"{unit.heading} {unit.text}")
     if not is_limited or not _names_all(question, unit.text, unit.heading):
@@ -360,7 +338,7 @@ def _counted(question: Question, found: Sequence[Found]) -> Stated | None:
 
     For 几名副组长 ("how many deputy heads") it is "2人" if a unit has 副组长2人 or 2名副组长. None if units disagree.
     """
-    match = _COUNT_QUESTION.search(question.asking)
+    match = _FORMS["count_question"].search(question.asking)
     if match is None:
         return None
     noun = re.escape(match["noun"])
@@ -380,17 +358,17 @@ def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> Stat
     best, asked = found[0].unit, frozenset(question.words_of(question.text))
     if best.asked:
         answer = next(unit for unit in best.all_units if unit.asked == best.asked)
-        match, other_words = _YES_OR_NO.match(answer.text), frozenset(question.words_of(best.asked))
+        match, other_words = _FORMS["yes_or_no"].match(answer.text), frozenset(question.words_of(best.asked))
         is_same = (_figures(question.text) == _figures(best.asked)
                    and len(asked & other_words) >= _SAME_QUESTION_SHARE * len(asked | other_words))
         return (match["verdict"], answer) if match and is_same else None
     least_covered = _CHINESE_DENIAL_SHARE if question.language == "zh" else _DENIAL_SHARE
-    has_condition = _CONDITION.search(question.text) or _CONDITION.search(best.text)
+    has_condition = _FORMS["condition"].search(question.text) or _FORMS["condition"].search(best.text)
     if found[0].covered < least_covered or has_condition:
         return None
     if question.language == "zh":
-        denial = _CHINESE_DENIAL.search(best.text)
+        denial = _FORMS["chinese_denial"].search(best.text)
         return (denial[0], best) if denial and asked.issuperset(question.words_of(denial["what"])) else None
-    denied_verbs = [content_words(match["verb"]) for match in _DENIAL.finditer(best.text)]
+    denied_verbs = [content_words(match["verb"]) for match in _FORMS["denial"].finditer(best.text)]
     denies_asked = any(verb and asked.issuperset(verb) for verb in denied_verbs)
     return ("No", best) if denies_asked and finder.share(question, best.text)[0] >= _DENIAL_SHARE else None

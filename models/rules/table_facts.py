@@ -20,6 +20,7 @@ from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, Extracted
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from ...text.lexicon import WORDS, word_set
+from ...text.patterns import read_patterns
 from ...text.quantities import kind_of
 from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
@@ -40,8 +41,10 @@ _TIME_HEADERS = frozenset(label_key(header) for header in (
     "valid from", "until", "valid until",
     "年", "年份", "年度", "财年", "季度", "月份", "日期", "期间", "截至", "有效期至"))
 """The headers of columns that say when the rest of a row holds."""
-_BOUND_HEADER = re.compile(r"since|from|until|至$", re.IGNORECASE)
-"""Headers without which a cell would say another time: "until: 2020" is not "2020"."""
+_FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["table_facts"].items()}
+_NAMELESS = re.compile(r"(?:[a-z]{1,8}\.? |\?)\d{4}\b.*|[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|[IVXLC]+[.)]|.*[,;]|"
+                       r"\([A-Z][^()]*[ ,](?:19|20)\d\d[a-z]?\)|(?=.*\bet al\b)(?=.*\b(?:19|20)\d\d).*")
+"""What names nothing, whatever stands above it: "born 1928", an amount, range or numeral, part of a list, authors."""
 _NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")  # what lists, prompts and addresses contain
 _AMBIGUOUS_HEADERS = WORDS["ambiguous headers"]
 """Words that mean no type in a table, though the schema has them as cues: a record label, farmland."""
@@ -49,26 +52,8 @@ _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in n
 _PLACEHOLDER_OR_CODE = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")  # a placeholder, or code as a whole
 _LISTED = re.compile("、|; ")
 _DEFAULT_HEADER = re.compile(r"Column \d{1,4}\Z")  # the header of a column that has none in its document
-_MARKUP = re.compile(r"<(?:[!/]|(?:br|p|b|i|em|strong|span|div|img|a|u|li|ul|ol|sup|sub|code|font)\b)[^<>]{0,500}>|"
-                     r"!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
-_NO_NAME = re.compile(r"\?(?: \(|\Z)|\Aif (?:yes|no|so)\b|\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b|:\Z|"
-                      r" (?:is|are|was|were|can|will|should|must|have been|has been) |\w{5}\.$|。$|ます$|です$",
-                      re.IGNORECASE)
-"""Questions and choices of a form, and sentences."""
-_BARE = re.compile(
-    r"[\W\d_]+|\w|(?:(?:between|from|up to|over|under|above|below|more than|less than|at least) )?[-+~<>$€£]?\d"
-    r"(?:(?![^\W\d_]{4})[\s\S])*+", re.IGNORECASE)
-"""A number, date or range with at most a short word behind it, which names something only with its header."""
-_NAMELESS = re.compile(r"[a-z]{1,8}\.? \d{4}\b.*|[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|[IVXLC]+[.)]|.*[,;]|"
-                       r"\([A-Z][^()]*[ ,](?:19|20)\d\d[a-z]?\)|(?=.*\bet al\b)(?=.*\b(?:19|20)\d\d).*")
-"""What names nothing, whatever stands above it: "born 1928", an amount, range or numeral, part of a list, authors."""
 _NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
-_PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
-                          re.IGNORECASE)
-"""What stands in a cell that is still to be filled in."""
 _POSSESSIVE_CUE = re.compile(r"(?:'s |的)(.+)", re.DOTALL)
-_NUMBERED_PART = re.compile(r"[A-Z][\w ]{1,40}?[ #]{1,2}\d[\w./-]{0,20}")
-"""A heading of a numbered part, such as "Motion #2016-04-06/3"."""
 _NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
 _SERIAL_HEADERS = word_set("key number volume issue pages page row rank checksum hash md5 sha1 sha256 slug keywords")
 """Columns whose cells are worth no fact: they only find or count something; SQL has them."""
@@ -127,7 +112,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         if subject.header == DOCUMENT:
             # Fields under "Motion 3" are the document's, but only there: another motion may have the same.
             line_above = text[: row.start].rstrip().rpartition("\n")[2].strip()
-            part = next(filter(_NUMBERED_PART.fullmatch, (line_above, *line.above[-1:])), "")
+            part = next(filter(_FORMS["numbered_part"].fullmatch, (line_above, *line.above[-1:])), "")
             found = found.combine(headers.of_document(row, evidence, section or _section_qualifier(part)))
             continue
         # A document's title says what its rows are only if no heading stands between: "Houses at St Ives" are none.
@@ -153,7 +138,7 @@ def _time_of(row: Row, section: str) -> str:
     """Return when the facts of a row hold, in the words of its columns of times, and in which section."""
     time_cells = [cell for cell in row.cells[1:] if label_key(cell.header) in _TIME_HEADERS]
     words = CELL_MARK.join(f"{cell.header}: {cell.value}" for cell in time_cells)
-    if len(time_cells) == 1 and not _BOUND_HEADER.search(time_cells[0].header):
+    if len(time_cells) == 1 and not _FORMS["bound_header"].search(time_cells[0].header):
         words = time_cells[0].value
     time = read_time(words)
     says_when = time is not None and time.kind != "with"
@@ -301,11 +286,11 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
         # What is too long, a sentence or a placeholder names nothing that the other cells could describe.
         is_title = not _TITLE_HEADERS.isdisjoint(header.lower().split())  # "Can machines think?" is one
         is_too_long = len(value.split()) > (_LONGEST_TITLE if is_title else _LONGEST_NAME)
-        is_sentence = not is_title and _NO_NAME.search(value)
-        is_nameless = _PLACEHOLDER.fullmatch(value) or "___" in value or _NAMELESS.fullmatch(value)
+        is_sentence = not is_title and _FORMS["no_name"].search(value)
+        is_nameless = _FORMS["placeholder"].fullmatch(value) or "___" in value or _NAMELESS.fullmatch(value)
         if is_too_long or is_sentence or is_nameless:
             continue
-        if _BARE.fullmatch(value):
+        if _FORMS["bare"].fullmatch(value):
             noun = _NUMBER_HEADER.sub("", header)
             is_numbered = noun != header  # "Question 1.a" for 1.a under "Question Number"
             cells[0] = Cell(header, f"{noun} {value}" if is_numbered else f"{header}: {value}")
@@ -315,7 +300,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
 def _stating_cells(row: Row) -> Iterator[Cell]:
     """Yield the cells that have a header and state something, with their values without markup."""
     for column, cell in enumerate(row.cells):
-        value = _MARKUP.sub("", cell.value).strip()
+        value = _FORMS["markup"].sub("", cell.value).strip()
         if wrapped := _PLACEHOLDER_OR_CODE.fullmatch(value):
             value = wrapped["words"] or wrapped["code"]
         # A first column without a header often has the names of the rows, unless they are only counted.

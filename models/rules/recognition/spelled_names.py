@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
+from ....text.patterns import read_patterns
 from ..likeness import (
     has_proper_word,
     is_called_like_person,
@@ -52,30 +53,20 @@ _LOWER_CASE_WORDS = WORDS["lower case words"]
 _PARTICLES = _LOWER_CASE_WORDS | word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """What may be in lower case within a name: "of", "van"."""
 _INITIALS_AND_SURNAME = re.compile(r"(?P<initials>(?:[A-Z]\.[- ]?){1,4})[A-Z][\w’'-]+")
+_FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["spelled_names"].items()}
 _FULL_NAME = re.compile(r"[A-Z]\w+(?: (?:[A-Z]\.|[A-Z][\w’'-]+|v[ao]n|de[rn]?|di|da)){1,4}|"
                         r"[A-Z]\w+ (?:the|of) [A-Z]\w+")
 """A first name with a surname, or with a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
 _RULERS, _OF_PLACE = WORDS["rulers"], re.compile(r"of (?:the )?\S+")
 _UNSURE_SINGLE_WORD_KINDS = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds that a recogniser often gives to single words that are no names."""
-_WORK_CONTEXT = re.compile(
-    r"\b(?:songs?|singles?|albums?|films?|movies?|novels?|novellas?|books?|poems?|plays?|operas?|musicals?|episodes?|series|"
-    r"shows?|tracks?|paintings?|sculptures?|articles?|essays?|papers?|reports?|guides?|handbooks?|magazines?|stor(?:y|ies)|"
-    r"newspapers?|soundtracks?|lyrics?|games?|titled|entitled|wrote|written|writes|authors?|published|recorded|premiered|"
-    r"released?|aired|broadcast|directed|starring|sang|sung|performed|composed|screenplays?|sequels?|charts?|remix|cover|"
-    r"featur(?:es|ing)|read)\b", re.IGNORECASE)
-"""What is said around the title of a work, and not around a term in quotation marks."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how citations give names: "Curie M"
-_MIXED = re.compile(r"[/~˜\u0370-\u03ff]|(?<![\w.-])(?=[\w.-]*\d)[\w.-]{3,}")
-"""What codes, formulas and addresses have, and the names of persons, places and bodies have not."""
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
 _SMALL_INITIAL = re.compile("[A-Z][a-z][A-Z]")  # initials with that of a small word: "CoC" for a code of conduct
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
 _BEGINNING_BEFORE = re.compile(r"\b(?P<noun>[A-Z][a-z]+) of \Z")
 _UNIT = re.compile(r"(?:Department|School|Faculty|Division|Institute|College|Laboratory|Cent(?:er|re)) (?:of|for) ")
-_MORE_SUBJECTS = re.compile(r"(?:, [A-Z]\w+(?: [A-Z]\w+)?){0,3},? (?:and|&) [A-Z]\w+(?: [A-Z]\w+){0,3}")
-"""What a unit of a body is also for: "Department of Earth, Ocean and Ecological Sciences"."""
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
 _DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
@@ -148,7 +139,7 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
         if place := _trim_name(text, start, end, kind):
             extended = _trim_name(text, *runs.extend(*place), kind)
             span = Span(*(extended or place), kind)
-            more = _MORE_SUBJECTS.match(text, span.end) if _UNIT.match(text, span.start, span.end) else None
+            more = _FORMS["more_subjects"].match(text, span.end) if _UNIT.match(text, span.start, span.end) else None
             span = replace(span, end=more.end()) if more and not infer_type(more[0]) else span
             # Of a name of one word, the form of address tells who of a family is meant.
             address = _ADDRESS.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
@@ -273,7 +264,7 @@ def _quoted_titles(text: str) -> Iterator[Span]:
 def _is_called_work(text: str, start: int, end: int) -> bool:
     """Return True if a word near a name, or the name's own noun, is one for works such as "novel"."""
     around = f"{text[max(0, start - _WORK_CONTEXT_LENGTH) : start]} {text[end : end + _WORK_CONTEXT_LENGTH]}"
-    return _WORK_CONTEXT.search(around) is not None or infer_type(text[start:end]) == "Work"
+    return _FORMS["work_context"].search(around) is not None or infer_type(text[start:end]) == "Work"
 
 
 def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
@@ -353,7 +344,7 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
         return True
     is_heading = name.isupper() and len(parts) > 1 and infer_type(name) != "Organization"  # "KATRINE'S OWN COUNTRY"
     is_initials = (kind in {"organization", "work"} and _INITIALS.fullmatch(name)) or _SMALL_INITIAL.fullmatch(name)
-    is_code = kind not in {"work", "event", "name"} and _MIXED.search(name)
+    is_code = kind not in {"work", "event", "name"} and _FORMS["mixed"].search(name)
     is_lower_case = parts[0].islower() or (name[0].islower() and not parts[0].isalnum())  # "non-Apple", "libpump.so"
     is_common = parts[0] in {"Best", "Most"} or re.search(r"\b[A-Z]{2,}s\b", name)  # "Core EIPs"
     return bool(is_heading or is_initials or is_code or is_lower_case or is_common)
