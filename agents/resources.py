@@ -12,8 +12,7 @@ from weakref import WeakSet
 from ..config import Settings
 from ..graph_store import moving
 from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex, support_in, thresholds_in
-from ..graph_store.evolution.control import Policy
-from ..graph_store.evolution.elements import decisions_to
+from ..graph_store.evolution.control import Policy, decisions_to
 from ..graph_store.graph_edits import GraphEditor
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases

@@ -22,21 +22,13 @@ from .graph_edits import GraphEditor
 from .index.contents import build_index, read_graph
 from .index.index_file import Arrays, IndexStore, read_vectors
 from .layout import Layout, PrintedWorks
+from .ledger import notes
 from .ledger.communities import CommunityTable
 from .ledger.database import AdvisoryLock, Database
 from .ledger.document_rows import Documents
 from .ledger.entity_rows import AliasTable, EditTable
 from .ledger.extractions import Extractions
-from .ledger.notes import (
-    Instructions,
-    Overview,
-    Version,
-    begin_epoch,
-    count_unread_files,
-    publish,
-    published_state,
-    version_of,
-)
+from .ledger.notes import Instructions, Overview, Version
 from .ledger.schema_rows import SchemaHistory
 from .ledger.token_accounts import Calls
 from .resolution.resolver import Resolver
@@ -105,7 +97,7 @@ class KnowledgeBase:
         # keep files open until the garbage collector runs.
         store, database = self.index_store, self.database
         self.vector_synchroniser.recall = lambda kind, ids: read_vectors(
-            store.load_earlier(version_of(database)), kind, ids)
+            store.load_earlier(notes.version_of(database)), kind, ids)
         self._index: tuple[Version, Arrays] | None = None  # the last one that was read from its file, and what it shows
         self.unwritten = ""  # why derived files are made in memory, as they cannot be written; otherwise empty
         self._files_lock = FileLock(layout.lock, timeout=0, thread_local=False)  # of the derived files in this home
@@ -195,7 +187,7 @@ class KnowledgeBase:
                 # If a person put back an older ledger alone, its counters would reach those of the derived files again,
                 # which show other content. With another epoch, these files are outdated whatever the counters say.
                 if not version.epoch or self.index_store.is_ahead(version):
-                    begin_epoch(self.database)
+                    notes.begin_epoch(self.database)
                 self._changes_published = self.database.changes  # an epoch without content is nothing to publish
                 self.refresh()
                 self.vector_synchroniser.prepare_as_writer()
@@ -212,7 +204,7 @@ class KnowledgeBase:
     def publish(self) -> None:
         """Let readers see what was written, if anything was; until then they keep reading the previous state."""
         if self.database.changes != self._changes_published:
-            publish(self.database, self.overview())
+            notes.publish(self.database, self.overview())
             self._changes_published = self.database.changes
 
     @contextmanager
@@ -257,7 +249,8 @@ class KnowledgeBase:
         from .sql.engine import SqlEngine  # noqa: PLC0415  (sqlglot takes some time, and searching needs no SQL)
 
         connection = self.table_store.open(self.version(), partial(self.table_source, graph))
-        return SqlEngine(connection, self.documents, partial(count_unread_files, self.database, self.documents.titles))
+        count_unread_files = partial(notes.count_unread_files, self.database, self.documents.titles)
+        return SqlEngine(connection, self.documents, count_unread_files)
 
     def table_file(self, graph: KnowledgeGraph) -> "tuple[Path | None, Callable[[], TableSource]]":
         """Return the file of the tables for SQL, None if there is none, and what makes them; see `open_tables`."""
@@ -328,10 +321,10 @@ class KnowledgeBase:
 
     def version(self) -> Version:
         """Return the version of the current state; see `Version`."""
-        return version_of(self.database)
+        return notes.version_of(self.database)
 
     def freeze(self) -> None:
         """Keep reading the current state from now on, even if others write; writing is no longer possible."""
         self.database.freeze()
-        self.frozen_at = published_state(self.database)
+        self.frozen_at = notes.published_state(self.database)
         self.refresh()

@@ -9,11 +9,11 @@ from typing import Literal
 
 from ...prompts.schema_text import LETTERED_TOKENS, schema_block
 from ...runtime.audit import attributed
-from ...schemas.delta import Candidate, Decided, Decision, SameLabel
+from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, SameLabel
 from ...schemas.documents import Chunk
 from ...schemas.edits import decided_types
 from ...schemas.extraction import BoundedExtraction, Extraction
-from ...schemas.graph_schema import GraphSchema
+from ...schemas.graph_schema import GraphSchema, compare_schemas
 from ...schemas.naming import label_key
 from ...text.scripts import estimate_tokens
 from ..bounding.admission import bound
@@ -24,7 +24,7 @@ from ..ledger.entity_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import Asks, Label, SameAs, SchemaHistory
 from . import growth
-from .elements import discard, find_element, known_labels, only_in, remove, sort_elements, types_of
+from .elements import DecisionError, discard, find_element, known_labels, only_in, remove, sort_elements, types_of
 from .schema_candidates import SHOWN, Grounds, are_opposed, with_evidence
 
 Policy = Literal["auto", "review", "off"]  # how the schema grows: by thresholds, by a person's decisions, or not at all
@@ -262,3 +262,19 @@ def _list_removals(before: GraphSchema, after: GraphSchema, why: str) -> list[De
     """Return rejections of the elements that only the earlier schema has, to record why they went."""
     return [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why=why))
             for kind, element in only_in(before, after)]
+
+
+def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
+    """Return the decisions that turn one schema into another: define what is new or changed, reject the rest."""
+    if before.open or after.open:
+        raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "
+                            "another knowledge base with the schema that you want")
+    new_elements = {(kind, element.name): element for kind in ELEMENT_KINDS for element in after.elements(kind)}
+    decisions = []
+    for change in compare_schemas(before, after):
+        if change.change == "removed":
+            decisions.append(Decision(kind=change.kind, name=change.name, verdict="reject"))
+        else:
+            fields = new_elements[change.kind, change.name].model_dump(mode="json", exclude={"name"})
+            decisions.append(Decision(kind=change.kind, name=change.name, verdict="define", element=fields))
+    return decisions

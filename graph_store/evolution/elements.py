@@ -4,23 +4,15 @@ Names of renamed and merged elements become aliases, so facts extracted under th
 raises DecisionError.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from itertools import chain
 from typing import Any
 
 from pydantic import ValidationError
 
-from ...schemas.delta import ELEMENT_KINDS, Candidate, Decision, ElementKind
+from ...schemas.delta import Candidate, ElementKind
 from ...schemas.errors import BanyanError
-from ...schemas.graph_schema import (
-    ANY,
-    AttributeType,
-    EntityType,
-    GraphSchema,
-    RelationType,
-    SchemaElement,
-    compare_schemas,
-)
+from ...schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
 
 Names = tuple[str, ...]
@@ -241,17 +233,26 @@ def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
     return schema.model_copy(update=update)
 
 
-def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
-    """Return the decisions that turn one schema into another: define what is new or changed, reject the rest."""
-    if before.open or after.open:
-        raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "
-                            "another knowledge base with the schema that you want")
-    new_elements = {(kind, element.name): element for kind in ELEMENT_KINDS for element in after.elements(kind)}
-    decisions = []
-    for change in compare_schemas(before, after):
-        if change.change == "removed":
-            decisions.append(Decision(kind=change.kind, name=change.name, verdict="reject"))
-        else:
-            fields = new_elements[change.kind, change.name].model_dump(mode="json", exclude={"name"})
-            decisions.append(Decision(kind=change.kind, name=change.name, verdict="define", element=fields))
-    return decisions
+def remove_labels(schema: GraphSchema, removed: Set[tuple[ElementKind, str]]) -> GraphSchema:
+    """Return a schema without some elements, aliases and labels, and without references to them."""
+    def stays(kind: ElementKind, name: str | None) -> bool:  # False for None, which is no reference
+        return name is not None and (kind, label_key(name)) not in removed
+
+    def without_removed(kind: ElementKind, element: SchemaElement) -> SchemaElement | None:
+        if not stays(kind, element.name):
+            return None
+        update: dict[str, Any] = {
+            "aliases": tuple(name for name in element.aliases if stays(kind, name)),
+            "labels": {language: name for language, name in element.labels.items() if stays(kind, name)}}
+        for bound in TYPE_FIELDS[type(element)]:
+            names = getattr(element, bound)
+            # Without types, an element could not stand in a schema: it then allows any.
+            update[bound] = tuple(name for name in names if name == ANY or stays("entity_type", name)) or (ANY,)
+        if isinstance(element, EntityType):
+            update["parent"] = element.parent if stays("entity_type", element.parent) else None
+        elif isinstance(element, RelationType):
+            update["inverse"] = element.inverse if stays(kind, element.inverse) else None
+            update["inverse_aliases"] = tuple(name for name in element.inverse_aliases if stays(kind, name))
+        return element.model_copy(update=update)
+
+    return change_elements(schema, without_removed) if removed else schema

@@ -9,18 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
 
 from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, ElementKind, Verdict
-from ...schemas.graph_schema import (
-    ANY,
-    AUTO_SCHEMA,
-    AttributeType,
-    EntityType,
-    GraphSchema,
-    RelationType,
-    SchemaElement,
-)
+from ...schemas.graph_schema import ANY, AUTO_SCHEMA, AttributeType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
 from ..ledger.schema_rows import AskCount, Label, SchemaVersion
@@ -266,8 +257,8 @@ def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], docum
     # The description of a schema that a model proposed may have words of the documents.
     update = {"description": ""} if version.graph_schema.name == AUTO_SCHEMA else {}
     removed = (known_labels(version.graph_schema) | known_labels(base)) - present
-    schema = _remove_labels(version.graph_schema, removed).model_copy(update=update)
-    base = _remove_labels(base, removed).model_copy(update=update)
+    schema = elements.remove_labels(version.graph_schema, removed).model_copy(update=update)
+    base = elements.remove_labels(base, removed).model_copy(update=update)
     return version.model_copy(update={"graph_schema": schema, "decisions": tuple(decisions)}), base
 
 
@@ -277,28 +268,3 @@ def _labels_shown(evidence: Candidate) -> set[Label]:
     labels = (*evidence.labels, *evidence.inverse_labels, *filter(None, [evidence.widens]))
     return {*((evidence.kind, label_key(label)) for label in labels),
             *(("entity_type", label_key(name)) for name in types if name and name != ANY)}
-
-
-def _remove_labels(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
-    """Return a schema without some elements, aliases and labels, and without references to them."""
-    def stays(kind: ElementKind, name: str | None) -> bool:  # False for None, which is no reference
-        return name is not None and (kind, label_key(name)) not in removed
-
-    def without_removed(kind: ElementKind, element: SchemaElement) -> SchemaElement | None:
-        if not stays(kind, element.name):
-            return None
-        update: dict[str, Any] = {
-            "aliases": tuple(name for name in element.aliases if stays(kind, name)),
-            "labels": {language: name for language, name in element.labels.items() if stays(kind, name)}}
-        for bound in elements.TYPE_FIELDS[type(element)]:
-            names = getattr(element, bound)
-            # Without types, an element could not stand in a schema: it then allows any.
-            update[bound] = tuple(name for name in names if name == ANY or stays("entity_type", name)) or (ANY,)
-        if isinstance(element, EntityType):
-            update["parent"] = element.parent if stays("entity_type", element.parent) else None
-        elif isinstance(element, RelationType):
-            update["inverse"] = element.inverse if stays(kind, element.inverse) else None
-            update["inverse_aliases"] = tuple(name for name in element.inverse_aliases if stays(kind, name))
-        return element.model_copy(update=update)
-
-    return elements.change_elements(schema, without_removed) if removed else schema

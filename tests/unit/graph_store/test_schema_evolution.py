@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from banyan.graph_store.bounding.admission import bound
 from banyan.graph_store.bounding.labels import Bounds
-from banyan.graph_store.evolution.control import SchemaControl
-from banyan.graph_store.evolution.elements import DecisionError, decisions_to
+from banyan.graph_store.evolution.control import SchemaControl, decisions_to
+from banyan.graph_store.evolution.elements import DecisionError
 from banyan.graph_store.evolution.growth import Thresholds
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.document_rows import Documents
