@@ -54,10 +54,7 @@ class BaseContents:
         """Return the facts with their sources: all, or those that fit what is given.
 
         These are the id or name of an entity that is subject or object, a relation type, a date on which the facts hold
-        (`at`, such as "2020" or "15 March 2020"), and documents that state them, given as in `ask`.
-
-        Raises:
-            ValueError: `at` is no date with a year.
+        (`at`, such as "2020" or "15 March 2020", else ValueError), and documents that state them, given as in `ask`.
         """
         with self._snapshot(documents, where) as snapshot:
             kb, graph = snapshot.kb, snapshot.kb.graph

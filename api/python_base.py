@@ -211,11 +211,9 @@ def _resources(settings: dict[str, Any]) -> Resources:
 
 
 def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> tuple[list[str], list[GivenDocument]]:
-    """Sort sources into paths and addresses to read, and documents that were given as text.
+    """Sort sources into paths and addresses to read, and documents that were given as text; `name` is an id.
 
-    Raises:
-        IngestError: a source has an unsupported type, or `name` or `title`, which are a single document's, do not
-            apply to it.
+    Raise IngestError for an unsupported type, or if `name` or `title` are given for other than a single document.
     """
     paths, documents, sources = list[str](), list[GivenDocument](), list(sources)
     if (name or title) and len(sources) != 1:

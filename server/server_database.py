@@ -58,12 +58,7 @@ class ServerDatabase:
     """A pool of connections to the server's database, for the threads of this process."""
 
     def __init__(self, place: Path | SecretStr) -> None:
-        """Connect to an SQLite file, or to the PostgreSQL database of an address, and create its missing tables.
-
-        Raises:
-            DatabaseError: PostgreSQL cannot be reached.
-            sqlite3.DatabaseError: the file is not a database.
-        """
+        """Connect to an SQLite file or a PostgreSQL address, and create missing tables; errors as of `_connect`."""
         self._place = place
         self.is_shared = not isinstance(place, Path)  # PostgreSQL, which servers on several machines may share
         if isinstance(place, Path):

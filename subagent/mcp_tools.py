@@ -203,7 +203,7 @@ class Tools:
             stored = snapshot.kb.documents.get(document)
         text = stored.text[start:start + length]
         return answers.DocumentText(id=stored.id, title=stored.title, start=start, end=start + len(text),
-                            characters=len(stored.text), text=text)
+                                    characters=len(stored.text), text=text)
 
     async def add_document(
         self, ctx: Ctx, document: Annotated[DocumentId, Field(description="What citations will call it; an existing "

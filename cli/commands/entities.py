@@ -66,11 +66,9 @@ def _describe(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> di
 
 def _show_merged(knowledge_base: KnowledgeBase, search: str, most: int | None, *, as_json: bool) -> None:
     """Print the merged entities that have the words of `search` in a name: each name with the rule that merged it."""
-    words, groups = canonical_name(search), []
-    for group in knowledge_base.graph.groups():
-        names = [group.name, *(alias.name for alias in group.aliases)]
-        if any(words in canonical_name(name) for name in names):
-            groups.append(group)
+    words = canonical_name(search)
+    groups = [group for group in knowledge_base.graph.groups()
+              if any(words in canonical_name(name) for name in (group.name, *(one.name for one in group.aliases)))]
     if as_json:
         print_json([group.model_dump() for group in groups[:most]])
         return

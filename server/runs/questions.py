@@ -134,10 +134,8 @@ class Questions:
         A `claim` is a line of the answer whose citations were checked, sent while the model still writes. Its text
         follows at once in pieces, as `token`s. `withdrawn`, which is rare, takes back all claims and tokens so far, and
         the pieces begin anew. The last event is `answer`. With a thread, the turn is stored as soon as it is answered;
-        without one, the conversation so far is given as `earlier`.
-
-        Raises:
-            UnavailableError: too many questions are waiting. Other errors are raised while reading.
+        without one, the conversation so far is given as `earlier`. UnavailableError is raised at once if too many
+        questions wait, and other errors while reading.
         """
         if self._turns.waiting >= MOST_WAITING:
             raise UnavailableError("too many questions are waiting; ask again later")

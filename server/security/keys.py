@@ -130,11 +130,8 @@ class Keys:
              requests_per_minute: int | None = None) -> str:
         """Create a client's key, replacing one of the same name; return its secret, to be shown once.
 
-        It covers the knowledge bases, whether or not they exist; none given means all.
-
-        Raises:
-            KeysError: the name is not allowed, or the file cannot be read.
-            KnowledgeBaseNameError: one of the names is not allowed for a knowledge base.
+        It covers the knowledge bases, whether or not they exist; none given means all. Raise KeysError, or
+        KnowledgeBaseNameError, for a name that is not allowed.
         """
         bases = tuple(sorted({check_name(base) for base in knowledge_bases})) or None  # None means all
         secret = f"banyan_{secrets.token_urlsafe(32)}"
