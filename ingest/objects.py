@@ -35,16 +35,21 @@ def read_object(value: Mapping[str, object], limits: Limits, source: str = "") -
         return Content(source)
     title_field = next((name for name in _names_of(value) if len(texts.get(name, "")) <= limits.title), "")
     title = texts.get(title_field, "")
-    parts = [source.rstrip("\n")]
-    if len(texts) > MOST_FIELDS:  # as a row of a table, which may be wider
-        parts, texts = [record_lines([texts], "", limits)], {}
-    elif label_key(title_field) == "title":
+    if label_key(title_field) == "title":  # others are fields beside it
         texts.pop(title_field)
+    too_much = _take_too_much(texts, limits)
+    parts = [source.rstrip("\n") or too_much, *table_sections(tables, limits)]
+    return Content("\n\n".join(filter(None, parts)), one_line(title), texts)
+
+
+def _take_too_much(texts: dict[str, str], limits: Limits) -> str:
+    """Take what is too much for metadata out of some fields, and return it as text: long ones, or all of very many."""
+    if len(texts) > MOST_FIELDS:
+        row = record_lines([dict(texts)], "", limits)
+        texts.clear()
+        return row
     long_fields = [name for name, text in texts.items() if len(text) > LONGEST_FIELD]
-    long_texts = {name: texts.pop(name) for name in long_fields}
-    if not source:
-        parts += [f"## {name}\n\n{text}" for name, text in long_texts.items()]
-    return Content("\n\n".join(filter(None, [*parts, *table_sections(tables, limits)])), one_line(title), texts)
+    return "\n\n".join(f"## {name}\n\n{texts.pop(name)}" for name in long_fields)
 
 
 def table_sections(tables: Mapping[str, Sequence[Fields]], limits: Limits) -> Iterator[str]:

@@ -7,7 +7,6 @@ from banyan.ingest.field_sections import read_blocks
 from banyan.ingest.given import given_documents
 from banyan.text.section_lines import lines_under
 
-from ...conftest import DATA
 from ...loading import only, write
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
@@ -128,16 +127,6 @@ def test_records_of_a_stored_document_are_not_doubled():
     document, (table,) = tables(REGISTER)
     (again,) = given_documents([{"id": "a", "title": "Doc", "text": document.text, "tables": [table.model_dump()]}])
     assert again.tables == document.tables
-
-
-def test_the_lists_of_a_report_are_whole():
-    folder = DATA / "reports" / "41-records-as-sections" / "in"
-    if not folder.exists():
-        pytest.skip("shared/data is not there")
-    rows = {path.parent.name: [len(table.rows) for table in only(path).tables] for path in folder.glob("*/*.md")}
-    assert rows.pop("register") == [37]
-    assert len(rows) == 7
-    assert all(number == [12] for number in rows.values())
 
 
 @pytest.mark.parametrize("line", ["- 🍳 {}: {}", "- ⏲️ **{}:** {}", "**🍽️ {}**: {}", "★ {}: {}"])

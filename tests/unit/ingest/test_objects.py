@@ -61,17 +61,18 @@ def test_what_a_file_calls_itself_is_its_title_and_long_texts_are_sections(tmp_p
     assert ("## body\n\nIt burnt. It" in document.text) is ("body" in fields)
 
 
-def test_an_object_of_very_many_fields_is_a_row(tmp_path):
-    (table,) = only(write(tmp_path / "a.json", json.dumps({f"field {at}": at for at in range(300)}))).tables
+@pytest.mark.parametrize(("name", "above", "unread"), [
+    ("a.ndjson", "", {}), ("a.jsonl", "", {}), ("a.json", "", {}), ("a.yaml", "# All.\n", {"not read": "1 comment"})])
+def test_a_list_of_objects_is_a_table_and_one_of_very_many_fields_a_row(tmp_path, name, above, unread):
+    staff = [{"name": "Ida Lang", "site": {"city": "Alder", "floorOf": 2}, "tags": ["bells", "doors"], "in": True},
+             {"name": "Eva Roth", "site": {"city": "Birch"}, "left": "", "since": "2014"}]
+    content = "\n".join(map(json.dumps, staff)) if name in {"a.ndjson", "a.jsonl"} else json.dumps(staff)
+    document = only(write(tmp_path / name, above + content))
+    assert (document.title, document.metadata) == ("a", unread)
+    assert document.text.lower() == ("| name: ida lang | site city: alder | site floor of: 2 | tags: bells; doors | "
+                                     "in: true |\n| name: eva roth | site city: birch | since: 2014 |")
+    (table,) = only(write(tmp_path / "b" / "b.json", json.dumps({f"field {at}": at for at in range(300)}))).tables
     assert (len(table.columns), len(table.rows)) == (300, 1)
-
-
-def test_a_list_of_objects_is_a_table(tmp_path):
-    text = "# All mills.\n- mill: Aster\n  stones: 2\n- mill: Birch\n  kept: no\n"
-    document = only(write(tmp_path / "mills.yml", text))
-    assert [(table.columns, table.rows) for table in document.tables] == [
-        (("mill", "stones", "kept"), (("Aster", "2", ""), ("Birch", "", "no")))]
-    assert document.metadata["not read"] == "1 comment"
 
 
 @pytest.mark.parametrize("text", [

@@ -1,7 +1,5 @@
 """Web pages as browsers save them, without the site's menus; XML files, which read nothing from elsewhere."""
 
-import json
-
 import docx
 import pytest
 from banyan.ingest.readers.web_pages import read_html
@@ -140,17 +138,3 @@ def test_entities_do_not_multiply_and_deep_nesting_is_refused(tmp_path, steps, t
     text = f'<!DOCTYPE a [<!ENTITY a0 "{"ha" * 500}">{entities}]><a>&a{steps};</a>'
     assert "amplification factor" in failure(write(tmp_path / "b.xml", text))
     assert "RecursionError" in failure(write(tmp_path / "a.xml", "<a>" * 30_000 + "x" + "</a>" * 30_000))
-
-
-STAFF = [{"name": "Ida Lang", "site": {"city": "Alder", "floor": 2}, "tags": ["bells", "doors"], "active": True},
-         {"name": "Eva Roth", "site": {"city": "Birch"}, "left": None, "since": "2014"}]
-ROWS = ("| Name: Ida Lang | Site city: Alder | Site floor: 2 | Tags: bells; doors | Active: true |\n"
-        "| Name: Eva Roth | Site city: Birch | Since: 2014 |")
-
-
-@pytest.mark.parametrize("name", ["staff.ndjson", "staff.jsonl", "staff.json"])
-def test_a_list_of_records_is_a_table(tmp_path, name):
-    content = json.dumps(STAFF) if name.endswith(".json") else "\n".join(map(json.dumps, STAFF))
-    document = only(write(tmp_path / name, content))
-    assert (document.id, document.title) == (name, "staff")
-    assert document.text.lower() == ROWS.lower()
