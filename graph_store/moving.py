@@ -65,5 +65,6 @@ def _check_exists(layout: Layout) -> None:
     """Raise UnknownKnowledgeBaseError if there is no knowledge base, not even a damaged one."""
     with suppress(LedgerDamagedError):  # a damaged knowledge base can be dropped or renamed, too
         layout.require()
+    # A folder may remain of a damaged ledger in SQLite; one in PostgreSQL has no folder that would show it.
     if not (layout.root.is_dir() if layout.database is None else layout.exists()):
         raise UnknownKnowledgeBaseError(layout.name, layout.root.parent)

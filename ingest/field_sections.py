@@ -75,7 +75,7 @@ class Block:
     item: _Item | None  # under which its fields are set in
     end: int = 0
     is_loose: bool = False  # whether blank lines are between its fields
-    fields: dict[str, list[str]] = field(default_factory=dict)  # the parts of each value, by the folded name
+    fields: dict[str, list[str]] = field(default_factory=dict)  # lines and what joins them, by the folded name
     names: dict[str, str] = field(default_factory=dict)  # as they are first written, by the folded name
     repeated: int = 0  # the number of lines whose name stood in it before
     last: str = ""  # the folded name of the last field; "" behind an item that is none

@@ -127,7 +127,7 @@ def is_loopback(host: str) -> bool:
 def is_trustworthy(url: str) -> bool:
     """Return True if nobody can change what comes from an address on its way: it uses https, or is on this machine."""
     parts = _split_url(url)
-    if parts is None or not parts.hostname or "@" in parts.netloc:
+    if parts is None or not parts.hostname or "@" in parts.netloc:  # "https://known.org@other.org" is other.org
         return False
     return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
 

@@ -83,6 +83,7 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
     codes, units = _cells_with_codes(read), _units_of_column(read, cells)
     numbers = {cell: number if number.is_known_unit else number._replace(unit=units.get(_singular(number.unit), ""))
                for cell, number in read.items() if cell not in codes}
+    # The unit of a number without words behind it is known, too: it is "".
     return {cell: number for cell, number in numbers.items() if number.is_known_unit or number.unit}
 
 

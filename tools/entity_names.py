@@ -67,7 +67,7 @@ def named_entities(index: GraphIndex, question: str) -> dict[str, str]:
              for occurrence in index.name_trie.find(question) for entity in occurrence.entities]
     spans += [(occurrence.start, occurrence.end, entity) for occurrence in index.value_trie.find(question)
               for entity in index.by_alias.get(canonical_name(question[occurrence.start:occurrence.end]), ())]
-    return {entity: question[start:end] for start, end, entity in sorted(spans)}
+    return {entity: question[start:end] for start, end, entity in sorted(spans)}  # of several places, the last
 
 
 def unknown_names_near(indexes: Sequence[GraphIndex], names: Sequence[str], limit: int) -> list[str]:

@@ -80,7 +80,7 @@ def import_triples(file: Path, form: Annotated[Literal["hipporag", "triples"], t
     with open_resources() as resources:
         report = run_build(resources, build_input, BuildContext(resolve=not no_resolve))
         show_report(report, as_json=as_json)
-        report_failures(report, strict=True)
+        report_failures(report, strict=True)  # the file is all there is: any unreadable record is an error
 
 
 def run_build(resources: Resources, build_input: BuildInput, context: BuildContext) -> BuildReport:

@@ -206,7 +206,8 @@ class Documents:
     def entries(self, ids: Sequence[str] | None = None) -> list[DocumentEntry]:
         """Return all documents, or some, by id, without their texts."""
         where, values = ("", {}) if ids is None else (f"WHERE {among('d.id')} ", {"among": ids})
-        # A pending chunk may still have its failure, in which attempts are counted; it is being tried again.
+        # Revision 0 is in service. A pending chunk with a failure is being tried again; a done one failed when it was
+        # read again, and keeps what it gave before.
         rows = self._db.rows(
             "SELECT d.id, d.title, d.source, length(d.text) AS characters, "  # noqa: S608
             "count(c.id) FILTER (WHERE c.revision = 0) AS chunks, "

@@ -145,7 +145,7 @@ class VectorSynchroniser:
         self._extractions, self._embedder = extractions, embedder
         self._epoch = ledger_state(database).epoch
         self.store = VectorStore.of(layout, database, embedder.fingerprint)
-        self.recall: Recall = lambda _kind, _ids: {}  # by default nothing; who opens the knowledge base may replace it
+        self.recall: Recall = lambda _kind, _ids: {}  # vectors computed before; its opener may give some
 
     def check(self, *, any_embedding: bool) -> None:
         """Check, before a model is paid for, that vectors can be stored; `any_embedding` allows those of another model.

@@ -23,7 +23,7 @@ _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space st
 _NO_WIDTH = dict.fromkeys(map(ord, "\u200b\u2060\ufeff"))
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
          "article:published_time": "date", "description": "description", "keywords": "keywords"}
-_LONGEST_NUMBER = 6
+_LONGEST_NUMBER = 6  # figures of what counts rows and columns
 _BAR, _BREAK, _ITEM, _INDENT, _LINE = "\x1c", "\x1d", "\x1e", "\x1f", "\v"
 """Marks in the text of a page, all of them white space: a bar between cells; a line break, two of which make an empty
 line; the end of an item's dash or number; a level of indentation of a line inside an item; where a line begins or

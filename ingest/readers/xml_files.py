@@ -76,7 +76,7 @@ def _take_head(root: ET.Element) -> tuple[dict[str, object], dict[str, list[Any]
     for name, value in _fields_of(head).items():
         if _is_table(value):
             tables[name] = value if isinstance(value, list) else [value]
-        elif name.lower() not in _TITLES:
+        elif name.lower() not in _TITLES:  # `read_xml` has found the title in the whole document
             fields[name] = value
     return fields, tables
 

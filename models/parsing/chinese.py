@@ -130,4 +130,4 @@ def load_tagger() -> Tagger:
 
 def _key_value_rows(file: bytes) -> list[tuple[str, str]]:
     """Return the lines 'key, tab, value' of a model file."""
-    return [(key, value) for key, tab, value in (line.partition("\t") for line in file.decode().split("\n")) if tab]
+    return [(key, value) for key, tab, value in (line.partition("\t") for line in file.decode().splitlines()) if tab]
