@@ -73,7 +73,6 @@ class Tools:
     """The MCP tools over the resources of a process; each has the description that agents see as its docstring."""
 
     def __init__(self, resources: Resources, knowledge_base: str, gate: McpGate) -> None:
-        """Set up the tools; see `mcp_server` for the arguments."""
         self._resources, self._default, self._gate = resources, knowledge_base, gate
         self._asking = retrieval_graph(resources, checkpointer=False)
         self._building = construction_graph(resources)

@@ -204,7 +204,6 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
     is_no_temporary_file = DefaultFilter()
 
     def is_source(change: Any, path: str) -> bool:
-        """Return True if a changed file may be a document."""
         is_stored = Path(path).is_relative_to(home.absolute())  # the knowledge bases may be in the folder
         return is_no_temporary_file(change, path) and not is_stored
 

@@ -223,7 +223,6 @@ def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
 
 
 def _require_community(view: GraphView, community: str) -> TreeCommunity:
-    """Return a community by its id; raise NotFoundError if there is none."""
     found = view.index.store.communities.get(community)
     if found is None:
         raise NotFoundError(f"there is no community {community!r}: `GET .../tree` lists them")

@@ -5,7 +5,6 @@ LangServe's own handlers, error messages say what is wrong, and input that no ha
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
-from functools import partial
 from typing import Any, cast
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -28,8 +27,6 @@ from ..security.clients import may
 from ..service import Service
 
 CLIENT = "banyan_client"  # where a run's configuration names the client; the server ignores what a client sends
-_RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHandler.stream,
-         "stream_events": APIHandler.astream_events}
 _MAX_BATCH = 100
 
 
@@ -94,8 +91,10 @@ def add_chat_routes(app: FastAPI, service: Service) -> None:
     router = APIRouter(include_in_schema=False, dependencies=[may("ask")])
     chat = Chat(service).with_types(input_type=Conversation, output_type=AIMessageChunk)
     handler = APIHandler(chat, path=path, per_req_config_modifier=_add_request_fields)
-    for name, handle in _RUNS.items():
-        router.add_api_route(f"{path}/{name}", _wrap_handler(partial(handle, handler)), methods=["POST"])
+    runs = {"invoke": handler.invoke, "batch": handler.batch, "stream": handler.stream,
+            "stream_events": handler.astream_events}
+    for name, run in runs.items():
+        router.add_api_route(f"{path}/{name}", _wrap_handler(run), methods=["POST"])
     app.include_router(router)
 
 

@@ -217,5 +217,4 @@ async def _events_of(task: asyncio.Task[None], events: MemoryObjectReceiveStream
 
 
 def _token_events(text: str) -> Iterator[Event]:
-    """Yield a text in pieces, each a `token` event."""
     return (Event("token", {"text": piece}) for piece in _PIECE.findall(text))
