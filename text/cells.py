@@ -23,10 +23,8 @@ _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["
 _LONGEST_ITEM, _MOST_WORDS, _MOST_WORDS_AT_COMMAS = 80, 10, 5
 _NEARLY_ALL = 0.9
 _MANY_LENGTHS = 2  # places have few lengths, too, but their parts are single words
-_ENOUGH = 0.05
-"""The share of cells that must have a separator, unless all items stand alone; else it is part of their words."""
-_MIXING = 0.3
-"""The share of first items that are also later ones or alone, and of later ones that are also first or alone."""
+_ENOUGH = 0.05  # the share of cells that must have a separator, unless all items stand alone; else it is part of words
+_MIXING = 0.3  # the share of first items that are also later ones or alone, and of later ones that are first or alone
 _MOST, _RECURRING = 0.8, 0.1  # in lists of names: the shares of names of several words, and of repetitions
 
 Read = TypeVar("Read")

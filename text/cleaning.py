@@ -46,8 +46,7 @@ _FIRST_LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST = 60
 _AFTER_SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "en", "of"})
 """Words that follow a hyphen which stands for the rest of a word: "pre- and post-war"."""
-_SHORTEST_PART = 4
-"""The fewest letters of each part of a compound, such as "long-term", for the parts to be recognised as words."""
+_SHORTEST_PART = 4  # letters of each part of a compound, such as "long-term", for it to be recognised as a word
 _MARKUP = [(re.compile(form), replacement) for form, replacement in read_patterns("markup.toml")["markup"]]
 """The forms of Markdown and HTML that are removed, in this order, and what stays of each."""
 _HEADING_LINE = re.compile(r"\s*#{1,6}\s")

@@ -26,8 +26,7 @@ _TRUTHS = tuple((frozenset(true.split()), frozenset(false.split())) for true, fa
     ("vrai", "faux"), ("是", "否"), ("有", "无"), ("✓ ✔ ✔️ ☑ ✅", "✗ ✘ × ❌ ☐ x")))
 _LETTERS = frozenset("ynx")  # a column of one of these alone may have any code
 _MOST_SPELLINGS = 12  # the most ways in which a column writes two truth values ("Yes", "YES ", "yes")
-_TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})
-"""Marks that say yes in a column of which all other cells are empty."""
+_TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})  # they say yes in a column of empty cells
 _CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip code|postal code|postcode|plz|isbn|issn"
                     r"|iban|telefon|postleitzahl|电话|邮编|手机|版本)(?: (?:no|number|nr))?\.?$")
 """Headers of columns whose figures are names: nobody adds telephone numbers, and version 1.10 is not 1.1."""

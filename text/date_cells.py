@@ -131,7 +131,9 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
     """
     if (column := _read_iso(cells)) is not None:
         return column
-    found = read_most(cells, lambda cell: read_date_cell(cell) or _read_year(cell))
+    # A year alone is a date only among others that say more.
+    found = read_most(cells, lambda cell: read_date_cell(cell) or (
+        DateCell(int(cell), 1, 1, "known", "year") if _FORMS["year"].fullmatch(cell.strip()) else None))
     year_count = sum(cells[cell] for cell, day in found.items() if day.precision == "year")
     if 2 * year_count > sum(cells.values()):  # mostly figures of four digits are numbers with a few dates
         return DateColumn({}, "")
@@ -161,11 +163,6 @@ def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
     if all(moment.time() == time() for moment in values.values()):
         return DateColumn({cell: moment.date() for cell, moment in values.items()}, "day")
     return DateColumn(values, "second")
-
-
-def _read_year(cell: str) -> DateCell | None:
-    """Return the year that a cell consists of, which is a date only among others that say more."""
-    return DateCell(int(cell), 1, 1, "known", "year") if _FORMS["year"].fullmatch(cell.strip()) else None
 
 
 def _last_day(first: date | datetime, precision: Precision) -> date | datetime:

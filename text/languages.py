@@ -15,8 +15,7 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _WIDE = re.compile(f"[{CJK}]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WIDTH = 3  # A letter of Chinese, Japanese or Korean says about as much as three Latin ones
-_FEWEST_WORDS = 8
-"""Words of the shortest text in Latin script whose language is determined: a shorter one may be a name."""
+_FEWEST_WORDS = 8  # words of the shortest Latin text whose language is determined: a shorter one may be a name
 _FEWEST_FOREIGN = 2
 """How many different function words show that a text is not English: one, such as "fast" or "Li", may be in English."""
 _SHARE, _PROSE_SHARE = 0.1, 0.12

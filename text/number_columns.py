@@ -21,10 +21,8 @@ _EXACT_FIGURES = 15  # the most figures of a whole number that a float keeps; lo
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _GROUP = 3
 _CLEAR_MAJORITY = 9  # how many times as many cells as the other mark has must show a mark to be the column's
-_MOST_CODES = 0.01
-"""The share of numbers that may begin with 0; with more, the column has codes, such as those of places."""
-_MUCH_CLOSER = 10
-"""How many times as close to the whole numbers of a column its groups must be as its decimals would be."""
+_MOST_CODES = 0.01  # the share of numbers that may begin with 0; with more, they are codes, such as those of places
+_MUCH_CLOSER = 10  # how many times as close to whole numbers a column's groups must be as its decimals would be
 _MIXED = "decimal points and decimal commas are mixed: numbers such as {} are left out"
 
 

@@ -39,8 +39,7 @@ _NORMAL_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
 _YEAR_DIGITS = 4
 _LAST_YEAR = 2200  # a larger number of four digits is not read as a year
 _UNGROUPED = 10_000  # numbers below it have no separators: four digits are often a year
-_EXACT_DECIMALS, _DECIMALS = 6, 4
-"""Up to how many decimals are shown as they are, and to how many longer ones are rounded."""
+_EXACT_DECIMALS, _DECIMALS = 6, 4  # up to how many decimals are shown as they are, and to how many others are rounded
 _DIGITS = 15  # the digits that a float has for sure; further ones come from the binary form
 _BEFORE = frozenset("$€£¥₹")  # units that stand before their number
 

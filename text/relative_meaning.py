@@ -82,10 +82,6 @@ class Phrase(NamedTuple):
                 return "future"
         return None
 
-    def follows_past(self) -> bool:
-        """Return True if the sentence speaks of the past before the words."""
-        return _CLAUSES["past"].search(self.match.string, self.sentence()[0], self.match.start()) is not None
-
 
 def _around(unit: Unit, day: date) -> str:
     """Return the week, month or other period in which a day is."""
@@ -157,11 +153,11 @@ def _read_length(phrase: Phrase, *, sign: int) -> str:
 
 def _read_within(phrase: Phrase) -> str:
     """Read "in two months", unless it may say how long something takes."""
-    words_before = phrase.match.string[phrase.sentence()[0]:phrase.match.start()].lower().split()
-    says_length = not _LASTING.isdisjoint(words_before)
+    before = phrase.match.string[phrase.sentence()[0]:phrase.match.start()]  # in its sentence
+    says_length = not _LASTING.isdisjoint(before.lower().split())
     # "In a week" is often said of any week: "twice in a week".
     may_be_any = phrase.part("number") in {"a", "an", "one"} and phrase.tense() != "future"
-    if phrase.follows_past() or says_length or may_be_any:
+    if _CLAUSES["past"].search(before) or says_length or may_be_any:
         return ""
     return _read_length(phrase, sign=1)
 

@@ -13,8 +13,7 @@ from .titles import is_placeholder
 BETWEEN = " > "  # separates headings, outermost first
 _FORMS = {name: re.compile(form) for name, form in read_patterns("headings.toml", item_mark=ITEM_MARK).items()}
 LIST_MARK = _FORMS["list_mark"]
-_GENERAL = WORDS["general headings"]
-"""Words of headings that any document may have, and that say nothing about what is below them."""
+_GENERAL = WORDS["general headings"]  # words of headings of any document, which say nothing of what is below
 _REFERENCES = WORDS["headings of references"]
 _BACK_MATTER = _REFERENCES | WORDS["headings of back matter"]
 """Headings of sections that are no content of their document, without the number before them."""

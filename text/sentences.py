@@ -39,8 +39,7 @@ _EITHER = WORDS["either"]
 # Words that nearly always begin a sentence when they follow an abbreviation with a capital letter.
 _STARTERS = WORDS["openings of sentences"]
 
-_WRAP_COLUMNS = range(40, 161)
-"""Widths at which text is wrapped: a line this long continues on the next, any other ends there."""
+_WRAP_COLUMNS = range(40, 161)  # widths at which text is wrapped: a line this long continues, any other ends there
 _LOOK = 40  # characters to inspect before a full stop: no abbreviation is longer
 
 

@@ -15,8 +15,7 @@ LONGEST_LINE = 800  # the most characters in a line, so a chunk can hold it whol
 LONGEST_VALUE = 200  # the longest cell that is a value; a longer one is prose
 DOCUMENT = "Document"  # header of the first cell in the row that describes the document itself
 LIST_MARK = "; "  # between the items of a cell that is a list
-SET_APART = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")
-"""The beginning of a line that is a row of a table or an item of a list."""
+SET_APART = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")  # how a row of a table or an item begins
 NUMBER_OF = r"(?<=\w)(?: (?:Number|No\.?|Nr\.?|#|Range|ID|Code)|编号|序号|号码)"
 """A regular expression for what a header of numbers adds to the noun for what is numbered: "Invoice Number"."""
 _MARK = re.compile("[★☆⭐✓✔✗✘✅❌]")  # signs that answer by themselves: a rating, yes or no

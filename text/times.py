@@ -19,8 +19,7 @@ _Key = TypeVar("_Key")
 _Day = tuple[int, int, int]
 
 CELL_MARK = " | "  # separates the parts of a fact in a line: "Orio | CEO | Ana Ruiz | since 2019"
-SECTION = ("under", "见于")
-"""What marks the section that a fact holds in, in English and in Chinese: "under: Second quarter"."""
+SECTION = ("under", "见于")  # what marks the section that a fact holds in: "under: Second quarter"
 LONGEST = 80  # the most characters of words that say when; longer ones are a sentence
 _MOST_NOTED = 4  # how many of a fact's times a note shows, the latest ones
 _FORMS = {name: re.compile(form, re.IGNORECASE) for name, form in read_patterns("times.toml").items()}

@@ -14,8 +14,7 @@ _LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "f
 """Fields that say when a document was written and by whom; they come first."""
 _FIELDS_OF_STATES = word_set("status state stage type kind category categories tag tags label labels keywords 状态")
 """Words of fields in which "TODO" is a value: one of several states or kinds."""
-UNREAD = "not read"
-"""The field that names the parts of a document that Banyan could not read; it is not shown with the document's own."""
+UNREAD = "not read"  # the field that names what Banyan could not read; it is not shown with the document's own
 
 
 def is_placeholder(title: str) -> bool:

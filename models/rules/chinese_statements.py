@@ -20,8 +20,7 @@ _UNREAL = re.compile(
     r"恐怕|可能|误|拟|计划|预计|有望|疑似|传闻|谣传|传说|除|原(?!则|因)|曾任|时任|候任|将$|会$|如果|若|倘若|假如|要是|一旦|如$|假使|即使")
 """How words begin that deny a clause, or call it doubtful, planned, reported, supposed or past."""
 _FUTURE = re.compile(r"将|会|如")  # words of what is not yet, or only supposed
-_PAST = re.compile(r"曾|一度|过去|以前|从前")
-"""Words of what no longer holds, if the question asks for what somebody or something is."""
+_PAST = re.compile(r"曾|一度|过去|以前|从前")  # what no longer holds, if a question asks for what is
 _NOUN_TAGS = frozenset({"n", "nz", "ORG", "LOC"})
 _PLAIN_TAGS = frozenset({"PER", "ORG", "LOC", "TIME", "u", "w", "p", "m", "q", "r", "c"})
 """Tags of words that do not qualify the noun behind them, as "前" and "代理" do."""

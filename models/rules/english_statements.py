@@ -15,30 +15,24 @@ from .question import Question
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_LIGHT = word_set("be have do become remain")
-"""Verbs that state nothing without their noun: the noun is what a question asks for."""
-_IMPLICATIVE = WORDS["implicative"]
-"""Verbs after which what they govern is a fact: "went on to win", "learned that he had won"."""
-_STATIVE = WORDS["stative"]
-"""Verbs that say as much as "is" and "has" of a size, a place or a time: "The hall seats 40"."""
+_LIGHT = word_set("be have do become remain")  # verbs that state nothing without their noun, for which a question asks
+_IMPLICATIVE = WORDS["implicative"]  # what these govern is a fact: "went on to win", "learned that he had won"
+_STATIVE = WORDS["stative"]  # they say as much as "is" and "has" of a size, place or time: "The hall seats 40"
 _UNCERTAIN = WORDS["weakening adverbs"] | word_set(
     "no neither nor few nobody none nothing if unless whether lest accord according "
     "instead unlike without except than excluding but rather legend myth rumour rumor joke claim")
 """Words of a sentence that denies something, or calls it uncertain, supposed or reported."""
 _UNREAL = word_set("fiction theory principle story novel film play dream")
 """What something may be so in without being so: "in fiction"."""
-_BOUNDS = word_set("after before until till by since from")
-"""Prepositions of a bound or an origin: "after 1931" is not 1931."""
-_LOCATIVE = word_set("in at on near of within inside")
-"""Prepositions by which a place in a place is one as well: "in a house in Ulm"."""
+_BOUNDS = word_set("after before until till by since from")  # of a bound or an origin: "after 1931" is not 1931
+_LOCATIVE = word_set("in at on near of within inside")  # a place in a place is one as well: "in a house in Ulm"
 _WHOLES = word_set("structure organisation organization workforce staff personnel headcount")
 _OF_ALL = word_set("corporate whole entire total overall global worldwide")
 """Nouns that stand for all of whoever has them, and what may qualify them: "Acme's entire workforce"."""
 _DESCRIBING = word_set("describe define specify explain list document mention detail outline state")
 """Verbs whose subject is a text: what "RFC 20 defines" is "defined in RFC 20"."""
 _SUBJECTS = word_set("nsubj nsubjpass")
-_GOVERNED = word_set("ccomp csubj csubjpass parataxis pcomp xcomp")
-"""How a clause depends on a verb that says whether it is a fact."""
+_GOVERNED = word_set("ccomp csubj csubjpass parataxis pcomp xcomp")  # the verb above says if such a clause is a fact
 _NOUNS = word_set("NOUN PROPN")
 _CURRENT = word_set("current present")  # what may qualify a role that is asked for in the present tense
 
@@ -144,7 +138,7 @@ class EnglishStatement:
         # A value may stand beside the noun of the question: "the mayor, Karl Brandt", "director Ada Blum".
         nouns_beside = [token for token in value.children if token.dep_ in {"appos", "compound"}]
         nouns_beside += [value.head, _antecedent_of(value)] if value.dep_ == "appos" else []
-        clause = _clause_head(value)
+        clause = next(filter(_is_verb, (value, *value.ancestors)), value.sent.root)  # the innermost one
         if noun := next(filter(self._asked.is_predicate, nouns_beside), None):
             return self._is_whole(noun) and self._is_asserted(clause) and self._has_names(clause)
         # Who was the mayor may no longer be.
@@ -277,11 +271,6 @@ def _is_verb(token: "Token") -> bool:
     return token.pos_ in {"VERB", "AUX"} and token.dep_ not in {"aux", "auxpass", "amod", "compound"}
 
 
-def _clause_head(token: "Token") -> "Token":
-    """Return the verb of the innermost clause of a token, or the root of a text without one."""
-    return next(filter(_is_verb, (token, *token.ancestors)), token.sent.root)
-
-
 def _role_of(token: "Token") -> str:
     """Return the part that a token plays in its clause; the agent of a passive verb stands behind "by"."""
     # What is joined to a noun, describes it or is a part of its name plays the part of that noun.
@@ -300,14 +289,9 @@ def _antecedent_of(addition: "Token") -> "Token":
     return noun
 
 
-def _own_subject(clause: "Token") -> "Token | None":
-    """Return the subject that a clause itself has."""
-    return next((child for child in clause.children if child.dep_ in _SUBJECTS), None)
-
-
 def _subject_of(clause: "Token") -> "Token | None":
     """Return the subject of a clause: of a relative clause its antecedent, of a further verb that of the first one."""
-    own = _own_subject(clause)
+    own = next((child for child in clause.children if child.dep_ in _SUBJECTS), None)
     if clause.dep_ in {"relcl", "acl"} and (own is None or own.tag_ in {"WP", "WDT"}):
         return clause.head
     if own is None and clause.dep_ in {"conj", "xcomp", "advcl"} and _is_verb(clause.head):

@@ -29,8 +29,7 @@ Scores = NDArray[np.float64]
 
 _PASSAGES_READ = 9  # the most passages read, best first, and the most of each document that the question names
 _MOST_TITLES_WITH_NAME = 2  # a name in the titles of more documents than these does not identify a document
-_HEADING_WEIGHT, _NEIGHBOUR_WEIGHT = 0.9, 0.5
-"""The weight of a word that only the heading, or only an adjacent sentence, contains."""
+_HEADING_WEIGHT, _NEIGHBOUR_WEIGHT = 0.9, 0.5  # of a word that only the heading, or only an adjacent sentence, contains
 _REFERRING_WORDS = ("This ", "It ", "They ", "These ", "He ", "She ", "Its ", "Their ", "其", "它", "该", "这")
 """The beginnings of a sentence that speaks of what the one before names."""
 _RANK_BONUS = 0.3  # the bonus for the best passage's rank

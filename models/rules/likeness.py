@@ -27,23 +27,20 @@ _TYPICAL_THINGS = ("project policy group system service price network general pr
 # Closeness is the cosine with typical names less that with typical things. The bounds were found on other names and
 # words than those of the tests.
 _LEAST_OF_WORD = {"location": {False: 0.08, True: -0.04}, "organization": {False: 0.0, True: -0.1}}  # True: rare words
-_LEAST_OF_PERSON = -0.045
-"""For the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
+_LEAST_OF_PERSON = -0.045  # mean of the first and last word of a person's name; a rare word counts as near to both
 _LEAST_OF_ACRONYM = 0.1  # for a word that alone is known as the name of a body
 _LEAST_OF_PLACE = 0.2  # for a word that is a place whatever stands before it; few other words are so close
 _LEAST_OF_FIRST_NAME, _LEAST_LEAD = 0.25, 0.1
 """How close a first name is to persons' names, and how much closer than to other names: so are most first names, and
 hardly any other words (see `benchmarks/README.md`)."""
-_LEAST_OF_FIRST_WORD, _LEAST_OF_PART = 0.1, -0.12
-"""For the first word of a person's name, and for any common word behind it."""
+_LEAST_OF_FIRST_WORD, _LEAST_OF_PART = 0.1, -0.12  # for the first word of a person's name, and a common one behind it
 _LONGEST_UNIT = 4  # letters of a unit or degree, such as MeV and MMed
 _ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame"), "man": word_set("mr sir lord")}
 _ADDRESS_BEHIND = {"woman": ("夫人", "女士", "小姐", "太太"), "man": ("先生",)}
 """Forms of address before and after a name that tell the person's gender."""
 _INITIAL = re.compile(r"[A-Z]\.")
 _COINED = re.compile(r"(?!(?:Ma?c|D[eiu]|L[ae]|Fitz|Van|St)[A-Z])(?=[^\Wa-z]*[a-z])\w[^\WA-Z]*[A-Z]\w*")
-_LEAST_LEANING = 0.02
-"""How much nearer a first name must be to the words for women than to those for men, or the reverse."""
+_LEAST_LEANING = 0.02  # how much nearer a first name must be to words for women than to those for men, or the reverse
 
 
 class Closeness(NamedTuple):

@@ -27,16 +27,14 @@ from ...text.titles import is_unfilled
 from .recognition.name_kinds import infer_type
 
 ALIAS = "alias"
-PDF_NAME = re.compile(r"\.pdf\)?\Z", re.IGNORECASE)
-"""The end of the name of a PDF in the graph: "paper.pdf", or "A Paper (paper.pdf)"."""
+PDF_NAME = re.compile(r"\.pdf\)?\Z", re.IGNORECASE)  # the end of a PDF's name in the graph: "A Paper (paper.pdf)"
 _LONGEST_VALUE = 1000  # characters of a field; a longer one is text
 _LONGEST_ITEM = 60  # characters of an item of a list; what is longer is prose with a semicolon in it
 _MOST_WORDS = 5  # the most words of a person's name, and of what is said above a list of people
 _LONGEST_PARTICLE = 3  # letters of a word within a name that may be in lower case: "van", "de"
 _PROSE_FIELDS = word_set("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
-FIELDS_OF_PEOPLE = WORDS["fields of people"]
-"""Words of fields that are people, and of what stands above lists of people."""
+FIELDS_OF_PEOPLE = WORDS["fields of people"]  # words of fields that are people, and of what stands above their lists
 _LAYOUT_FIELDS = WORDS["layout fields"]  # fields that tell a program how to show the document
 _SETTINGS = {("editor", "markdown"), ("editor", "code"), ("published", "true")}
 """What a wiki writes above each page: which of its editors opens the page, which is no person, and that it is shown."""
@@ -66,7 +64,6 @@ _MAIL_FIELDS = word_set("from to cc 发件人 收件人 抄送")
 _LINE_AFTER_TEXT = "."  # ends a list at the end of the text
 _ET_AL = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 _NOT_KEYS = WORDS["no keys of fields"]
-_WEEKDAY = re.compile(r"^\w{2,6}day,? |(?<=\d)(?:st|nd|rd|th)\b")
 _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things
 _LINK = re.compile(r"[\[<(]?https?:")
 _NOTHING = frozenset({"none", "nil", "n/a", "na", "not applicable", "unknown", "nothing", "无", "没有"})
@@ -278,5 +275,4 @@ def _is_field(key: str, value: str) -> bool:
     says_nothing = is_code or is_address_or_unknown or value.casefold().rstrip(" .") in _NOTHING or repeats_key
     if is_prose or says_nothing or is_unfilled(value, key) or not states_something(value):
         return False
-    is_date = parse_date(_WEEKDAY.sub("", key)) != ""
-    return len(key_words) <= _MOST_KEY_WORDS and _NOT_KEYS.isdisjoint(key_words[:1]) and not is_date
+    return len(key_words) <= _MOST_KEY_WORDS and _NOT_KEYS.isdisjoint(key_words[:1]) and not parse_date(key)

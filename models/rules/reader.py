@@ -44,8 +44,7 @@ _FILE_NAME = re.compile(r"\.\w{1,5}$|[\\/_]")
 _DAY = re.compile(r"(?:19|20)\d\d(?P<mark>[-./ ]?)(?:0[1-9]|1[0-2])(?P=mark)\d\d")
 _BEFORE_PLACES = word_set("in at near into across throughout around between outside inside north south east west")
 _BEFORE_BODIES = word_set("by at for from joined of with under against")
-_LEAST_LEAD_OF_PLACE = -0.05
-"""How much closer to names of places than of persons a word must be at least that stands where places do."""
+_LEAST_LEAD_OF_PLACE = -0.05  # how much closer to places than to persons a word must be that stands where places do
 _LEAST_OF_LONE_NAME = 0.05  # how close to names of persons a word must be that alone is the name of a person
 _UNIT_OF_BODY = re.compile(r"(?:Department|School|Faculty|Division) (?:of|for) [^,]+, [A-Z]")
 """A unit and the beginning of its body's name, without which it is that of any: "Department of Physics, ..."."""

@@ -27,8 +27,7 @@ from .units import Unit, readable_row
 if TYPE_CHECKING:
     from .reader import RulesReader
 
-_NAME_KEYWORDS, _MOST_FACTS = 3, 8
-"""The most keywords in a community's name, and the most facts in its summary."""
+_NAME_KEYWORDS, _MOST_FACTS = 3, 8  # the most keywords in a community's name, and the most facts in its summary
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
 _CHINESE_KINDS = {"person": "人物", "organisation": "机构", "organization": "机构", "company": "公司", "place": "地点",
                   "location": "地点", "city": "城市", "country": "国家", "event": "事件", "product": "产品",

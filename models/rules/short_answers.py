@@ -24,8 +24,7 @@ from .units import Unit
 Stated = tuple[str, Unit]  # the words of an answer, and the unit that states it
 
 _NUMBERED = word_set("version number id code")  # nouns whose answers have a figure
-_LEAST_COVERED = 0.55
-"""The share of a question's words that a sentence must contain for its only value to be the answer."""
+_LEAST_COVERED = 0.55  # the share of a question's words in a sentence for its only value to be the answer
 _LEAST_WORD_CERTAINTY = 0.4
 """The least certainty that the sentence, or an adjacent one, says each word of the question that is no name."""
 _FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["short_answers"].items()}
@@ -38,8 +37,7 @@ _LIST_LINK = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|
 _QUALIFIER_LENGTH = 20
 _DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
 _CHOOSING_VERB = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
-_LEAST_SHARE = 0.6
-"""The share of the question's words that the text above a list must cover for its items to be the answer."""
+_LEAST_SHARE = 0.6  # the share of a question's words in the text above a list for its items to be the answer
 _MOST_ITEMS, _LONGEST_LIST = 12, 300
 _NUMBER = r"(?:\d{1,6}|[一二两三四五六七八九十百]{1,4})\s?[名人个位家条项]"
 _LISTED_NOUN = re.compile(r"哪些(?P<noun>[^\W\d_]{2})")

@@ -49,7 +49,6 @@ _NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")  # what lists, prompts and add
 _AMBIGUOUS_HEADERS = WORDS["ambiguous headers"]
 """Words that mean no type in a table, though the schema has them as cues: a record label, farmland."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
-_PLACEHOLDER_OR_CODE = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")  # a placeholder, or code as a whole
 _LISTED = re.compile("、|; ")
 _DEFAULT_HEADER = re.compile(r"Column \d{1,4}\Z")  # the header of a column that has none in its document
 _NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
@@ -301,8 +300,6 @@ def _stating_cells(row: Row) -> Iterator[Cell]:
     """Yield the cells that have a header and state something, with their values without markup."""
     for column, cell in enumerate(row.cells):
         value = _FORMS["markup"].sub("", cell.value).strip()
-        if wrapped := _PLACEHOLDER_OR_CODE.fullmatch(value):
-            value = wrapped["words"] or wrapped["code"]
         # A first column without a header often has the names of the rows, unless they are only counted.
         lacks_header = _DEFAULT_HEADER.match(cell.header) is not None and (column > 0 or value.isdigit())
         counts_rows = cell.header.lower() in _NUMBERING_HEADERS and value.isdigit()

@@ -13,8 +13,7 @@ from ...text.section_lines import LIST_MARK, mark_length
 from ...text.sentences import split_sentences
 from ...text.table_rows import Row, find_rows
 
-LONGEST_QUOTE = 400
-"""The width in columns to which a quote is extended by adjacent sentences; a Chinese character has two columns."""
+LONGEST_QUOTE = 400  # columns to which a quote is extended by adjacent sentences; a Chinese character has two
 _LONGEST_LIST = 600  # the width in columns up to which a list is quoted whole
 _HAN = re.compile(f"[{CJK}]")
 _HORIZONTAL_RULE = re.compile(r"\s*[|=*_~-]{3,}\s*$")

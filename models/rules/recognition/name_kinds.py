@@ -25,13 +25,10 @@ _END_OF_NOUN_PHRASE = re.compile(
     r"\s{1,3}(?:of|in|on|at|by|for|from|with|to|that|which|who|whose|where|and|or|near|located|based|published|written|"
     r"directed|produced|released|founded|known|set|starring|created|about|between|as|featuring|born|developed|"
     r"designed|built|owned|made|held|used|currently|covering|devoted|dedicated)\b|[(:]|$")
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_LIFE_DATES = re.compile(r" ?\((?:[^()]{0,60}?\b(?:born|née)\b"
-                         rf"|[^()]{{0,60}}?{_MONTH}[^()]{{0,30}}[–—-][^()]{{0,40}}?{_MONTH})")
+_BORN = re.compile(r" ?\([^()]{0,60}?\b(?:born|née)\b")
 _WORD = re.compile(r"[\w’'-]+")
 _OPENING_NOUNS = frozenset({"lake", "mount", "isle", "cape", "fort", "river"})
-_STANDARD_BODIES = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})
-"""The bodies that a standard is called by: ISO 9001."""
+_STANDARD_BODIES = frozenset({"iso", "iec", "iso/iec", "rfc", "din", "ieee"})  # standards are called by them: ISO 9001
 _NOUN_SURNAMES = WORDS["noun surnames"]  # nouns for places and bodies that are also surnames, such as in Jack Hill
 _RELATIONAL_NOUNS = {
     "person": WORDS["relational nouns"],
@@ -39,13 +36,11 @@ _RELATIONAL_NOUNS = {
     "organization": word_set("alma employer publisher magazine"),
 }
 _NUMERAL = re.compile(r"[ivx]+|\d+")
-_SHORTEST_STEM = 2
-"""A noun has more letters than these before the ending that gives its type, as "pianist" has before "-ist"."""
+_SHORTEST_STEM = 2  # a noun has more letters than these before the ending that gives its type: "pian-ist"
 _LOOK_BACK = 30  # characters before a name in which a form of address is looked for
 CALENDAR = WORDS["calendar"]  # capitalised words of time, which are not names
 ROLES = WORDS["roles"]  # titles: they mark the following name as a person's, and are not names themselves
-HONORIFICS = WORDS["honorifics"]
-"""Forms of address: whoever is called so is a person, whatever the recogniser takes the name for."""
+HONORIFICS = WORDS["honorifics"]  # forms of address: whoever is called so is a person, whatever a recogniser says
 _ABBREVIATED = word_set("mr mrs ms dr prof capt")
 OF_ANY_KIND = word_set("member members founder owner leader winner model partner participant host supplier")
 """Nouns for persons that are also said of other things: "Norway is a member of"."""
@@ -93,7 +88,7 @@ class TypeNouns:
 
     def defined_type(self, text: str, span: "Span") -> str:
         """Return the type in a sentence that defines a name ("Oslo is a city", "Ada Blum (born 1901)"), or ""."""
-        if _LIFE_DATES.match(text, span.end):
+        if _BORN.match(text, span.end):
             return self._person
         match = _DEFINITION.match(text, span.end)
         if match is None:

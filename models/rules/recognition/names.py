@@ -55,8 +55,7 @@ _NOT_BODY_ENDINGS = (*"者人员利率量力性化度们金", "规定", "决定"
 """Endings of common nouns that the tagger labels as organizations."""
 _NOUN_TAGS = frozenset({"n", "nz", "vn", "LOC", "ORG", "an", "s", "f"})
 _LONGEST_CHINESE_NAME = 30
-_LONGEST_PLAIN_PLACE = 3
-"""The length in characters up to which a location with such an ending stays a location, such as '大厂'."""
+_LONGEST_PLAIN_PLACE = 3  # characters up to which a location with such an ending stays one, such as '大厂'
 _LONGEST_ACRONYM = 2  # letters: 'CT' is no name
 
 

@@ -65,11 +65,10 @@ _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")  # how
 _INITIALS = re.compile(r"(?:[A-Z]\. ?){2,4}")
 _SMALL_INITIAL = re.compile("[A-Z][a-z][A-Z]")  # initials with that of a small word: "CoC" for a code of conduct
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
-_BEGINNING_BEFORE = re.compile(r"\b(?P<noun>[A-Z][a-z]+) of \Z")
+_BEGINNING_BEFORE = re.compile(r"\b(?P<noun>[A-Z][a-z]+) of\s\Z")
 _UNIT = re.compile(r"(?:Department|School|Faculty|Division|Institute|College|Laboratory|Cent(?:er|re)) (?:of|for) ")
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
-_DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
 _COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
 _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
@@ -77,7 +76,6 @@ _REST_OF_NAME = re.compile(r"\)? [A-Z]")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;|\n\n")
 _END_OF_FIRST_ITEM = re.compile(rf"[!?]|--|,\s(?!(?:{'|'.join(sorted(LEGAL_FORMS))}|L\.P)\b)|\s[-–—]\s")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
-_SAID_TO = re.compile(r"(?:^|(?:,| to|[Aa]bout) )(?:Sir|Mr|Mrs|Miss|Ms|Madame|Mademoiselle|Monsieur|Count|Lady)\b")
 _ADDRESS = re.compile(rf"\b{_FORM_OF_ADDRESS}\s{{1,3}}\Z")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
@@ -225,14 +223,13 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
 
 
 def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
-    """Return the capitalised words that are not names: "a Purchase Order is", "the Foundation"."""
+    """Return the capitalised words that are not names: "a Purchase Order is", "Subsidiaries"."""
     terms = set()
     for span in spans:
         name = text[span.start : span.end]
         before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
         if " " not in name:
-            is_common = name.endswith("s") or _DEFINITE_ARTICLE.search(before) is not None  # "Subsidiaries"
-            is_term = is_common and bool(kind_of_noun(name.lower()))
+            is_term = name.endswith("s") and bool(kind_of_noun(name.lower()))  # "Subsidiaries"
         else:
             match = _NEXT_WORD.match(text, span.end)
             next_word = match["word"].lower() if match else ""
@@ -255,7 +252,7 @@ def _quoted_titles(text: str) -> Iterator[Span]:
         # A contract defines its terms so: (the "Seller"), or "Seller" means.
         context_start = max(0, match.start() - _CONTEXT_LENGTH)
         is_term = _OPEN_BRACKET.search(text, context_start, match.start()) or text.startswith(" means", match.end())
-        is_speech = _SAID_TO.search(name) or name.endswith((".", "!", "?")) or name.isupper()  # "Come, Mrs. Vesey"
+        is_speech = name.endswith((".", "!", "?")) or name.isupper()
         if has_title_case and not (is_nickname or is_term or is_speech):
             start, end = match.start(1), match.start(1) + len(name)
             yield Span(start, end, "work" if _is_called_work(text, start, end) else "name")
