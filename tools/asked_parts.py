@@ -41,16 +41,10 @@ class AskedParts:
         self.numbering = self._numbering_columns()
         self.rivals: dict[str, list[ColumnInfo]] = {}  # by the name of a column of dates, others that may be meant
         self.mentions = list(reading.mentions)
-        self.mentions = [replace(one, kind="number") if self._is_figure(one) else one for one in self.mentions]
         # "by Ada" and "the top three by mass" group nothing.
         self.mentions = [replace(one, kind="neutral") if one.words == "by" and not self._says_group(one) else one
                          for one in self.mentions]
         self._used = {mention.first for mention in self.mentions if self._says_nothing(mention)}
-
-    def _is_figure(self, year: Mention) -> bool:
-        """Return True for a year that is rather a number: "1000 pages"."""
-        behind = self.directly_behind(year)
-        return year.kind == "date" and year.name.isdigit() and behind is not None and self.may_be(behind, "number")
 
     def _says_group(self, by: Mention) -> bool:
         """Return True if "by" says what is grouped: "by region", unlike "by Ada" and "the top three by mass"."""
@@ -59,8 +53,11 @@ class AskedParts:
 
     def _says_nothing(self, mention: Mention) -> bool:
         """Return True for words that say nothing of their own: "the", "whose", "year" before 2019."""
-        if mention.kind in SKIPPED:  # in a table of records, "the latest post" is none of its rows
-            return self.are_documents or mention.kind != "documents"
+        if mention.kind == "documents":  # in a table of records "the latest post", and of artworks "paper", is no row
+            others = [one for one in self.mentions if self.is_rows(one) and keys_of(one.text) != keys_of(mention.text)]
+            return self.are_documents and all(mention.first <= one.last for one in others)  # "job adverts" is one noun
+        if mention.kind in SKIPPED:
+            return True
         behind = self.directly_behind(mention)
         is_before_date = mention.kind == "year" and behind is not None and behind.kind == "date"
         is_relative = mention.words == "whose" and mention.first > 0  # at the beginning it asks
@@ -234,6 +231,8 @@ class AskedParts:
         for other in self.after(mention):
             if other.kind == "column" and self._is_predicate(other, noun):
                 break
+            if noun is not None and noun.kind == "people":
+                break  # "how many people wrote"
             leads_to_noun = other.words in listed_words("before nouns" if noun is None else "inside nouns")
             is_before_noun = noun is None and other.kind in {"date", "number"}  # "how many 2019 papers"
             if other.kind in _NOUNS:

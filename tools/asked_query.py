@@ -42,6 +42,7 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
                      r"(?:numbers?|counts?|names?|figures?|titles?)?"
                      r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
+_FEW_DOCUMENTS = 3  # tables of more documents are parts of these
 _MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all
 _MOST_TIED = 5
 """How many may share the first place: of more, none is the one that a question asks for."""
@@ -109,7 +110,8 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
         return None
     table, answer = answers[0]
     of_same_kind = {other.short if other else None for other_table, other in answers if other_table.kind == table.kind}
-    return answer if len(of_same_kind) == 1 else None
+    is_part = sum(other.title == table.title for other in tables) > 1  # what it tells of is in several tables
+    return answer if len(of_same_kind) == 1 and not is_part else None
 
 
 def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
@@ -121,28 +123,29 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
         reading = read_in_table(question, table, titles, values.get(table.name, ()))
         if reading is None:
             continue
-        if any(_are_parts(table, other) for other in index.sql.tables() if other is not table):
-            yield table, None
-            continue
         with suppress(UnclearError):  # another table may answer
             plan = plan_query(reading, _folders_of(index) if table.kind == "documents" else ())
-            plan = _without_outdated(index, table, question, _compare_population(table, plan))
+            if 'AS "count of' in plan.sql and _are_parts(table, tables):
+                continue
+            plan = _without_outdated(index, table, question, _compare_population(table, reading, plan))
             yield table, _answer(index, table, reading, plan)
 
 
-def _are_parts(table: TableInfo, other: TableInfo) -> bool:
-    """Return True for tables of one title that share most columns: each has only some of the things that both tell."""
-    shared = {column.name for column in table.columns} & {column.name for column in other.columns}
-    return table.kind == "records" and table.title == other.title and 2 * len(shared) > len(table.columns)
+def _are_parts(table: TableInfo, tables: Iterable[TableInfo]) -> bool:
+    """Return True for rows that documents with fields have several of, each: of things that may be there again."""
+    has_fields = any(len(other.columns) > len(OWN_FIELDS) for other in tables if other.kind == "documents")
+    return table.kind == "records" and table.documents > _FEW_DOCUMENTS and has_fields
 
 
-def _compare_population(table: TableInfo, plan: Plan) -> Plan:
-    """Return a plan for shares and missing values that also has to hold among the documents with fields alone.
+def _compare_population(table: TableInfo, reading: Reading, plan: Plan) -> Plan:
+    """Return a plan for shares, missing values and all rows that also has to hold of the documents with fields alone.
 
     A folder may hold a file of fields beside each text: the texts are none of the things that the fields tell of.
     """
     columns = [column.name for column in table.columns if column.name not in OWN_FIELDS]
-    if table.kind != "documents" or not columns or not (plan.percent or " IS NULL" in plan.sql):
+    counts_all = plan.sql.startswith("SELECT count(*)") and " WHERE " not in plan.sql and _ALL_DOCUMENTS.isdisjoint(
+        word.folded for word in reading.words)
+    if table.kind != "documents" or not columns or not (plan.percent or " IS NULL" in plan.sql or counts_all):
         return plan
     has_field = exp.or_(*(exp.column(name, quoted=True).is_(exp.null()).not_() for name in columns))
     return replace(plan, others=(*plan.others, restrict_rows(plan.sql, table.name, has_field)))

@@ -46,11 +46,6 @@ class Condition:
     is_negative: bool = False
     otherwise: str = ""
 
-    @property
-    def is_either(self) -> bool:
-        """Whether it is met by each of just two values or years: "in 2019 or in 2020"."""
-        return len(self.values) == 2 and f"{self.values[0]} or {self.values[1]}" in self.text and not self.is_negative  # noqa: PLR2004
-
 
 class Expression(NamedTuple):
     """A value of a row or of a group of rows, in SQL and in words."""

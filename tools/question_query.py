@@ -27,7 +27,9 @@ def plan_query(reading: Reading, folders: Collection[str] = ()) -> Plan:
     query = QuestionQuery(parts, ConditionReader(parts).read(folders))
     plan = query.plan()
     conditioned = {condition.column for condition in query.conditions}
-    parts.use(*(mention for mention in parts.unused("column") if mention.is_head or parts.is_deed(mention)
+    people = {name for name in conditioned if fits(parts.columns[name], "person")}
+    parts.use(*(mention for mention in parts.unused("column") if mention.is_head
+                or (parts.is_deed(mention) and people.issubset(mention.columns))  # "written in 2001"
                 or not conditioned.isdisjoint((*mention.columns, *mention.also))))  # "authored", beside an author
     if conditioned and not any(fits(parts.columns[name], "time") for name in conditioned):
         parts.use(*parts.unused("consumed"))  # "read on the Kindle" says no more than "on the Kindle", but for its time
@@ -59,7 +61,8 @@ class QuestionQuery(QuestionTarget):
         """Read "Were more birds ringed in 2019 or in 2020?": how many rows each of the two has."""
         if (comparing := self._parts.take("comparing")) is None:
             return None
-        either = [condition for condition in self.conditions if condition.is_either]
+        either = [one for one in self.conditions if len(one.values) > 1 and not one.is_negative
+                  and one.text.endswith(f" is {' or '.join(one.values)}")]  # no range
         noun = self._parts.noun_after(comparing)
         is_of_rows = noun is None or self._parts.counts_rows(noun) or noun.first >= min(
             (condition.first for condition in either), default=0)  # "more often, Ada or Bo"
@@ -71,11 +74,17 @@ class QuestionQuery(QuestionTarget):
         members, name = unnested(members_of(column))
         if column.kind == "date":
             name = PERIODS["year"].format(quoted(column.name))
-        value = self._row_count()
-        sql = self._select(f"{name} AS {quoted(column.title)}, {value.sql} AS {quoted(value.words)}", members=members,
-                           rest=f" GROUP BY 1 HAVING {name} IN ({', '.join(map(literal, either[0].values))}) "
-                                "ORDER BY 2 DESC, 1")
-        return Plan(sql, f"{value.words} for each {column.title}{self._where()}")
+        value, text = self._row_count(), f"for each {column.title}{self._where()}"
+        self.conditions = [one for one in self.conditions if one is not either[0]]
+        # "Accepted with changes" is accepted, too.
+        has = f"regexp_matches({name}, '(?i)(^|\\W)' || {{0}} || '(\\W|$)') THEN {{0}}"
+        wider = " ".join(f"WHEN {has.format(literal(one))}" for one in either[0].values)
+        senses = [name] if column.kind in {"date", "number"} else [name, f"CASE {wider} END"]
+        plain, *others = (self._select(
+            f"{sense} AS {quoted(column.title)}, {value.sql} AS {quoted(value.words)}", members=members,
+            rest=f" GROUP BY 1 HAVING {quoted(column.title)} IN ({', '.join(map(literal, either[0].values))}) "
+                 "ORDER BY 2 DESC, 1") for sense in senses)
+        return Plan(plain, f"{value.words} {text}", others=tuple(others))
 
     def _share(self) -> Plan | None:
         """Read "what percentage of the birds are female"."""
@@ -287,14 +296,6 @@ class QuestionQuery(QuestionTarget):
         if self._named_documents():
             raise UnclearError(noun)  # what is counted is something in a document, or whatever deals with its subject
         return self._computed(self._row_count(), group)
-
-    def _numbers_of(self, column: ColumnInfo) -> Plan:
-        """Return a query for the sum of a column if the question says that all is added, else for its only number."""
-        self._check_units(column)
-        if self._parts.has("overall", "sum"):
-            self._parts.take("sum")
-            return self._computed(Expression(f"sum({quoted(column.name)})", f"total of {column.title}"))
-        return Plan(self._select(quoted(column.name)), f"{column.title}{self._where()}", must_be_single=True)
 
     def _count_of(self, column: ColumnInfo, group: Expression | None, *, is_distinct: bool) -> Plan:
         """Return a query for how many different values a column has; of a column of numbers, for its only number."""

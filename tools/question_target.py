@@ -10,6 +10,7 @@ from .asked_parts import PERIODS, AskedParts
 from .question_columns import UnclearError, column_unit, columns_in_unit, columns_of_measure, fits, only, written_column
 from .question_measures import Condition, Expression
 from .question_words import Mention, bare_name, is_kind_of, keys_of, normal_unit
+from .value_mentions import NAMING_SHARE
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
 """The function of SQL and the word for each kind of operation."""
@@ -174,6 +175,14 @@ class QuestionTarget:
         columns = [self._parts.column_of(mention, "date") for mention in named] or self._parts.dates()
         return list({column.name: column for column in columns}.values())
 
+    def _numbers_of(self, column: ColumnInfo) -> Plan:
+        """Return a query for the sum of a column if the question says that all is added, else for its only number."""
+        self._check_units(column)
+        if self._parts.has("overall", "sum"):
+            self._parts.take("sum")
+            return self._computed(Expression(f"sum({quoted(column.name)})", f"total of {column.title}"))
+        return Plan(self._select(quoted(column.name)), f"{column.title}{self._where()}", must_be_single=True)
+
     # Groups.
 
     def _group(self) -> Expression | None:
@@ -213,20 +222,13 @@ class QuestionTarget:
         return Expression(sql, f"{period} of {column.title}")
 
     def lacking(self, plan: Plan) -> Iterator[tuple[str, str]]:
-        """Yield the title of each column on which a count or rank rests, and the query for the rows without a value.
-
-        A list that few rows lack should be in each: where it is not, it was not read, or not filled in.
-        """
-        counts_rows = plan.sql.startswith('SELECT count(*) AS "count of')
-        for condition in self.conditions if counts_rows else ():
+        """Yield the title of each column on which a count or rank rests, and the query for the rows without a value."""
+        for condition in self.conditions if plan.sql.startswith('SELECT count(*) AS "count of') else ():
             column = self._parts.columns[condition.column]
-            is_full = self._parts.is_nearly_full(column)
-            may_lack_value = column.untyped or (column.empty and (column.kind != "list" or is_full))
-            if may_lack_value and not condition.sql.endswith(" NULL"):
-                sql = plan.sql.replace(condition.sql, f"{quoted(column.name)} IS NULL")
-                for other in self.conditions if is_full else ():  # it may lack both
-                    sql = sql.replace(other.sql, f"({other.sql} OR {quoted(other.column)} IS NULL)")
-                yield column.title, sql
+            # A list may be empty, but where nearly all rows have one, the others were not read or not filled in.
+            may_lack_value = column.empty and (column.kind != "list" or self._parts.is_nearly_full(column))
+            if (may_lack_value or column.untyped) and not condition.sql.endswith(" NULL"):
+                yield column.title, plan.sql.replace(condition.sql, f"{quoted(column.name)} IS NULL")
         for name, column in self._parts.columns.items() if self._parts.are_documents else ():
             is_computed = f"({quoted(name)})" in plan.sql or f" IN {quoted(name)}]" in plan.sql
             if is_computed and column.empty and self._parts.is_nearly_full(column):
@@ -242,6 +244,8 @@ class QuestionTarget:
         is_titled = any(one.kind == "column" and "title" in one.columns for one in self._parts.mentions)
         naming = {"document"} if is_titled else {"document", "title"}
         numbering = {column.name for column in self._parts.numbering}
+        naming |= {column.name for column in self._table.columns if column.distinct >= NAMING_SHARE * self._table.rows
+                   and column.kind == "text" and not (is_titled and column.name == "title")}
         return [one for one in self.conditions if (self._parts.are_documents and one.values and one.column in naming)
                 or (one.column in numbering and " = " in one.sql)]
 

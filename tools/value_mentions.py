@@ -101,6 +101,9 @@ class ValueReader:
         for column, fitting in found.items():
             if keys in self._heads and (column in PLAIN or self._says_kind(column, fitting)):
                 continue  # RFCs are all documents, not that titled "RFC" or those with `layout: rfc`
+            is_named = any(one.key in keys_of(self._columns[column].title) for one in self._words)
+            if not (is_whole or is_named) and word.islower() and self._columns[column].kind == "list":
+                continue  # "abstraction" is not the movement “Objective Abstraction”
             is_category = self._columns[column].distinct <= _MOST_CATEGORIES
             is_capital_lost = last == first + 1 and word.islower() and all(map(str.istitle, fitting))
             is_name = first > 0 and word[0].isupper()  # a first word has a capital in any case

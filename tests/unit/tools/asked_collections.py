@@ -184,7 +184,8 @@ EPISODES = with_fields(("type", "title", "show_name", "show_slug", "date", "host
         ("Night EXTRAS", "night-extras", "2020-07-01", "", "\ncyd bob", "", "\npodcast acme", "High")], 1)])
 # One object a file, in folders of a folder.
 ARTWORKS = {f"artworks/{number % 2}/{number}.json": json.dumps(dict(zip(
-    ("title", "artist", "classification", "acquisitionYear", "subjectCount"), row, strict=True)))
+    ("title", "artist", "classification", "acquisitionYear", "subjectCount"), row, strict=True)) | {
+        "makers": [{"alias": row[1], "role": "smith"}], "shows": ["Big hall"]})
     for number, row in enumerate([
         ("Back", "Doug Gale", "sculpture", 1959, 4), ("Bay", "Douglas Gale", "painting", 1957, 2),
         ("Reef", "Ann Bell", "sculpture", 1960, 7), ("Salt", "Ann Bell", "sculpture", 1960, 1),

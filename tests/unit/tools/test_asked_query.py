@@ -169,6 +169,7 @@ ANSWERED = {
         Of the proposals that Bo Ek reviewed as review manager, how many were implemented? -> 1
         Who was review manager more often, Bo Ek or Eli Goa? -> Eli Goa: 21
         How many people have acted as review manager? -> 4
+        How many people wrote proposals? -> 4
         How many of these Example Evolution proposals were implemented? -> 4""",
     "folders": """
         How many recipes are there? -> 2
@@ -188,7 +189,8 @@ ANSWERED = {
 }
 DECLINED = {
     "artworks": """How many works by Doug Gale are there?; How many different artists are there?
-        Which artists are linked to Ann Bell?""",
+        Which artists are linked to Ann Bell?; How many works are on paper?; How many smiths are there?
+        How many artworks are listed under hall?""",
     "episodes": """How many episodes is Bob in?; How old is Mia Holt?; How much did Acme pay for each episode?
         How many episodes did Mia Holt review?; How many acme episodes are there?""",
     "tables": """?; the; than; how many; How many corals bleached?; How many people work in Research?
@@ -224,7 +226,8 @@ DECLINED = {
     "tours": "How many people applied for the Cave tour?; How many different prices does the Cave tour have?",
     "proposals": """How many proposals mention blocks?; How many stars does XP-0001 have?
         How many proposals are for a seal?; What share of the proposals are on fees?
-        In which year was XP-0001 accepted?""",
+        In which year was XP-0001 accepted?; How many proposals has Ann McRae managed and written?
+        Which proposals are linked to XP-0004?""",
     "folders": "How many recipes and notes are there?", "moved tours": "How many tours from 2019?",
     "apart": "What percentage of the RFCs are accepted?; How many RFCs have no stage?",
     "old books": "Which is the oldest book?; How many books were published before 2010?",
