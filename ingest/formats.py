@@ -144,7 +144,7 @@ PLAIN: dict[str, Reader] = {
         ".log", ".adoc", ".asciidoc", ".org"), _read_text),
     **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown), ".ipynb": _read_notebook,
     **dict.fromkeys((".srt", ".vtt"), _read_subtitles), ".tex": _read_latex,
-    **dict.fromkeys((".yaml", ".yml"), read_yaml), ".toml": read_toml}
+    **dict.fromkeys((".yaml", ".yml", ".cff"), read_yaml), ".toml": read_toml}
 """Formats read in this process: plain text, in time proportional to its length."""
 PARSED = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"), ".epub": "office_files.read_epub",

@@ -34,7 +34,8 @@ _WITH_HEAD = frozenset({".txt", ".pod", ".md", ".markdown", ".qmd", ".rmd", ".or
                         ".docx", ".odt", ".rtf"})
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
 _NEEDING_TEXT = PARSED.keys() - {".rst", ".json"}  # files that have fields even if their content cannot be read
-_OF_RECORDS = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".toml"})  # whose title is a value: "Untitled"
+_OF_RECORDS = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".cff", ".toml"})
+"""Formats in which a title is the value of a field, even if it is "Untitled"."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 LICENCE = "Project Gutenberg license"

@@ -44,8 +44,10 @@ def _parse(fence: str, text: str, limits: Limits) -> object:
 
 
 def _parse_yaml(text: str) -> object:
-    """Return the value of a YAML text, whose scalars stay texts; None if a part of it refers to another."""
+    """Return the value of a YAML text, whose scalars stay texts; None if it has several, or refers to a part of it."""
     # What repeats a part by reference may say a lot in few words, and takes as much memory when it is written out.
     if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.BaseLoader)):
         return None
-    return yaml.load(text, yaml.BaseLoader)  # noqa: S506  # it makes texts, lists and mappings alone
+    # The loader makes texts, lists and mappings alone. A line of dashes at the end begins an empty document.
+    values = [value for value in yaml.load_all(text, yaml.BaseLoader) if value]
+    return values[0] if len(values) == 1 else None

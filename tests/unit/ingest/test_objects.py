@@ -24,7 +24,8 @@ JSON = ('{"title": "Stone floor", "number": "0012", "owners": ["@ida", "bo"], "d
         '"closed": null, "note": "", "reviewers": [{"name": "Eve Stone", "team": "floors"}]}')
 
 
-@pytest.mark.parametrize(("name", "text", "shown"), [("a.yaml", YAML, YAML), ("a.toml", TOML, TOML), (
+@pytest.mark.parametrize(("name", "text", "shown"), [
+    ("a.yaml", YAML, YAML), ("a.cff", f"---\n{YAML}---\n", f"---\n{YAML}---"), ("a.toml", TOML, TOML), (
     "a.json", JSON, ("| Document: Stone floor (a.json) | Title: Stone floor | Number: 0012 | Owners: @ida; bo | "
     "Dates opened on: 2031-02-01 | Reviewers: Eve Stone |"))])
 def test_an_object_is_the_record_of_its_document_and_its_lists_of_objects_are_tables(tmp_path, name, text, shown):
