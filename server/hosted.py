@@ -49,7 +49,7 @@ class LangGraphGate(Gate):
         settings = service.resources.settings
         http = json.loads(os.environ.get("LANGGRAPH_HTTP") or "{}")
         origins = (http.get("cors") or {}).get("allow_origins", ())
-        # A build has its documents in the body, so every body may be as large as an upload.
+        # A build has its documents in the body, so every body may be as large as an upload. `/ok` tells only health.
         super().__init__(app, settings=settings, clients=service.clients, hosts=hosts, origins=frozenset(origins),
                          needs_keys=is_for_others(settings.server_hosts), for_anybody=frozenset({"/", "/ok"}),
                          uploads=".*")

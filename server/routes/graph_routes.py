@@ -119,7 +119,8 @@ View = Annotated[GraphView, Depends(_view)]
 def graph_types(view: View, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
                                                                "each; none: all")] = None) -> GraphTypes:
     """Count the entity types and relations."""
-    types = dict(zip(view.index.types, np.bincount(view.index.type_of).tolist(), strict=True))
+    counts = np.bincount(view.index.type_of).tolist()  # by a type's number; each type has an entity
+    types = dict(zip(view.index.types, counts, strict=True))
     return GraphTypes(entity_types=_most_frequent(types, limit),
                       relations=_most_frequent(view.index.relation_counts, limit))
 
