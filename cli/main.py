@@ -72,7 +72,7 @@ for _name, _entry in COMMANDS.items():
     app.command(_name, help=_entry["help"], rich_help_panel=_entry["panel"])(lambda: None)
 
 
-def _show_version(*, is_wanted: bool) -> None:
+def _show_version(is_wanted: bool) -> None:
     """Print the version and end the command if `--version` was given; Typer calls this in any case."""
     if is_wanted:
         typer.echo(f"banyan {version('banyan-graphrag')}")
@@ -80,10 +80,8 @@ def _show_version(*, is_wanted: bool) -> None:
 
 
 @app.callback(epilog=_epilogue("banyan"))
-def _options(
-    *, shows_version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True,
-                                             callback=lambda value: _show_version(is_wanted=value))] = False,
-) -> None:
+def _options(*, shows_version: Annotated[bool, typer.Option(
+        "--version", help="Show the version and exit.", is_eager=True, callback=_show_version)] = False) -> None:
     pass  # the options of `banyan` itself; `--version` acts through its own callback
 
 
