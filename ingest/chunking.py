@@ -71,7 +71,8 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
              said_on: str = "") -> str:
     """Return the id of a chunk, which changes only if what a model reads of the chunk changes.
 
-    `occurrence` is the number of earlier chunks in the document with the same heading and text.
+    `occurrence` is the number of earlier chunks in the document with the same heading and text; `opening` and `said_on`
+    are the fields of `Chunk`.
     """
     parts = [document_id, title, heading, text, str(occurrence)]
     if opening:
@@ -96,7 +97,7 @@ def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Se
             if end == len(units):
                 break
             previous_first, first, first_new = first, end, end
-            # The next chunk repeats the last sentences of this one, but must have room for a new unit.
+            # The next chunk repeats the last sentences of this one, but not all of it, and has room for a new unit.
             room = min(overlap_tokens, max_tokens - units[end].tokens)
             while first - 1 > previous_first and units[first - 1].repeats and units[first - 1].tokens <= room:
                 first -= 1
@@ -149,10 +150,10 @@ def _cut_long_sentence(text: str, start: int, end: int, max_tokens: int) -> Iter
         stop = match.end()
         is_inside_word = stop < end and not text[stop - 1].isspace()
         if is_inside_word:
-            words, *begun_word = match[0].rsplit(maxsplit=1)
+            *_, begun_word = match[0].split()
             # Leave the whole word to the next piece, unless this one would lose half its length.
-            if 2 * len(words) > len(match[0]):
-                stop -= len("".join(begun_word))
+            if 2 * len(begun_word) < len(match[0]):
+                stop -= len(begun_word)
         part = text[start:stop].rstrip()
         yield _Unit(start, start + len(part), estimate_tokens(part), repeats=False)
         start = stop
@@ -165,7 +166,7 @@ def _end_of_chunk(text: str, units: Sequence[_Unit], first: int, first_new: int,
     for at in range(first_new, len(units)):
         filled += units[at].tokens
         if filled > max_tokens:
-            if not candidates:
+            if not candidates:  # no unit ends in the last part of the chunk
                 return at
             *_, negative_end = min(candidates)
             return -negative_end

@@ -29,7 +29,7 @@ _ENDINGS = {  # by the media type that the server names
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx"}
-_TEXT_ENDINGS = frozenset({".html", ".xhtml", ".txt", ".md", ".csv", ".tsv"})
+_TEXT_ENDINGS = frozenset({".html", ".xhtml", ".txt", ".md", ".csv", ".tsv"})  # in any character set
 
 
 class Address(NamedTuple):
@@ -87,7 +87,7 @@ def fetch(address: Address, limits: Limits) -> tuple[str, bytes]:
 
 
 def _read_body(response: httpx.Response, limits: Limits) -> bytes:
-    """Read the body of a response within the limits on its size and time; raise UnreadableError beyond them."""
+    """Read the body of a response; raise UnreadableError for an error's status, or beyond the limits."""
     deadline = time.monotonic() + limits.seconds
     if response.status_code != httpx.codes.OK:
         raise UnreadableError(f"the server answers with the status {response.status_code}: check the address, or "
@@ -135,7 +135,7 @@ class _Transport(httpx.HTTPTransport):
         if url.scheme not in {"http", "https"} or not url.host:
             raise UnreadableError(f"it leads to {str(url)[:200]}, which is no http or https address: download it, and "
                                   "add the file")
-        if url.userinfo:
+        if url.userinfo:  # the address is the document's id, which anyone who asks may see
             raise UnreadableError("the address contains a user or a password: download it, and add the file")
         # Look the name up only once, so that the checked address is the one to connect to.
         address = str(socket.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)[0][4][0])

@@ -83,11 +83,11 @@ def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None
 
 def _why_left_out(entry: Path, root: Path, ignored: GitIgnoreSpec) -> str:
     """Return `IGNORE_FILE` or the pattern of `_OF_PROGRAMS` that leaves out an entry of a folder; "" if none does."""
-    end = "/" if entry.is_dir() else ""
+    end = "/" if entry.is_dir() else ""  # by which a pattern such as "build/" matches folders only
     if ignored.match_file(f"{entry.relative_to(root).as_posix()}{end}"):
         return IGNORE_FILE
-    pattern = _PROGRAMS.check_file(f"{entry.name.lower()}{end}").index
-    return "" if pattern is None else _OF_PROGRAMS[pattern]
+    number = _PROGRAMS.check_file(f"{entry.name.lower()}{end}").index  # of the pattern that matches
+    return "" if number is None else _OF_PROGRAMS[number]
 
 
 def distinct_files(files: Iterator[FoundFile], on_failure: OnFailure) -> Iterator[FoundFile]:

@@ -25,7 +25,8 @@ _CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*{_TIME}[^\n]*+"
                   r"(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)", re.MULTILINE)
 _SPEAKER = re.compile(r"\s*<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
-_ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
+# Ends of sentences, and of sounds in brackets: "[bell]".
+_SPEECH_ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
 _LONGEST_LINE = 600  # characters from which a line ends inside a sentence, for subtitles without punctuation
 _LATEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*+(?:\n[ \t]*+)?")
 _LATEX_ARGUMENT = r"\*?(?:\[[^\[\]]*+\])?\{(?P<words>(?:[^{}]|\{[^{}]{0,300}+\}){1,2000}+)\}"
@@ -54,12 +55,12 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
     try:
         for cell in json.loads(decode(data))["cells"]:
             source = "".join(cell["source"])
-            is_text = cell["cell_type"] == "markdown" or not source.strip()
+            is_text = cell["cell_type"] == "markdown" or not source.strip()  # an empty cell needs no fence
             texts.append(source if is_text else f"```\n{source}\n```")
             for output in cell.get("outputs", ()):
                 text = _output_text(output)
                 texts.append(text)
-                unread_outputs += int(text == "")
+                unread_outputs += not text
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
     read = read_markdown("\n\n".join(filter(str.strip, texts)).encode(errors="replace"), limits)
@@ -103,7 +104,7 @@ def _join_cues(text: str) -> Iterator[str]:
                 name = one_line(html.unescape(found["name"]))
             words = one_line(html.unescape(_TAG.sub("", written)))
             shown.add(words)
-            is_complete = name != speaker or len(line) > _LONGEST_LINE or line.endswith(_ENDS)
+            is_complete = name != speaker or len(line) > _LONGEST_LINE or line.endswith(_SPEECH_ENDS)
             if line and words and is_complete:
                 yield line
                 line = ""

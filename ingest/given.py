@@ -137,7 +137,7 @@ def _passage_of(record: Record, file: str) -> RecordedPassage:
                         source="recorded triples")
     chunk = Chunk(id=chunk_id(document.id, document.title, "", document.text, 0), document_id=document.id,
                   ordinal=0, start=0, end=len(document.text), text=document.text, title=document.title)
-    fields: Mapping[str, Any] = record.metadata
+    fields: Mapping[str, Any] = record.metadata  # what the record has besides id, title and text
     triples: list[ExtractedTriple] = []
     malformed: list[str] = []
     for triple in fields.get("triples") or fields.get("extracted_triples") or ():

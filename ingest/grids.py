@@ -76,12 +76,11 @@ def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[s
     if sum(has_merged_cells) >= max(2, len(grid) / 2):  # a form: columns of data are not merged in so many rows
         return [*filter(None, [caption]), *table_lines([], _form_fields(grid), caption or title)]
     captions, header, rows = read_grid(grid)
-    first_cell, *_ = grid[0]
-    declares_headers = any(cell.is_header for cell in chain(*grid))
-    if not declares_headers:
-        subject = next(reversed(captions), title)
-    else:  # then a caption that is not declared a header is a remark
+    if any(cell.is_header for cell in chain(*grid)):  # then a caption that is not declared a header is a remark
+        first_cell, *_ = grid[0]
         subject = first_cell if is_single(grid[0]) and first_cell.is_header else title
+    else:
+        subject = next(reversed(captions), title)
     return [*filter(None, [caption]), *captions, *table_lines(header, rows, caption or subject)]
 
 
@@ -107,7 +106,7 @@ def header_depth(rows: Sequence[GridRow]) -> int:
     """Return how many of the first rows are the header (see `read_grid`); all rows have the same width."""
     depth = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
     first_cell, *_ = rows[0]
-    if depth == 0 and not first_cell.is_header:  # otherwise the file declares headers in the first column only
+    if depth == 0 and not first_cell.is_header:  # a declared one names its row: the headers are in the first column
         depth = int(has_header(rows))
     while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):  # at least one row is no header
         depth += 1
@@ -266,6 +265,7 @@ def _is_whole(part: Sequence[SheetRow]) -> bool:
 
 
 def _filled_columns(rows: Sequence[SheetRow]) -> list[int]:
+    """Return the columns in which a row has a text."""
     width = max(map(len, rows), default=0)
     return [at for at in range(width) if any(row[at] for row in rows if at < len(row))]
 

@@ -33,7 +33,7 @@ ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 _WITH_HEAD = frozenset({".txt", ".pod", ".md", ".markdown", ".qmd", ".rmd", ".org", ".mediawiki", ".wiki", ".adoc",
                         ".docx", ".odt", ".rtf"})
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})  # their bars and dashes are not Markdown's tables
-_NEEDING_TEXT = PARSED.keys() - {".rst", ".json"}  # files that have fields even if their content cannot be read
+_NEEDING_TEXT = PARSED.keys() - {".rst", ".json"}  # have fields even without any text, and are no documents then
 _OF_RECORDS = frozenset({".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".cff", ".toml"})
 """Formats in which a title is the value of a field, even if it is "Untitled"."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
@@ -105,8 +105,8 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
 
 def _find_works(paths: Sequence[Path | Address], process: ReadingProcess, limits: Limits) -> Works:
     """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
-    folders = [path for path in paths if isinstance(path, Path)]
-    files = chain.from_iterable(walk_folder(folder, lambda _: None, limits) for folder in folders)
+    named = [path for path in paths if isinstance(path, Path)]  # folders and single files
+    files = chain.from_iterable(walk_folder(path, lambda _: None, limits) for path in named)
     tables: list[SourceTable] = []
     for file in sorted(file.real for file in files if file.path.suffix.lower() in {".bib", ".ris"}):
         with suppress(UnreadableError, OSError):
@@ -196,7 +196,7 @@ def _read_content(file: FoundFile, suffix: str, reading: Reading, limits: Limits
     else:
         reader = PLAIN.get(suffix) or (lambda data, limits: RECORD_READERS[suffix](data, limits, file.path.stem))
         content = read_content(reader, read_bytes(file.real, limits), limits)
-    has_front_matter = suffix in PLAIN and bool(content.metadata)
+    has_front_matter = suffix in PLAIN and bool(content.metadata)  # the lines below it are text
     if suffix not in _WITH_HEAD or has_front_matter:
         return content
     fields, text = split_head(clean_text(content.text))
@@ -231,10 +231,10 @@ def _records(file: FoundFile, content: Content, limits: Limits, report: Report) 
     for item in content.records or ():
         count += 1
         check_cancelled()
-        if isinstance(item, str):
+        if isinstance(item, str):  # why there is no record
             failures.append(item)
         else:
-            record = Record(*item)
+            record = Record(*item)  # from the reading process, which sends JSON, it is a list
             try:
                 yield make_document(record_id(file.id, record.id, record.number), record.title, record.text,
                                     f"{file.place}, record {record.number}",
@@ -289,6 +289,6 @@ def _join_pages(pages: Sequence[str]) -> tuple[str, list[int]]:
         starts.append(next_start)
         if page_text:
             parts.append(page_text)
-            next_start += len(without_marks(page_text)) + len(_BETWEEN)
+            next_start += len(without_marks(page_text)) + len(_BETWEEN)  # marks of rows are no part of the final text
     end = max(0, next_start - len(_BETWEEN))  # where blank pages behind the last text begin
     return _BETWEEN.join(parts), [min(start, end) for start in starts]

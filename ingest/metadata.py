@@ -18,10 +18,10 @@ CREATED = "created"
 """The field with the creation date of the document or of its file; if it is the only field, no row is written."""
 _LONGEST_NAME = 100  # of a field
 MAX_ID = 1000  # the largest number of characters in an id (see `Document`)
-_DATE = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<mark>[-_. ]?)(?P<month>0[1-9]|1[0-2])(?P=mark)"
-                   r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
+_DAY = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<mark>[-_. ]?)(?P<month>0[1-9]|1[0-2])(?P=mark)"
+                  r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
+_LINE_BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 
 
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
@@ -47,7 +47,7 @@ def with_date(metadata: Mapping[str, str], document_id: str) -> dict[str, str]:
 
     Nothing is added if the name states several days, or if a field other than `CREATED` is a date.
     """
-    days = {f"{day['year']}-{day['month']}-{day['day']}" for day in _DATE.finditer(PurePosixPath(document_id).stem)}
+    days = {f"{day['year']}-{day['month']}-{day['day']}" for day in _DAY.finditer(PurePosixPath(document_id).stem)}
     is_dated = any(parse_date(value) for name, value in metadata.items() if name != CREATED)
     field = "日期" if has_han(document_id) else "date"
     return {**metadata, field: days.pop()} if len(days) == 1 and not is_dated else dict(metadata)
@@ -107,7 +107,7 @@ def check_id(text: str) -> str:
     Ids that look the same are the same. People read an id as a path, so it must not contain `.` or `..`.
     """
     name = unicodedata.normalize("NFC", text)
-    has_bad_character = any(form.search(name) for form in (_SURROGATE, UNSEEN, _BREAK))
+    has_bad_character = any(form.search(name) for form in (_SURROGATE, UNSEEN, _LINE_BREAK))
     has_dots = not {".", ".."}.isdisjoint(name.replace("\\", "/").split("/"))
     if not 0 < len(name) <= MAX_ID or has_bad_character or name != name.strip() or has_dots:
         raise UnreadableError(f"the id {text[:60]!a} cannot be used: write 1 to {MAX_ID:,} visible characters, without "

@@ -48,8 +48,8 @@ _BEFORE_UNIT = re.compile(r"(?<=\d)(?P<mark> \[[^\[\]\s]{1,12}\]) ?(?P<unit>[€
 _WORDS = frozenset({"in", "a", "at"})  # units that are more often words
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_DAMAGED = 0.1  # the share of invalid among non-ASCII bytes below which a text is damaged UTF-8, not another encoding
 # Browsers read a page that declares the older, smaller set in its superset.
-_DAMAGED = 0.1  # the share of invalid bytes below which a text is damaged UTF-8, rather than in another encoding
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252",
               "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "iso8859-9": "cp1254"}
 # Python's own text codecs are not character sets: decoding a page with one would change it.
@@ -171,14 +171,14 @@ def write_raised(text: str) -> str:
     A raised figure is an exponent behind 10, as "10^3", and a part of a unit behind its letters, as "m2". Behind any
     other number or word it is the mark of a note: "40<sup>1</sup> EUR" is "40 EUR [1]".
     """
-    def put_behind_unit(found: re.Match[str]) -> str:
+    def put_mark_behind_unit(found: re.Match[str]) -> str:
         is_measured = is_unit(found["unit"]) and found["unit"] not in _WORDS
         return f" {found['unit']}{found['mark']}" if is_measured else found[0]
 
     if not _RAISED_MARKS.search(text):
         return text
     apart = _RAISED_MARKS.sub("", _RAISED_TEXT.sub(_write_raised, text))
-    return _BEFORE_UNIT.sub(put_behind_unit, apart)  # a number and its unit belong together: "40 EUR [1]"
+    return _BEFORE_UNIT.sub(put_mark_behind_unit, apart)  # a number and its unit belong together: "40 EUR [1]"
 
 
 def _write_raised(match: re.Match[str]) -> str:

@@ -15,8 +15,8 @@ from ..text.section_lines import Line, headings, is_reference_list, lines_under
 
 TITLE = "reference list"
 COLUMNS = ("reference", "author", "year", "title", "venue", "doi")
-_FEWEST, _LONGEST = 2, 3_000  # works of a list, and characters of a work
-_HEAD, _HEAD_LINES = 1_500, 12  # the characters and the lines of a work in which its authors are
+_FEWEST, _LONGEST = 2, 3_000  # the fewest works of a list, and the most characters of a work
+_HEAD, _HEAD_LINES = 1_500, 12  # the characters and the lines at the beginning of a work in which its authors are
 _NUMBER = re.compile(r"\s*+(?:[-*+•]\s++)?(?:\[(?P<brackets>\d{1,4})\]|\((?P<round>\d{1,4})\)|(?P<bare>\d{1,4})[.)]?\s)"
                      r"\s*+(?=[^\W\d_]|[“\"‘'(])")
 _LABEL = re.compile(r"\s*+(?:[-*•]\s++|\[[^\W\d_][\w+ .,&-]{1,40}+\]\s*+)(?=\S)")
@@ -137,6 +137,7 @@ def _read_authors(text: str) -> tuple[str, int]:
         found = None if text.startswith("In ") else all_authors.match(text)  # "In" is in front of a venue
         if found is None or found.end() <= end:
             continue
+        # Only what may stand behind authors shows that these are all of them.
         if any(form.match(text, found.end()) for form in (_YEAR_NEXT, _QUOTED, _TITLE_NEXT, _REST_NEXT)):
             authors, end = "; ".join(name.strip(" ,;") for name in one_author.findall(found[0])), found.end()
     if not end and (group := _GROUP.match(text)):
@@ -160,11 +161,14 @@ def _read_fields(entry: str) -> tuple[str, ...]:
         year = _YEAR_OF_VENUE.match(body, venue.end())
     name_of_venue = venue["venue"] if venue and not _NO_VENUE.search(venue["venue"]) else ""
     return (text, authors, year["year"] if year else _last_year(body[end_of_title:]), title,
-            name_of_venue.strip(" .").replace(" preprint arXiv", ""), find_doi(entry))
+            name_of_venue.strip(" .").replace(" preprint arXiv", ""), find_doi(entry))  # "arXiv preprint arXiv:1706"
 
 
 def _read_title(text: str, start: int, *, is_after_year: bool = False) -> tuple[str, int]:
-    """Return the title that begins at or behind a place, and where it ends; "" and that place without a certain one."""
+    """Return the title that begins at or behind a place, and where it ends; "" and that place without a certain one.
+
+    A title without quotation marks stands behind a year or a full stop (`_TITLE_NEXT`); otherwise it may be a name.
+    """
     if found := _QUOTED.match(text, start) or _UNQUOTED.match(text, start):
         return next(filter(None, found.groups())).strip(" ,."), found.end()
     begin = start
@@ -180,7 +184,7 @@ def _read_title(text: str, start: int, *, is_after_year: bool = False) -> tuple[
 def _last_year(text: str) -> str:
     """Return the last year in brackets or before a volume, else the only year or the one at the end; "" without one."""
     plain = _NO_YEAR.sub(" ", text)
-    if sure_years := ["".join(groups) for groups in _SURE_YEAR.findall(plain)]:
+    if sure_years := ["".join(groups) for groups in _SURE_YEAR.findall(plain)]:  # one of its two groups has it
         return sure_years[-1]
     *_, last = _YEAR.findall(plain) or [""]
     is_certain = set(_YEAR.findall(plain)) == {last} or plain.rstrip(" .").endswith(last)
@@ -205,7 +209,7 @@ class Works:
         row = self._by_title.get(label_key(title), {}) if title else {}
         for found in reversed(_DOI.findall(text[:_FIRST_PAGE])):  # the first one that is known counts
             for doi in (find_doi(found.partition("\n")[0]), find_doi(found)):  # which a line break may end or divide
-                row = self._by_doi.get(doi, row) if doi else row
+                row = self._by_doi.get(doi, row) if doi else row  # "" is the key of works without one
         return {name: row[name] for name in ("author", "year", "venue", "doi") if row.get(name)}
 
 

@@ -55,7 +55,7 @@ def properties(archive: zipfile.ZipFile) -> dict[str, str]:
     fields["created"] = fields.get("created", "")[:10]  # only the date
     if fields.get("creator", "").lower() in _NOBODY:
         fields["creator"] = ""
-    return {"title": "", **{_PROPERTIES[name]: value for name, value in fields.items() if name in _PROPERTIES}}
+    return {_PROPERTIES[name]: value for name, value in fields.items() if name in _PROPERTIES}
 
 
 def parse_xml(archive: zipfile.ZipFile, name: str) -> ET.Element:
@@ -78,7 +78,7 @@ def local_name(element: ET.Element) -> str:
 
 
 def words_of(element: ET.Element | None, *names: str) -> str:
-    """Return the texts of the elements of some names inside an element, such as "t", in one line; "" for None."""
+    """Return the texts of the elements of some names ("t") inside an element in one line; "" for None."""
     text = ""
     for part in element.iter() if element is not None else ():
         if local_name(part) in {"p", "tab"}:  # paragraphs and tabs separate words

@@ -25,6 +25,7 @@ def read_eml(data: bytes, _: Limits) -> Content:
     if not head.isascii():  # the parser takes names in UTF-8, and loses the letters of others
         head = _decode_detected(head).encode()
     mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(head + gap + body)
+    # All attachments are named, and those of which no text is read are told as omitted.
     names = [name for part in mail.walk() if part is not mail and (name := part.get_filename())]
     omitted: list[str] = []
     text = "\n\n".join(part.strip() for part in _part_texts(mail, omitted, _DEEPEST) if part.strip())
@@ -65,7 +66,7 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
         if name := part.get_filename():
             yield f"# {name}"
         yield _part_text(part)
-    else:
+    else:  # a picture and the like, or a mail that is too deep
         omitted.append(part.get_filename() or kind)
 
 
@@ -89,6 +90,7 @@ def _part_text(part: Message) -> str:
 
 
 def _decode_detected(data: bytes) -> str:
+    """Return a text in any encoding; what cannot be decoded is `_REPLACED`, so that the rest of the mail is read."""
     try:
         return decode(data)
     except UnreadableError:
@@ -100,10 +102,11 @@ def _set_quoted_mail_apart(text: str) -> str:
     found = _QUOTED.search(text)
     if found is None:
         return text
-    is_answer = found["who"] is not None and not found["who"].rstrip().endswith((":", "："))  # and no "Ada wrote:"
+    # Lines above the quotation that do not end as "Ada wrote:" belong to the answer, which is between quoted lines.
+    is_answer = found["who"] is not None and not found["who"].rstrip().endswith((":", "："))
     introduction = found["who"] or found["line"] or ""
     name = " ".join(introduction.strip("- :：").split())
-    begin = found.end() - len(introduction or found[0])
+    begin = found.end() - len(introduction or found[0])  # the match may begin with an empty line
     earlier_mail = text[begin + len(introduction):].strip()
     lines = [line for line in earlier_mail.split("\n") if line.strip()]
     is_quoted = found["line"] is not None or sum(line.startswith(">") for line in lines) >= _MOSTLY * len(lines)

@@ -104,6 +104,7 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
         if name in _OF_CODE:
             code = "\n".join(self.content)
             return [nodes.literal_block(code, code)] if code.strip() else []
+        # `date` defines a word inside a sentence ("|today|"), where docutils refuses a block.
         block = nodes.inline() if name == "date" else nodes.container()
         if argument and name not in _SILENT:
             words = f"{_VERSIONS[name]} {argument.replace(' ', ': ', 1)}" if name in _VERSIONS else argument

@@ -39,7 +39,7 @@ _NO_TITLE = re.compile(r"(?:microsoft )?powerpoint .*|(?:slide|folie|diapositiv[
                        re.IGNORECASE)  # titles that programs store by themselves
 _MANIFEST = "META-INF/manifest.xml"
 _DEEPEST_HEADING = 6
-_UNREAD = {"annotation": "comment", "object": "embedded object", "image": "picture"}
+_UNREAD = {"annotation": "comment", "object": "embedded object", "image": "picture"}  # elements that are counted
 _EDGES = frozenset({"header", "footer", "header-first", "footer-first", "header-left", "footer-left"})
 _SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "table-of-content",
                       "alphabetical-index", "illustration-index", "user-index", "settings", "image", "object",
@@ -71,8 +71,8 @@ def read_docx(data: bytes, limits: Limits) -> Content:
             root = parse_xml(archive, _BODY)
             unread["hidden text"] = _remove_hidden(root)
             data = archives.replace_parts(archive, {_BODY: root})
-    nothing = mammoth.images.img_element(lambda _: {})
-    html = mammoth.convert_to_html(BytesIO(data), style_map=_STYLES, convert_image=nothing).value
+    without_content = mammoth.images.img_element(lambda _: {})  # otherwise each picture is in the page as text
+    html = mammoth.convert_to_html(BytesIO(data), style_map=_STYLES, convert_image=without_content).value
     page = read_html(f'<meta charset="utf-8">{html}'.encode())
     stored = about.pop("title", "")
     title = page.title or ("" if is_from_template(stored, page.text) else stored)
@@ -251,6 +251,7 @@ def _rename_to_html(element: ET.Element, raised_styles: Set[str]) -> None:
 
 
 def _words(element: ET.Element) -> str:
+    """Return all words inside an element on one line."""
     return one_line(" ".join(element.itertext()))
 
 
