@@ -33,7 +33,7 @@ def read_object(value: Mapping[str, object], limits: Limits, source: str = "") -
     is_flat = sum(map(_is_flat, value.values())) > len(value) / 2 and len(texts) <= MOST_FIELDS
     if source and not is_flat:
         return Content(source)
-    title_field = next((name for name in _names_of(value) if len(texts.get(name, "")) <= limits.title), "")
+    title_field = next((name for name in _names_of(value) if 0 < len(texts.get(name, "")) <= limits.title), "")
     title = texts.get(title_field, "")
     if label_key(title_field) == "title":  # others are fields beside it
         texts.pop(title_field)

@@ -51,7 +51,7 @@ def test_a_tree_is_a_table_with_a_row_for_each_object(tmp_path, objects, rows):
 
 
 @pytest.mark.parametrize(("fields", "title", "metadata"), [
-    ({"name": "Untitled", "site": {"name": "Alder", "city": "Bern"}}, "Untitled",
+    ({"title": "", "name": "Untitled", "site": {"name": "Alder", "city": "Bern"}}, "Untitled",
      {"name": "Untitled", "site": "Alder", "site city": "Bern"}),
     ({"displayName": "Ida", "title": "A door. " * 70 + "End", "nav": [{"Home": "a"}, {"Guide": "b"}]}, "Ida",
      {"displayName": "Ida", "title": "A door. " * 70 + "End", "nav": "Home: a; Guide: b"}),
