@@ -103,11 +103,9 @@ class SayingDates:
 
 
 def _find_marks(text: str, *, is_dated: bool) -> Iterator[_Mark]:
-    """Yield the headings, and the lines that open a message or a day.
-
-    A date in minutes may be that of another meeting. So lines count only in a text that begins with such a line, and
-    are all of one form; and headings of a text with a date of its own (`is_dated`) only if they name a mail.
-    """
+    """Yield the headings, and the lines that open a message or a day."""
+    # A date in minutes may be that of another meeting. So lines count only in a text that begins with such a line, and
+    # are all of one form; and headings of a text with a date of its own (`is_dated`) only if they name a mail.
     form = ""  # of the lines that count: that of the first one with a date; "none" if the text begins otherwise
     for line in _LINES["likely"].finditer(text):
         level = len(line[0]) - len(line[0].lstrip("#"))

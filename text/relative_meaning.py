@@ -244,7 +244,8 @@ def _read_weekend(phrase: Phrase) -> str:
 
 def _read_weekday(phrase: Phrase) -> str:
     """Read "last Friday", if that of the last week is also the nearest one, and "on Friday" by the tense."""
-    weekday, side = phrase.number("weekday"), phrase.part("side")
+    weekday = phrase.number("weekday")
+    side = phrase.part("side")  # "last", "next", "this", "past", "this past", "coming" and the like, or ""
     of_this_week = phrase.day + timedelta(weekday - phrase.day.weekday())
     if side == "this":
         return _around("day", of_this_week) if of_this_week > phrase.day else ""

@@ -43,7 +43,8 @@ class ChineseStatement:
                  if word.tag in {"n", "nz", "vn", "an"} and not is_behind]
         # The last verb with content is the predicate, or else the last noun that no question word asks for.
         self._predicate, self._is_light = next(reversed(verbs or nouns), None), not verbs
-        # A noun of several words, such as 诺贝尔物理学奖, is a thing of another name without one of them.
+        # A noun of several words, such as 诺贝尔物理学奖, is a thing of another name without one of them. Its last
+        # character is its head: a sentence without it speaks of the thing in other words, which say nothing here.
         self._is_of_same_things = all(run[-1:] not in text or self._has_whole(run, len(text))
                                       for run in _noun_runs(asked))
 

@@ -59,10 +59,8 @@ class AskedClause:
                            if not noun.ent_type_ and (qualifiers := _qualifiers_of(noun))}
 
     def _noun_predicate(self, verb: "Token", asked: "Token") -> frozenset[str]:
-        """Return the stems of the noun that says what is asked: "mayor" in "Who is the mayor of Ulm?"; or none.
-
-        Of a noun without content, they are those of what it is of: "wife" in "the name of the wife".
-        """
+        """Return the stems of the noun that says what is asked: "mayor" in "Who is the mayor of Ulm?"; or none."""
+        # Of a noun without content, they are those of what it is of: "wife" in "the name of the wife".
         name_words = {word for name in self.question.names for word in name.split()}
         for noun in verb.children:
             if noun.dep_ in _SUBJECTS | {"attr", "dobj"} and noun != asked and noun.text not in name_words:
@@ -147,10 +145,8 @@ class EnglishStatement:
                 and self._has_names(clause) and not is_outdated and self._is_asserted(clause))
 
     def _fits_role(self, value: "Token", clause: "Token") -> bool:
-        """Return True if a value plays the part in its clause that the question word plays in the question.
-
-        With "is" and the like the parts may be swapped, and a date, number or place may play any.
-        """
+        """Return True if a value plays the part in its clause that the question word plays in the question."""
+        # With "is" and the like the parts may be swapped, and a date, number or place may play any.
         asked, role = self._asked, _role_of(value)
         is_free = asked.is_light or asked.question.expected in {"date", "number", "location"}
         is_describing = asked.role == "agent" and role == "prepositional" and clause.lemma_ in _DESCRIBING
@@ -191,10 +187,8 @@ class EnglishStatement:
         return says_no_more and (bool(predicates) or not asked.has_predicate)
 
     def _reaches(self, value: "Token", governor: "Token") -> bool:
-        """Return True if between a value and the verb that governs it the parse has no noun or bound of its own.
-
-        Such a noun would have the value instead of the verb: "the son of Ada Blum wrote".
-        """
+        """Return True if between a value and the verb that governs it the parse has no noun or bound of its own."""
+        # Such a noun would have the value instead of the verb: "the son of Ada Blum wrote".
         asked = self._asked
         asks_for_place = asked.question.expected == "location"
         prepositions = [one.lemma_.lower() for one in (value, *value.ancestors) if one.dep_ == "prep"]

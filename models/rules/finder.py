@@ -167,10 +167,8 @@ class Finder:
 
 
 def _best_complement(first: Found, found: Sequence[Found]) -> list[Found]:
-    """Return the unit that says most of the question's words that the first quote lacks; [] if none says enough.
-
-    It has to have a name of the first quote, as the second part of a nested question is about what answers the first.
-    """
+    """Return the unit that says most of the question's words that the first quote lacks; [] if none says enough."""
+    # It has to have a name of the first quote, as the second part of a nested question is about what answers the first.
     names = names_in(first.unit.text)
     candidates = [item for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
     gains = [sum(max(0.0, other - own) for other, own in zip(item.says, first.says, strict=True))
@@ -217,10 +215,8 @@ def _asked_words(question: Question, text: str) -> dict[str, str]:
 
 
 def _least(question: Question, certainties: Scores) -> Scores:
-    """Return the least certainty in each row, of shape (texts, words); 1 for rows without a word.
-
-    In Chinese it is the mean: pairs of characters cross the borders of words, so a few always differ.
-    """
+    """Return the least certainty in each row, of shape (texts, words); 1 for rows without a word."""
+    # In Chinese it is the mean: pairs of characters cross the borders of words, so a few always differ.
     if question.language == "zh" and certainties.shape[1]:
         mean: Scores = certainties.mean(axis=1)
         return mean

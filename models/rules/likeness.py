@@ -175,7 +175,6 @@ def is_coined(word: str) -> bool:
 
 
 def _is_spelled_like_name(word: str) -> bool:
-    """Return True for a word with a capital behind its first letter, or with letters and digits: OpenChain, 3M."""
-    has_inner_capital = len(word) > _LONGEST_UNIT and any(map(str.isupper, word[1:])) and not word.isupper()
+    """Return True for a coined word longer than units ("MeV"), and one with letters and digits: OpenChain, 3M."""
     has_digit_and_letter = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
-    return has_inner_capital or has_digit_and_letter
+    return has_digit_and_letter or (len(word) > _LONGEST_UNIT and is_coined(word))

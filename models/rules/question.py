@@ -246,10 +246,8 @@ def ask_back(question: Question) -> str:
 
 
 def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str] | None, parser: Parser) -> str:
-    """Return the name that a pronoun refers to, or "": the last one that the user named.
-
-    After a question without a name, or one for the place of "there", it is the first one that the reply adds.
-    """
+    """Return the name that a pronoun refers to, or "": the last one that the user named."""
+    # After a question without a name, or one for the place of "there", it is the first one that the reply adds.
     reply_names: list[str] = []  # of the reply to the question that is read next, as messages are read backwards
     for role, text in reversed(messages):
         kinds = {text[span.start:span.end]: span.kind for span in find_spans([text], parser)[0]} if pronoun else {}

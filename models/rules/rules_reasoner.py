@@ -184,11 +184,9 @@ def _is_unasked_metadata(question: Question, unit: Unit, finder: Finder) -> bool
 
 
 def _with_quote_of_tier(draft: QuotedDraft, question: Question, finder: Finder) -> QuotedDraft:
-    """Return a draft from preferred documents, with the best quote of the finder's superseded or less trusted ones.
-
-    The draft stays as it is if a preferred document says the same, or the quote is much less likely the answer. A
-    superseded document gives no short answer: what only it says may hold no longer.
-    """
+    """Return a draft from preferred documents, with the best quote of the finder's superseded or less trusted ones."""
+    # The draft stays as it is if a preferred document says the same, or the quote is much less likely the answer. A
+    # superseded document gives no short answer: what only it says may hold no longer.
     best = next(iter(finder.search(question)), None)
     preferred = [passage for passage in finder.passages if tier_of(passage) < finder.tier]
     if best is None or any(best.unit.text in passage.text for passage in preferred):

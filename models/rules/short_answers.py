@@ -117,12 +117,10 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
 
 def _stated_places(question: Question, asked: AskedClause | None, unit: Unit, places: list[Place], finder: Finder, *,
                    is_best: bool) -> list[Place]:
-    """Return those places of a sentence that it states as the answer.
-
-    The grammar decides in Chinese, and in English sentences with a verb. Any other text answers by its only place of
-    the expected kind, unless it denies something. An English line without a verb, such as "Chair: Ada Blum", also has
-    to be the best unit and to have the question's names as wholes. `asked` is the parse of an English question.
-    """
+    """Return those places of a sentence that it states as the answer."""
+    # The grammar decides in Chinese, and in English sentences with a verb. Any other text answers by its only place of
+    # the expected kind, unless it denies something. An English line without a verb, such as "Chair: Ada Blum", also has
+    # to be the best unit and to have the question's names as wholes. `asked` is the parse of an English question.
     text = unit.text
     if asked and (statement := EnglishStatement(asked, finder.parser.parse(text))).has_clause:
         return statement.stated(places)
@@ -200,11 +198,9 @@ def _figures(text: str) -> set[str]:
 
 
 def _names_all(question: Question, text: str, heading: str = "") -> bool:
-    """Return True if a text or the headings above it contain the question's names.
-
-    In the text their last words are enough, as "Blum" for "Ada Blum"; a heading may be about another Blum. Of a name
-    such as "University of Oslo" the last word names something else.
-    """
+    """Return True if a text or the headings above it contain the question's names."""
+    # In the text their last words are enough, as "Blum" for "Ada Blum"; a heading may be about another Blum. Of a name
+    # such as "University of Oslo" the last word names something else.
     return all(has_name(f"{heading} {text}", name) or (" of " not in name and has_name(text, name.split()[-1]))
                for name in question.names)
 
@@ -291,11 +287,9 @@ def _shared_words(question: Question, row: Row) -> frozenset[str]:
 
 
 def _listed(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
-    """Return the items that a question for several things asks for, in one text, and the unit that states them.
-
-    The headings and the sentence above a list must cover the question; of several lists, the one is chosen whose
-    headings cover most. None if there is none.
-    """
+    """Return the items that a question for several things asks for, in one text, and the unit that states them."""
+    # The headings and the sentence above a list must cover the question; of several lists, the one is chosen whose
+    # headings cover most. None if there is none.
     if not question.lists:
         return None
     noun = _LISTED_NOUN.search(question.asking)
@@ -332,10 +326,8 @@ def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
 
 
 def _counted(question: Question, found: Sequence[Found]) -> Stated | None:
-    """Return the count that a Chinese question asks for, and the unit that states it and has the question's names.
-
-    For 几名副组长 ("how many deputy heads") it is "2人" if a unit has 副组长2人 or 2名副组长. None if units disagree.
-    """
+    """Return the count that a Chinese question asks for, and the unit that states it and has the question's names."""
+    # For 几名副组长 ("how many deputy heads") it is "2人" if a unit has 副组长2人 or 2名副组长. None if units disagree.
     match = _FORMS["count_question"].search(question.asking)
     if match is None:
         return None
@@ -348,11 +340,9 @@ def _counted(question: Question, found: Sequence[Found]) -> Stated | None:
 
 
 def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> Stated | None:
-    """Return the words that answer a yes-or-no question, and the unit that states them; None if that is uncertain.
-
-    They are the "yes" or "no" of a listed question with the same words, or a denial of what is asked in the best unit.
-    Nothing else is answered, as a condition or an exception may stand elsewhere.
-    """
+    """Return the words that answer a yes-or-no question, and the unit that states them; None if that is uncertain."""
+    # They are the "yes" or "no" of a listed question with the same words, or a denial of what is asked in the best
+    # unit. Nothing else is answered, as a condition or an exception may stand elsewhere.
     best, asked = found[0].unit, frozenset(question.words_of(question.text))
     if best.asked:
         answer = next(unit for unit in best.all_units if unit.asked == best.asked)

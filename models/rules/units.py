@@ -185,7 +185,7 @@ class _PassageReader:
         self._section += 1
 
     def _read_statement(self, text: str, start: int, end: int, gap: str) -> None:
-        """Add a sentence or row, and begin a block where a paragraph, list or table begins."""
+        """Add a sentence or row, and begin a block at each row, after a table, and where a paragraph or list begins."""
         row = self._rows.get(start)
         is_item = _ITEM.match(text) is not None
         before = self.found[-1] if self.found else None

@@ -11,7 +11,7 @@ from ....schemas.naming import canonical_name
 from ....text.languages import function_words, language_of, phrase_language
 from ....text.lexicon import ENGLISH_STOP, WORDS, word_set
 from ...parsing.chinese import Word, load_tagger
-from .name_kinds import CALENDAR, CHINESE_SURNAMES, PREPOSITIONS, PRONOUNS, ROLES
+from .name_kinds import CALENDAR, CHINESE_SURNAMES, PREPOSITIONS, PRONOUNS, ROLES, Span, without_overlaps
 
 Place = tuple[int, int]  # start and end in characters
 KindedPlace = tuple[int, int, str]  # start, end and kind
@@ -69,11 +69,7 @@ def find_names(text: str) -> list[Place]:
     for start, end in _capital_runs(text, function_words_of_language):
         if language != "de" or " " in text[start:end]:  # every German noun has a capital
             places.append((start, end))
-    names: list[Place] = []
-    for start, end in places:  # of places that overlap, the first one counts
-        if all(end <= other_start or start >= other_end for other_start, other_end in names):
-            names.append((start, end))
-    return sorted(names)
+    return [(span.start, span.end) for span in without_overlaps([Span(*place, "name") for place in places])]
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -85,11 +81,9 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def _capital_runs(text: str, function_words_of_language: frozenset[str]) -> Iterator[Place]:
-    """Yield the (start, end) of runs of capitalised words, which may contain 'of', 'de' and similar words.
-
-    A function word of the text's language ("Der", "Les") is in no run, although it has a capital at the beginning of a
-    sentence; English ones are in `_NOT_NAMES`.
-    """
+    """Yield the (start, end) of runs of capitalised words, which may contain 'of', 'de' and similar words."""
+    # A function word of the text's language ("Der", "Les") is in no run, although it has a capital at the beginning of
+    # a sentence; English ones are in `_NOT_NAMES`.
     run: list[re.Match[str]] = []
     links: list[re.Match[str]] = []  # link words after the run, which belong to it if a capitalised word follows
     for word in _WORD.finditer(text):
