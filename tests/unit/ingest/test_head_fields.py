@@ -45,29 +45,23 @@ def test_the_items_of_a_heads_list_that_are_no_fields_stay_text(further, fields,
 
 
 SECTION = "## About this text\n\n" + "".join(f"- {name}: {value}\n" for name, value in PAIRS)
-POD = "\n".join(f"  {name}: {value}" for name, value in PAIRS)
+POD = "\n".join(f"  {line}" for line in LINES.split("\n"))
+TOML = "\n".join(f"{name} = '{value}'" for name, value in FIELDS.items())
 
 
 @pytest.mark.parametrize(("name", "text", "title"), [
+    ("a.txt", f"Title: Fees\n{LINES}{BODY}", "Fees"), ("a.rst", f"Title: Fees\n{LINES}\n\nFees rise.\n", "Fees"),
+    ("a.rst", "Fees\n====\n\n" + "\n".join(f":{name}: {value}" for name, value in PAIRS) + "\n\nFees rise.\n", "Fees"),
+    ("a.md", f"+++\ntitle = 'Fees'\n{TOML}\n+++{BODY}", "Fees"),
+    ("a.md", f"```toml\n{TOML}\n```\n\n# Fees{BODY}", "Fees"),
     ("a.md", f"# Fees\n\n{SECTION}{BODY}", "Fees"), ("a.md", f"{SECTION}{BODY}", "About this text"),
-    ("a.md", f"```toml\nauthor = 'Ada Blum, Bo Ek'\nstatus = 'Draft'\nrequires = '7, 12'\n```\n\n# Fees{BODY}", "Fees"),
     ("a.pod", f"=head1 NAME\n\nFees of\nB<blocks>\n\n=head1 VERSION\n\n{POD}\n\n=head2 Why\n\nFees rise.\n",
      "Fees of blocks")])
-def test_a_section_of_fields_alone_and_code_above_the_title_are_heads(name, text, title, tmp_path):
+def test_heads_of_other_formats_and_places(name, text, title, tmp_path):
     document = only(write(tmp_path / name, text))
     assert (document.title, document.metadata) == (title, FIELDS)
     assert document.text.count("Draft") == 1
-    assert document.text.endswith("## Why\n\nFees rise.\n")
-
-
-@pytest.mark.parametrize(("name", "text"), [
-    ("a.txt", f"Title: Fees\n{LINES}{BODY}"), ("a.rst", f"Title: Fees\n{LINES}\n\nFees rise.\n"),
-    ("a.rst", "Fees\n====\n\n" + "\n".join(f":{name}: {value}" for name, value in PAIRS) + "\n\nFees rise.\n"),
-    ("a.md", f"+++\ntitle = 'Fees'\nauthor = 'Ada Blum, Bo Ek'\nstatus = 'Draft'\nrequires = '7, 12'\n+++{BODY}")])
-def test_heads_of_other_formats(name, text, tmp_path):
-    document = only(write(tmp_path / name, text))
-    assert document.title == "Fees"
-    assert document.metadata == FIELDS
+    assert document.text.rstrip().endswith("Fees rise.")
 
 
 @pytest.mark.parametrize("above", [
