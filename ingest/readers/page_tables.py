@@ -300,7 +300,8 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
     """Return the table of some words; None if they do not stand in columns. `rules` are the heights of its lines."""
     rows = rows_of(words)
     bands = [bisect_right(rules, row.box.center[1]) for row in rows]  # the number of lines above each row
-    rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]  # one of a double line
+    # Of a double line only the lower one is left, which has a row below it.
+    rules = [rule for at, rule in enumerate(rules, 1) if at in bands or at == len(rules)]
     columns = _find_columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None
@@ -381,7 +382,8 @@ def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) ->
     """Return the rows, each with the further lines of its cells; `bands` are the lines of text between two rules."""
     joined: list[list[GridCell]] = []
     for band in bands:
-        is_one_row = are_ruled and sum(bool(row[0]) for row in band) == 1 and bool(band[0][0])
+        names = [row[0] for row in band]
+        is_one_row = are_ruled and bool(names[0]) and not any(names[1:])  # lines are between its rows, not in them
         for at, row in enumerate(band):
             filled = [place for place, cell in enumerate(row) if cell]
             # A line goes on with the row above if it has no name and no values, and text only below other text.

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from importlib import import_module
 from itertools import chain, groupby
 from operator import itemgetter
@@ -35,8 +35,8 @@ _MOST_LINES = 3  # of a heading; more are a paragraph in another font
 _MARGIN = 0.12  # the part of a page's height at the top and at the bottom in which its running heads are
 _FEWEST_REPEATED = 3  # pages with the same line in the margin, apart from numbers
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
-_LONGEST_TITLE, _LISTED = 300, 10
-_FEWEST_CHARACTERS = 20
+_LONGEST_TITLE, _MOST_LISTED = 300, 10  # characters of a title, and unread pages that a message names
+_FEWEST_CHARACTERS = 20  # of a page's text; fewer do not show whether it is in a language
 _UNUSABLE, _RARE = 0.05, 0.4  # the largest shares of characters that no text has, and of rare letters
 _RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")  # Latin Extended-A and -B, rare Chinese
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -47,6 +47,7 @@ _LONGEST_HEADING, _FEWEST_LETTERS = 100, 2
 _LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
 _LINES_ABOVE = 2.5  # the largest distance between a table and its name as a multiple of the name's font size
 Layout = list[list[TextLine] | FoundTable]  # the blocks of a page in reading order: a table, or lines of text
+Style = tuple[str, float]  # the font and the size of letters
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:
@@ -63,7 +64,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     is_of_program = _NO_TITLE.fullmatch(title) is not None or is_placeholder(title)
     is_of_other_text = is_from_template(title, "\n".join(plain))
     if len(title) > _LONGEST_TITLE or is_of_program or is_of_other_text:
-        title = _largest_text(layouts[0], pages[0].height, usual[1], set(heads))
+        title = _largest_text(layouts[0], pages[0].height, usual[1], heads)
     recognised, unread = _recognise(data, pages, plain, limits)
     texts = _write_pages(layouts, _write_tables(layouts, title, usual), usual)
     texts = [recognised.get(number, text) for number, text in enumerate(texts)]
@@ -137,15 +138,15 @@ def _take_heads(layouts: Sequence[Layout], pages: Sequence[DrawnPage]) -> dict[s
     return heads
 
 
-def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
+def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: Style) -> list[str]:
     """Return the texts of the pages: lines, tables between blank lines, and headings as in Markdown."""
-    def style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
+    def style_and_back(line: TextLine) -> tuple[Style | None, bool]:
         """Return a line's style, and True if it is a heading of references or the like, which may look like text."""
         name = line_text(line)
         return _line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
 
     pages: list[str] = []
-    back_style: tuple[str, float] | None = None  # of the heading of references or the like above
+    back_style: Style | None = None  # of the heading of references or the like above
     for layout in layouts:
         blocks: list[str] = []
         for block in layout:
@@ -169,15 +170,15 @@ def _write_pages(layouts: Sequence[Layout], tables: dict[int, str], usual: tuple
     return pages
 
 
-def _largest_text(layout: Layout, height: float, usual: float, heads: set[str]) -> str:
-    """Return the text in the largest letters on the upper half of a page that may be a title, or ""."""
+def _largest_text(layout: Layout, height: float, usual_size: float, heads: Container[str]) -> str:
+    """Return the text in the largest letters on the upper half of a page that may be a title and is no head, or ""."""
     titles, short_titles = [(0.0, "")], [(0.0, "")]  # each with the size of its letters
     lines = [line for line in _lines_of(layout) if line[0].upright and line.box.top < height / 2]
     # The size of a line is that of its longest word.
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line.box.top)))
         is_of_journal = _NO_PAPER.search(text) is not None or text in heads
-        if size < _LARGER * usual or len(text) > _LONGEST_TITLE or is_of_journal or _is_gibberish(text):
+        if size < _LARGER * usual_size or len(text) > _LONGEST_TITLE or is_of_journal or _is_gibberish(text):
             continue
         is_long = len(text) >= _FEWEST_HAN if has_han(text) else len(text.split()) >= _FEWEST_WORDS
         if is_long:
@@ -208,9 +209,9 @@ def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
     notes = list[str]()
     for kind, unread in (("pages that are only pictures", scanned),
                          ("pages whose font does not tell its letters", broken)):
-        listed = ", ".join(str(number + 1) for number in sorted(unread)[:_LISTED])
+        listed = ", ".join(str(number + 1) for number in sorted(unread)[:_MOST_LISTED])
         if unread:
-            notes.append(f"{kind} were not read ({listed}{' and more' if len(unread) > _LISTED else ''})")
+            notes.append(f"{kind} were not read ({listed}{' and more' if len(unread) > _MOST_LISTED else ''})")
     return recognised, f"{'; '.join(notes)}: {fix}" if notes else ""
 
 
@@ -221,7 +222,8 @@ def _is_gibberish(text: str) -> bool:
         return False
     unusable = sum(unicodedata.category(character) in {"Cc", "Co", "Cn", "Cs"} or character == "\ufffd"
                    for character in characters)
-    # Letters that are mapped wrongly make words with capitals inside.
+    # Letters that are mapped wrongly make words with capitals inside. Formulas, too, have characters that no text has,
+    # but beside them are more readable words.
     readable = sum(len(word) for word in _WORD.findall(text) if word[1:] == word[1:].lower())
     has_rare_letters = len(_RARE_LETTERS.findall(characters)) > _RARE * len(characters)
     return unusable > max(_UNUSABLE * len(characters), readable) or has_rare_letters
@@ -269,18 +271,23 @@ def _lines_of(layout: Layout) -> list[TextLine]:
     return [*chain.from_iterable(block for block in layout if not isinstance(block, FoundTable))]
 
 
-def _tables_of(layout: Layout) -> list[FoundTable]:
-    """Return the tables of a page from top to bottom."""
-    tables = [block for block in layout if isinstance(block, FoundTable)]
-    return sorted(tables, key=lambda table: (table.box.top, table.box.x0))
-
-
-def _write_tables(layouts: Sequence[Layout], title: str, usual: tuple[str, float]) -> dict[int, str]:
-    """Return the text of each table by its `id`, with the header also on further pages of a table."""
+def _write_tables(layouts: Sequence[Layout], title: str, usual: Style) -> dict[int, str]:
+    """Return the text of each table, or of its part on a page, by its `id`; all parts have the header of the first."""
     written: dict[int, str] = {}
     for parts in _join_parts(layouts):
         name = _find_name(layouts[parts[0].page], parts[0].table, usual) or title
-        written |= {id(part.table): text for part, text in zip(parts, _write_parts(parts, name), strict=True)}
+        captions, header, rows = read_grid(parts[0].table.grid)
+        for part in parts[1:]:
+            further = row_contents(part.table.grid[part.skipped:])
+            above, below = rows[-1], next(iter(further), TableLine(""))
+            # A row without a name is the end of one that the page divides.
+            if not isinstance(above, TableLine) and not isinstance(below, TableLine) and not below[0]:
+                rows[-1] = [f"{cell} {more}".strip() for cell, more in zip(above, below, strict=True)]
+                further.pop(0)
+            rows += [TableLine(_PAGE_BREAK), *further]
+        text = "\n".join([*captions, *table_lines(header, rows, next(reversed(captions), name))])
+        for part, part_text in zip(parts, text.split(_PAGE_BREAK), strict=True):
+            written[id(part.table)] = part_text.strip("\n")
     return written
 
 
@@ -290,7 +297,8 @@ def _join_parts(layouts: Sequence[Layout]) -> list[list[_Part]]:
     above: list[_Part] = []  # the parts of the lowest table on the page before, which the first one may continue
     for page, layout in enumerate(layouts):
         lowest: list[_Part] = []
-        for table in _tables_of(layout):
+        tables = [block for block in layout if isinstance(block, FoundTable)]
+        for table in sorted(tables, key=lambda table: (table.box.top, table.box.x0)):
             repeated = _repeated_rows(layouts[page - 1], above, layout, table) if above else None
             parts = above if repeated is not None else []
             if repeated is None:
@@ -298,7 +306,7 @@ def _join_parts(layouts: Sequence[Layout]) -> list[list[_Part]]:
             parts.append(_Part(page, table, repeated or 0))
             if not lowest or table.box.bottom > lowest[-1].table.box.bottom:
                 lowest = parts
-            above = []
+            above = []  # only the first table of a page continues one
         above = lowest
     return chains
 
@@ -332,25 +340,11 @@ def _is_margin(lines: list[TextLine], other: Layout) -> bool:
     return set(map(mask_numbers, lines)) <= {"#", *map(mask_numbers, _lines_of(other))}
 
 
-def _write_parts(parts: list[_Part], title: str) -> list[str]:
-    """Return the text of each part of a table; all parts have the header of the first."""
-    captions, header, rows = read_grid(parts[0].table.grid)
-    for part in parts[1:]:
-        further = row_contents(part.table.grid[part.skipped:])
-        above, below = rows[-1], next(iter(further), TableLine(""))
-        # A row without a name is the end of one that the page divides.
-        if not isinstance(above, TableLine) and not isinstance(below, TableLine) and not below[0]:
-            rows[-1] = [f"{cell} {more}".strip() for cell, more in zip(above, below, strict=True)]
-            further.pop(0)
-        rows += [TableLine(_PAGE_BREAK), *further]
-    text = "\n".join([*captions, *table_lines(header, rows, next(reversed(captions), title))])
-    return [page.strip("\n") for page in text.split(_PAGE_BREAK)]
-
-
-def _find_name(layout: Layout, table: FoundTable, usual: tuple[str, float]) -> str:
+def _find_name(layout: Layout, table: FoundTable, usual: Style) -> str:
     """Return the name of a table: the caption or heading in the line right above it, or ""."""
     if table.caption:
-        return CAPTION.sub("", table.caption, count=1).rstrip("".join(_SENTENCE_END))[:2 * _LONGEST_HEADING]
+        words = CAPTION.sub("", table.caption, count=1)  # without "Table 3:"
+        return words.rstrip("".join(_SENTENCE_END))[:2 * _LONGEST_HEADING]  # it may explain the table, too
     above = [line for line in _lines_of(layout)
              if 0 <= table.box.top - line.box.bottom <= _LINES_ABOVE * line.size
              and line.box.x0 < table.box.x1 and line.box.x1 > table.box.x0]
@@ -361,22 +355,22 @@ def _find_name(layout: Layout, table: FoundTable, usual: tuple[str, float]) -> s
     return text if _is_heading(text, _line_style(line), usual) else ""
 
 
-def _usual_font(pages: Iterable[DrawnPage]) -> tuple[str, float]:
+def _usual_font(pages: Iterable[DrawnPage]) -> Style:
     """Return the font and the size of most letters of a file."""
-    letters = Counter[tuple[str, float]]()
+    letters = Counter[Style]()
     for page in pages:
         for word in page.words:
             letters[word.font, round(word.size, 1)] += len(word.text)
     return max(letters, key=lambda font: (letters[font], font), default=("", 1.0))
 
 
-def _line_style(line: TextLine) -> tuple[str, float] | None:
+def _line_style(line: TextLine) -> Style | None:
     """Return the font and size of all words of a line; None if they differ."""
     styles = {(word.font, round(word.size, 1)) for word in line}
     return styles.pop() if len(styles) == 1 else None
 
 
-def _is_heading(text: str, style: tuple[str, float] | None, usual: tuple[str, float]) -> bool:
+def _is_heading(text: str, style: Style | None, usual: Style) -> bool:
     """Return True for a short text in a bold or larger font than most of the document."""
     if style is None:
         return False

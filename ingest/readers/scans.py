@@ -66,7 +66,7 @@ def read_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, str |
             ON_PAGE.get()()
 
 
-@cache
+@cache  # loading the models takes seconds
 def _load_recogniser() -> Callable[[Image.Image], Any]:
     return RapidOCR(params={
         "Global.log_level": "error", "Global.max_side_len": 1_000_000,  # pictures are reduced here, by their area
@@ -116,7 +116,7 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
     """Return rows in reading order: columns of prose one after the other, all else from top to bottom."""
     ordered: list[TextLine] = []
     group: list[TextLine] = []
-    gutter: tuple[float, float] | None = None
+    gutter: tuple[float, float] | None = None  # the space between two columns that all rows of the group leave free
     for row in rows:
         free: tuple[float, float] | None = None  # the part of the gutter that the row leaves free
         if gutter:

@@ -32,7 +32,7 @@ _REFERENCE = re.compile(rb'<(?:x:)?c r="([A-Z]{1,3}[0-9]{1,7})"')
 _PLACE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")  # a formula that no spreadsheet has calculated
 _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
-_MOST_COLUMNS = 16_384  # of a sheet
+_MOST_COLUMNS = 16_384  # that a sheet of Excel has; a file may declare any number to be hidden
 _PERCENT_FORMATS = {9: "0%", 10: "0.00%"}
 """The built-in formats of percentages. Those of currencies show the currency of the reader's machine."""
 _TOKEN = re.compile(r'"(?P<quoted>[^"]{0,99})"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]{0,9})(?:-[^\]]{0,19})?\]|'

@@ -70,6 +70,7 @@ def read_html(data: bytes, _: object = None) -> Content:
     if main_headings and (names_site or not title):
         title = main_headings[0]
     _write_blocks(soup, title)
+    # First the page's white space is made even, without the marks; then each run of marks becomes white space.
     text = _SPACES.sub(" ", soup.get_text().translate(_NO_WIDTH).replace(_BAR, " | "))
     text = _GAP.sub(_write_gap, _AFTER_MARK.sub("", text)).strip().translate(_SHOW_SPACES)
     return Content(write_raised(text), title, {_META[name]: value for name, value in fields.items() if name in _META},
@@ -95,6 +96,7 @@ def _remove_hidden_parts(soup: BeautifulSoup) -> int:
     """Remove what is hidden or struck out, and what belongs to the site; return how many parts are struck out."""
     for tag in soup.find_all(_UNSEEN):
         tag.extract()
+    # Items of lists that link to the page in other languages.
     translations = [tag.parent for tag in soup.select("li > a[hreflang]") if tag.parent]
     struck = soup.find_all(["s", "strike", "del"])
     # Links such as "[1]" to a part of the page are marks of footnotes.
@@ -195,6 +197,7 @@ def _write_blocks(soup: BeautifulSoup, heading: str) -> None:
 
 
 def _line(tag: Tag) -> str:
+    """Return the words of a tag on one line, without the marks of `mark_tags`."""
     return write_raised(one_line(tag.get_text()))
 
 

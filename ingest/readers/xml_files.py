@@ -152,6 +152,7 @@ def _leaf_lines(element: ET.Element, level: int, *, is_in_prose: bool) -> Iterat
 
 
 def _label(element: ET.Element) -> str:
+    """Return the name of an element as words."""
     return local_name(element).replace("_", " ")
 
 
