@@ -343,7 +343,9 @@ def _section_head(text: str, start: int) -> tuple[dict[str, str], int, str]:
     keys = set(map(label_key, fields))
     is_record = any(len(keys & block.fields.keys()) >= _SHARED * len(keys)
                     for block in read_blocks(lines_under(text[end:], "")))
-    return (fields, end, others) if _NEXT_SECTION.match(text, end) and not is_record else ({}, 0, "")
+    is_known = any(map(FORM_FIELDS.search, fields))  # and no list of other things
+    is_head = is_known and not is_record and _NEXT_SECTION.match(text, end)
+    return (fields, end, others) if is_head else ({}, 0, "")
 
 
 def _head_fields(text: str) -> tuple[dict[str, str], int, str]:

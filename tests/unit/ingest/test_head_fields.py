@@ -112,6 +112,8 @@ def test_the_head_of_a_word_file(tmp_path):
     "Ann: Hello.\nBob: Hi there.\nCy: Good day.\n\nThey go.", "Fees rise. Status: bad.\n\nAuthor: x\nStatus: y",
     "# Fees\n\n- Fast: it runs\n- Small: it fits\n- Safe: it holds\n\nText.", "Author: Ada\n\nText.",
     "Author: Ada\nStatus: Draft\nand so it goes on.\n", f"{SECTION}\nThese are old.",
+    "# Fees\n\n## Steps\n\nOpen: the door\nShut: the gate\nRing: a bell\n\n## Why\n\nIt is so.",
+    f"{SECTION}\n{SECTION.replace('About', 'Of')}\n## Why\n\nIt is so.",
     f"```yaml\n{LINES}\n```\n\nIt is so.",
     *(f"# Fees\n\nFees are told in texts.\n\n{code}{BODY}" for code in (
         f"```\n{LINES}\n```", f"```yaml\n{LINES}\n```", f"## Example\n\n```\n{LINES}\n```", f"```\n{LINES}\n"))])
