@@ -13,17 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...text.content_words import spoken_words
-from ...text.lexicon import word_set
+from ...text.lexicon import WORDS, word_set
 from ..embedding.embedder import Vectors, dot_products
 from ..embedding.minilm import bundled_tokenizer, word_vectors
 
-_TYPICAL_NAMES = {
-    "person": "john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan",
-    "location": "london paris germany texas tokyo india oslo chicago brazil vienna madrid canada egypt ohio",
-    "organization": "google microsoft toyota ibm siemens sony intel nokia honda nasa unesco fiat boeing samsung",
-}
-_TYPICAL_THINGS = ("project policy group system service price network general product data software market office "
-                   "public")
+_TYPICAL_NAMES = [WORDS[f"typical names of a {kind}"] for kind in ("person", "location", "organization")]
+_TYPICAL_THINGS = WORDS["typical things"]
 # Closeness is the cosine with typical names less that with typical things. The bounds were found on other names and
 # words than those of the tests.
 _LEAST_OF_WORD = {"location": {False: 0.08, True: -0.04}, "organization": {False: 0.0, True: -0.1}}  # True: rare words
@@ -38,6 +33,7 @@ _LONGEST_UNIT = 4  # letters of a unit or degree, such as MeV and MMed
 _ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame"), "man": word_set("mr sir lord")}
 _ADDRESS_BEHIND = {"woman": ("夫人", "女士", "小姐", "太太"), "man": ("先生",)}
 """Forms of address before and after a name that tell the person's gender."""
+_OF_WOMEN, _OF_MEN = word_set("she her woman daughter mother"), word_set("he his man son father")
 _INITIAL = re.compile(r"[A-Z]\.")
 _COINED = re.compile(r"(?!(?:Ma?c|D[eiu]|L[ae]|Fitz|Van|St)[A-Z])(?=[^\Wa-z]*[a-z])\w[^\WA-Z]*[A-Z]\w*")
 _LEAST_LEANING = 0.02  # how much nearer a first name must be to words for women than to those for men, or the reverse
@@ -81,15 +77,15 @@ def closeness(word: str) -> Closeness:
     """Return how close a word is to names; a rare word is one of several pieces for the model."""
     pieces = bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids
     vector = word_vectors([word.lower()])[0]
-    person, place, body = (float(vector @ _difference(names, _TYPICAL_THINGS)) for names in _TYPICAL_NAMES.values())
+    person, place, body = (float(vector @ _difference(names, _TYPICAL_THINGS)) for names in _TYPICAL_NAMES)
     return Closeness(person, place, body, len(pieces) > 1)
 
 
 @cache
-def _difference(some: str, others: str) -> Vectors:
+def _difference(some: frozenset[str], others: frozenset[str]) -> Vectors:
     """Return the direction to the mean vector of some words from that of others, each of length 1."""
-    first = word_vectors(sorted(some.split())).mean(axis=0)
-    second = word_vectors(sorted(others.split())).mean(axis=0)
+    first = word_vectors(sorted(some)).mean(axis=0)
+    second = word_vectors(sorted(others)).mean(axis=0)
     return np.asarray(first / np.linalg.norm(first) - second / np.linalg.norm(second), np.float32)
 
 
@@ -119,7 +115,7 @@ def gender_of(name: str) -> str:
         if words[0] in address or name.endswith(_ADDRESS_BEHIND[gender]):
             return gender
     # The first name's lean to words for women, below 0 to those for men.
-    leaning = float(word_vectors(words[:1])[0] @ _difference("she her woman daughter mother", "he his man son father"))
+    leaning = float(word_vectors(words[:1])[0] @ _difference(_OF_WOMEN, _OF_MEN))
     if abs(leaning) < _LEAST_LEANING:
         return ""
     return "woman" if leaning > 0 else "man"

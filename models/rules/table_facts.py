@@ -36,11 +36,7 @@ _NOUNS = {
     "location": "plant office warehouse branch store 城市 地址 工厂",
 }
 """The headers of columns and lists of things, by the type that schemas have for them."""
-_TIME_HEADERS = frozenset(label_key(header) for header in (
-    "year", "fiscal year", "financial year", "quarter", "month", "date", "period", "as of", "since", "from",
-    "valid from", "until", "valid until",
-    "年", "年份", "年度", "财年", "季度", "月份", "日期", "期间", "截至", "有效期至"))
-"""The headers of columns that say when the rest of a row holds."""
+_TIME_HEADERS = WORDS["headers of times"]  # of columns that say when the rest of a row holds
 _FORMS = {name: re.compile(form) for name, form in read_patterns("rules.toml")["table_facts"].items()}
 _NAMELESS = re.compile(r"(?:[a-z]{1,8}\.? |\?)\d{4}\b.*|[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|[IVXLC]+[.)]|.*[,;]|"
                        r"\([A-Z][^()]*[ ,](?:19|20)\d\d[a-z]?\)|(?=.*\bet al\b)(?=.*\b(?:19|20)\d\d).*")

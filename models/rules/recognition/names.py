@@ -43,11 +43,7 @@ _NOT_AT_START = _NOT_IN_NAMES | ROLES | WORDS["not at start"]
 _TAGGED_KINDS = {"PER": "person", "LOC": "location", "ORG": "organization"}
 _TITLE = re.compile(r"《([^《》\n]{1,60})》")
 _LATIN = re.compile(r"[A-Z][A-Za-z0-9.&'-]*(?: [A-Z][A-Za-z0-9.&'-]*)*(?<![.'-])")
-_BODY_ENDINGS = (
-    "公司", "集团", "银行", "大学", "学院", "研究院", "研究所", "医院", "协会", "学会", "基金会", "委员会", "法院",
-    "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂", "庭",
-    "学校", "剧院", "剧团", "工作室", "工坊", "报社", "电视台", "商会", "联合会", "厅", "部", "署")
-"""Endings of the names of organizations."""
+_BODY_ENDINGS = tuple(WORDS["chinese body endings"])  # of the names of organizations
 _SHORT_BODY_ENDINGS = tuple("院会处办所队社店行校")
 _BETWEEN_TWO_NAMES = re.compile(r"[，,/→]|(?<=[^\x00-\x7f])\s|报经|会同")
 _NUMERALS = frozenset("一二两三四五六七八九十各全")
