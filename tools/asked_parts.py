@@ -17,8 +17,7 @@ DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC",
 """Kinds of words that rank, with the order."""
 PERIODS = {"year": "year({})", "month": "strftime({}, '%Y-%m')", "decade": "year({}) // 10 * 10", "day": "{}"}
 """The period of a date in SQL, by the word for it."""
-_LONGEST_GAP = 4
-"""The most words between two things that belong together."""
+_LONGEST_GAP = 4  # the most words between two things that belong together
 _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
 _NEAR = 3
 """How many words before a noun "which" may stand."""

@@ -44,8 +44,7 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
 _FEW_DOCUMENTS = 3  # tables of more documents are parts of these
 _MOST_SHOWN = 20  # rows in a short answer, which ends with the number of all
-_MOST_TIED = 5
-"""How many may share the first place: of more, none is the one that a question asks for."""
+_MOST_TIED = 5  # how many may share the first place: of more, none is the one that a question asks for
 _ALL_DOCUMENTS = frozenset({"document", "documents", "file", "files"})
 _LONGEST_QUESTION = 500  # characters; a longer text says more than a query
 _WORKS = (r"(?:[ ](?:of[ ](?:these|the)|the|other|papers?|documents?|articles?|works?|studies|publications?|files?))"
@@ -63,8 +62,7 @@ _CITED = re.compile(
 _KIND = re.compile(r"\A(?:the[ ])?(?:paper|document|article|work|study)[ ](?:(?:called|titled|named|on)[ ])?",
                    re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
-_FEWEST_WORDS = 2
-"""The fewest content words by which a part of a title names a document."""
+_FEWEST_WORDS = 2  # the fewest content words by which a part of a title names a document
 _EDGES = " \"'“”‘’«»?？.。"
 
 

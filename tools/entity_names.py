@@ -16,8 +16,7 @@ from ..text.table_rows import SET_APART
 _ARTICLE = re.compile(r"^(?:the|an?) ")
 _MAX_SIMILAR = 5
 _MAX_PARTIAL = 3  # a part of a name means the entities that have it only if they are at most this many
-_MAX_CHUNKS = 200
-"""How many chunks are read for the links among some entities: those that mention most of the entities."""
+_MAX_CHUNKS = 200  # how many chunks are read for the links among some entities: those that mention most of the entities
 _LINKS_EACH = 2  # how many links each entity gets; it may have more because of entities that have fewer
 
 

@@ -40,8 +40,7 @@ _MOST_LINKS = 200  # how many facts of one entity are followed: through a hub, e
 _MOST_STEPS = 20_000
 """How many facts one search follows. If a bound ends it, the note says that there may be more chains."""
 _MOST_ROWS = 400  # how many rows are read in full, with their places: more than a budget shows
-_MOST_TIMED = 5000
-"""How many rows are filtered by time or document; a note gives the number of the others."""
+_MOST_TIMED = 5000  # how many rows are filtered by time or document; a note gives the number of the others
 _DIGITS = re.compile(r"(\d{1,18})")
 _Path = tuple[int, ...]  # a chain, as the rows of its triples in the index
 

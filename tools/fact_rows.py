@@ -19,8 +19,7 @@ PER_LINE = 12
 """How many facts share one line. A longer list takes several lines, so that it can be cut and cited in parts."""
 _MOST_PLACES = 3  # how many places of one fact on a line can be cited
 _MOST_DOCUMENTS = 2  # how many documents are named after one fact on a line
-_LONGEST_VALUE = 300
-"""Characters of a value on a line; a longer one is cut, and its source has the whole."""
+_LONGEST_VALUE = 300  # characters of a value on a line; a longer one is cut, and its source has the whole
 _MOST_TITLES = 4  # how many relations of lines that were left out are named
 MARK_TOKENS = 4  # estimated tokens of the number and the mark that precede an item in a prompt
 

@@ -27,8 +27,7 @@ _MENTIONING = re.compile(
     rf"有?{_WHICH_CHINESE}([^\n]{{1,100}})|([^\n]{{1,100}}?)在{_WHICH_CHINESE}", re.IGNORECASE)
 _EDGES = " \"'“”‘’«»「」?？.。"
 _QUOTES = re.compile("['’]")
-_LONGEST_QUOTE = 250
-"""Characters of a quote: those of a long sentence."""
+_LONGEST_QUOTE = 250  # characters of a quote: those of a long sentence
 _PHRASES: dict[Language, tuple[str, str]] = {
     "en": ("{} of {} documents mention “{}”", "{} ({}): “{}”"),
     "zh": ("{1} 份文档中有 {0} 份提到“{2}”", "{}（{} 处）：“{}”")}

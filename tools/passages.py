@@ -31,8 +31,7 @@ _SURE, _FAR, _UNSAID = 2, 3 / 10, 3 / 20
 """A first look shows two passages, and others if they have this share of the best weight or if those above lack more
 than this share of the question's words: where they lack none, of 306 quotes in recorded answers none was of the rest,
 and where they lack some, a second thing of the question is in a passage of little weight."""
-_RANKED = 60
-"""How many passages are ranked: several times what a budget shows, because some were shown before."""
+_RANKED = 60  # how many passages are ranked: several times what a budget shows, because some were shown before
 _LEAST_KNOWN = 1 / 2
 """The share of a query's words that passages have to have for their words to tell which passages it needs."""
 _MOST_READ = 10  # how many passages a first look shows at most, about

@@ -20,25 +20,20 @@ from .retriever import Retriever
 
 TABLES = "tables"
 """The title of the block of tables."""
-TABLE_TOKENS = 280
-"""Limit on the estimated tokens of all tables, because they are in every prompt of a question."""
+TABLE_TOKENS = 280  # limit on the estimated tokens of all tables, because they are in every prompt of a question
 _NAME_POINTS, _VALUE_POINTS, _LARGEST_POINTS, _ENOUGH_POINTS = 2, 1, 2, 3
 """The points of a table for each word of the question in its names and in its values, and for being the largest, which
 most counts are over; and those from which it is described."""
-_WIDESPREAD = 1 / 4
-"""A word that is in more than this share of the tables tells nothing about any of them."""
+_WIDESPREAD = 1 / 4  # a word that is in more than this share of the tables tells nothing about any of them
 _ENOUGH_VOTES = 3 / 10
 """The share of the nearest passages that makes a table of their documents worth describing without a shared word."""
-_FIRST_SHARE = 2 / 3
-"""The share of the tokens that are left which one table may take, so that others fit beside it."""
+_FIRST_SHARE = 2 / 3  # the share of the tokens that are left which one table may take, so that others fit beside it
 _MOST_DESCRIBED, _LEAST_SCORE = 2, 1 / 2
 """How many tables are described, and which share of the best table's score they have at least."""
-_LEAST_ROWS = 8
-"""A smaller table has nothing to compute: passages show it whole."""
+_LEAST_ROWS = 8  # a smaller table has nothing to compute: passages show it whole
 _VALUES = ((8, 5), (6, 3), (4, 3), (2, 0), (0, 0))
 """How many values an asked column and another one may have to show them all, the fullest form first."""
-_FREQUENT = 3
-"""How many values are shown of a column that the question names and that has more."""
+_FREQUENT = 3  # how many values are shown of a column that the question names and that has more
 _LONGEST_VALUE = 32
 _MOST_OTHERS, _LONGEST_NAME = 3, 24
 """How many other tables are named, and the characters of the longest name: longer ones cost more than they tell."""

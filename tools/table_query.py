@@ -27,12 +27,9 @@ from .sql_repair import column_of, parse_query, repair_names, tables_read
 
 _OF_RESULT = ("group", "having", "qualify", "windows", "distinct", "order", "limit", "offset")
 """The clauses by which the rows of a result differ from the records that it reads."""
-_MOST_CHECKED = 8
-"""How many texts of a query are looked for in their columns."""
-_MOST_TRACED = 20
-"""How many rows of a result are looked up by queries of their own to cite their records."""
-_MOST_NEAR = 5
-"""How many of a column's values a note names."""
+_MOST_CHECKED = 8  # how many texts of a query are looked for in their columns
+_MOST_TRACED = 20  # how many rows of a result are looked up by queries of their own to cite their records
+_MOST_NEAR = 5  # how many of a column's values a note names
 
 
 def look_up_query(engine: SqlEngine, lookup: TableQuery, tokens: int) -> list[Block]:
@@ -164,10 +161,8 @@ def query_of_row(sql: str, values: Sequence[Any]) -> str | None:
     return tree.where(*conditions).sql(dialect="duckdb")
 
 
-_MOST_PLACES = 3
-"""How many records one row of a result cites."""
-_FEW_ROWS = 3
-"""Up to this number of rows, each repeats the names of its columns."""
+_MOST_PLACES = 3  # how many records one row of a result cites
+_FEW_ROWS = 3  # up to this number of rows, each repeats the names of its columns
 _PAIR = 2
 _WORD = re.compile(r"[^\W_]+")
 NONE = "(none)"
