@@ -57,9 +57,17 @@ def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = ())
         has_other_sentences = has_other_han or len(han_sentences[text]) < len(sentences)
         if has_pipeline and has_other_sentences:
             spelled.append(text)
-    docs = dict(zip(spelled, parser.entities(list(map(without_emphasis, spelled))), strict=True))
+    prose = [without_emphasis(_FENCED.sub(_blank_code, text)) for text in spelled]
+    docs = dict(zip(spelled, parser.entities(prose), strict=True))
     return [_spans_of(text, docs.get(text), title, han_sentences[text])
             for text, title in zip(texts, titles or [""] * len(texts), strict=True)]
+
+
+def _blank_code(fenced: re.Match[str]) -> str:
+    """Return a block of code with blanks between its fences: its names are hidden, and recognition takes long."""
+    block = fenced[0]
+    start, end = block.find("\n") + 1, block.rfind("\n")
+    return f"{block[:start]}{' ' * (end - start)}{block[end:]}" if 0 < start < end else block
 
 
 def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:

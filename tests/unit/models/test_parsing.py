@@ -99,7 +99,7 @@ def test_names_have_whole_boundaries_and_kinds(text: str, expected: list[tuple[s
 
 
 @pytest.mark.parametrize("text", [
-    "Home > Products > Pumps > Model A\n", "Kind regards,\n", "Yours sincerely,\n",
+    "Home > Products > Pumps > Model A\n", "Kind regards,\n", "Yours sincerely,\n", "```\nBerlin(Lyon)\n```\n",
     "| Product: Nile Pump | Price: 40 |\n", "    total = Berlin.count(pumps)\n", "if (Oslo == None) {\n",
     "PUSH2 0x1C2B JUMP LONDON PUSH1 0x1F ADD\n", "The value of `Berlin` is stored in `New York`.\n"])
 def test_lines_that_are_no_sentences_and_code_hold_no_names(text: str, parser: Parser) -> None:
