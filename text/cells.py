@@ -10,22 +10,21 @@ from .number_cells import read_number
 from .patterns import read_patterns
 
 DASHES = frozenset({"", "-", "–", "—", "−", "--", "---", "‐", "‑", "――"})
-_NOTHING = WORDS["cells without a value"]
-"""What says that there is no value, in a column of numbers, dates or truth values. In one of texts it may be a name."""
+_NOTHING = WORDS["cells without a value"]  # only in a column of numbers, dates or truth values: in one of texts, a name
 _LONGEST_NOTHING = max(map(len, _NOTHING))
 _MAY_DIFFER = 0.1
 """The share of cells that may differ from a column's kind. A remark in one of ten cells says nothing about the other
 nine; with more, sums would leave out too much of the column to be called its sum."""
 _SHORT_COLUMN = 5  # in a column of this many cells, one may differ, although it is more than one of ten
-_SEPARATORS = ("\n", ";", "；", "|", "、", ",", "，")
-"""In the order in which they are tried: what separates names with commas in them is tried before the comma."""
+_SEPARATORS = ("\n", ";", "；", "|", "、", ",", "，")  # commas last: items of the others may have commas in them
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["lists"].items()}
-_LONGEST_ITEM, _MOST_WORDS, _MOST_WORDS_AT_COMMAS = 80, 10, 5
-_NEARLY_ALL = 0.9
+_LONGEST_ITEM = 80  # characters
+_MOST_WORDS, _MOST_WORDS_AT_COMMAS = 10, 5  # of an item; sentences have commas, too, and between them more words
+_NEARLY_ALL = 0.9  # the share of a column's items that must look like items
 _MANY_LENGTHS = 2  # places have few lengths, too, but their parts are single words
 _ENOUGH = 0.05  # the share of cells that must have a separator, unless all items stand alone; else it is part of words
 _MIXING = 0.3  # the share of first items that are also later ones or alone, and of later ones that are first or alone
-_MOST, _RECURRING = 0.8, 0.1  # in lists of names: the shares of names of several words, and of repetitions
+_OF_WORDS, _RECURRING = 0.8, 0.1  # in lists of names: the shares of names of several words, and of repetitions
 
 Read = TypeVar("Read")
 
@@ -98,7 +97,7 @@ def _split_cell(cell: str, separator: str) -> list[str]:
     """Return the items of a cell; a separator within brackets or quotes separates nothing."""
     if separator not in cell:
         return [cell]
-    if separator != "\n":
+    if separator != "\n":  # a line ends also within a bracket that is left open
         cell = _FORMS["bracketed"].sub(lambda group: group[0].replace(separator, "\0"), cell)
     return [item for part in cell.split(separator) if (item := _clean_item(part.replace("\0", separator)))]
 
@@ -125,7 +124,7 @@ def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: 
     # Names of several words that hardly recur, in lists of many lengths.
     have_many_lengths = len(set(map(len, split.values()))) >= _MANY_LENGTHS
     hardly_recur = len(parts) - len(set(parts)) <= _RECURRING * len(parts)
-    are_of_words = sum(" " in item for item in parts) >= _MOST * len(parts)
+    are_of_words = sum(" " in item for item in parts) >= _OF_WORDS * len(parts)
     return have_many_lengths and hardly_recur and are_of_words and not any(map(str.isdigit, "".join(parts)))
 
 

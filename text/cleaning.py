@@ -35,15 +35,14 @@ _LOOKALIKE = re.compile("[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039
                     "\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0422\u0425\u0430\u0435\u043e"
                     "\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u051b\u051d]")
 """Greek and Cyrillic letters that most fonts draw like a Latin one."""
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 forbids; they would break a file or be invisible."""
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 forbids
 CELL_BREAK = "-\xad"  # marks a break where lines of a cell were joined
 _LETTER = rf"[^\W\d_{CJK}]"
 _BREAK = re.compile(rf"(?<={_LETTER})(?:{CELL_BREAK}|[-\u2010\u2011][^\S\n]*\n[^\S\n]*)(?={_LETTER})(\S+)([ ]?)")
 _HYPHENATED = re.compile(r"[^\W_]+(?:[-'’\u2010\u2011][^\W_]+)*")
 _LAST_LETTERS = re.compile(r"(?<![^\W\d_])[^\W\d_]+\Z")
 _FIRST_LETTERS = re.compile(r"[^\W\d_]+")
-_LONGEST = 60
+_LONGEST = 60  # the characters before a break that are searched for the beginning of its word
 _AFTER_SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "en", "of"})
 """Words that follow a hyphen which stands for the rest of a word: "pre- and post-war"."""
 _SHORTEST_PART = 4  # letters of each part of a compound, such as "long-term", for it to be recognised as a word
@@ -133,10 +132,11 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
     If the text has the whole word elsewhere, with or without a hyphen, its more frequent spelling is used. Otherwise
     the hyphen stays if both parts are words of the text, or if the second part begins with a capital ("Anglo-Saxon").
     """
-    known = Counter[str]()  # how often each word in lower case occurs, without the two parts of a broken word
+    known = Counter[str]()  # how often each word occurs, in lower case
     breaks = [match for page in pages for match in _BREAK.finditer(page)]
     if breaks:
         known.update(word.casefold() for page in pages for word in _HYPHENATED.findall(page))
+    # The parts of broken words are no words of the text: else "infor" would show that "infor-mation" has a hyphen.
     known.subtract(part.casefold() for match in breaks for part in _broken_parts(match) if part)
 
     def has_hyphen(left: str, right: str) -> bool:
@@ -161,7 +161,7 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
 
 
 def _broken_parts(match: "re.Match[str]") -> tuple[str, str]:
-    """Return the letters right before a break, of at most `_LONGEST` characters, and those right behind it."""
+    """Return the letters right before a break and those right behind it; "" if something else stands there."""
     left = _LAST_LETTERS.search(match.string[max(0, match.start() - _LONGEST):match.start()])
     right = _FIRST_LETTERS.match(match[1])
     return left[0] if left else "", right[0] if right else ""

@@ -33,8 +33,7 @@ _CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip 
 _NUMBER_LIST = re.compile(r"\s*\d[\d.]*(?:(?:, |;|；|、|\n)\s*\d[\d.]*)+\s*")
 _BRACKETED_UNIT = re.compile(r"(?P<name>.*)[(\[（](?:in )?(?P<unit>[^()\[\]（）]{1,30})[)\]）]\s*")
 _MOST_UNIT_WORDS = 3
-_WORDS = WORDS["units that are words"]
-"""Units that at the end of a header are mostly other words, or the column's subject: "Born in", "Temp min", "Year"."""
+_WORDS = WORDS["units that are words"]  # at the end of a header they are mostly none: "Born in", "Temp min", "Year"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def type_column(cells: Sequence[str], header: str = "", decimal: DecimalMark = "
         cells: all cells of the column, as written.
         header: the column's name; it may state the unit.
         decimal: the decimal mark of the rest of the table, for a column that does not show it.
-        day_first: whether the rest of the table has the day before the month, the same.
+        day_first: True if the rest of the table has the day before the month, for a column that shows no order.
     """
     written = {cell: number for cell, number in Counter(cells).items() if cell.strip() not in DASHES}
     stated = {cell: number for cell, number in written.items() if not says_nothing(cell)}
@@ -138,10 +137,10 @@ def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
              for cell, unit in read.units.items()}
     distinct = set(units.values())
     has_one_unit = len(distinct) == 1
-    return _column_of_kind("number", cells, stated, read.values, unit=distinct.pop() if has_one_unit else "",
-                           units=None if has_one_unit else [units.get(cell) for cell in cells],
-                           integers=all(value.is_integer() for value in read.values.values()), note=read.note,
-                           decimal=read.decimal, is_ambiguous=read.is_ambiguous)
+    return _column_of_kind(
+        "number", cells, stated, read.values, unit=distinct.pop() if has_one_unit else "", decimal=read.decimal,
+        units=None if has_one_unit else [units.get(cell) for cell in cells], note=read.note,
+        integers=all(value.is_integer() for value in read.values.values()), is_ambiguous=read.is_ambiguous)
 
 
 def _date_column(cells: Sequence[str], stated: Mapping[str, int], day_first: bool | None) -> TypedColumn | None:
@@ -154,7 +153,7 @@ def _date_column(cells: Sequence[str], stated: Mapping[str, int], day_first: boo
 
 def _column_of_kind(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str, int], values: Mapping[str, Value],
                     **rest: Any) -> TypedColumn | None:
-    """Return a column of a kind with its values by cell, or None if too few cells have one."""
+    """Return a column of a kind, or None if too few cells have a value; `rest` are further fields of `TypedColumn`."""
     total, typed = sum(stated.values()), sum(stated[cell] for cell in values)
     if not typed or total - typed > most_that_differ(total):
         return None

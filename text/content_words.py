@@ -19,10 +19,11 @@ _CHINESE_CONCEPT = re.compile("|".join(sorted(CHINESE_CONCEPTS, key=lambda word:
 _SUFFIXES = ("iations", "iation", "iating", "iated", "iates", "iate", "ations", "ation", "ements", "ement", "ings",
              "ing", "ers", "ors", "ions", "ies", "ied", "ion", "er", "or", "ed", "es", "ly", "s", "e", "y")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_SHORTEST_STEM = 4
+_SHORTEST_STEM = 4  # letters that a suffix must leave: "king" is no form of "k"
 _CONCEPTS = frozenset(ENGLISH_CONCEPTS.values())
 _STEMMERS = {"es": "spanish", "pt": "portuguese", "fr": "french", "de": "german", "it": "italian", "nl": "dutch",
              "ru": "russian", "hi": "hindi", "ar": "arabic"}
+# Snowball has no stemmer of Bengali. One ending may follow another, and at least two letters have to be left.
 _BENGALI_ENDING = re.compile("(?<=..)(?:গুলি|গুলো|দের|জন|ের|টি|টা|কে|তে|য়|ে|র){1,2}$")
 _SPOKEN = re.compile(r"(?<![^\W_])(?!(?<=[^\W_]['’])(?:s|t|re|ve|ll|d|m)\b)[^\W_]+")
 """A word; the "s" of "Blum's" and of "what's" is none."""

@@ -12,10 +12,9 @@ from .dates import is_month, parse_date
 from .patterns import read_patterns
 from .scripts import with_ascii_digits
 
-Precision = Literal["", "year", "month", "day", "second"]
-"""How exact the dates of a column are; those of months are the months' first days."""
+Precision = Literal["", "year", "month", "day", "second"]  # how exact the dates of a column are
 
-_LONGEST = 48
+_LONGEST = 48  # characters of a cell that is a date with its time and zone
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["dates"].items()}
 _LAST_AFTER_2000 = 68
 """If the last year of a column has two figures, up to 68 it is of the 21st century (2068), then of the 20th (1969), as
@@ -73,8 +72,8 @@ def _parse_day(text: str) -> DateCell | None:
     if match := _FORMS["year_first"].fullmatch(text) or _FORMS["compact"].fullmatch(text):
         return DateCell(int(match["year"]), int(match["month"]), int(match["day"]), "known", "day")
     if match := _FORMS["year_last"].fullmatch(text):
-        return DateCell(int(match["year"]), int(match["first"]), int(match["second"]),
-                        "dots" if match["mark"] == "." else "open", "day",
+        order: Literal["dots", "open"] = "dots" if match["mark"] == "." else "open"
+        return DateCell(int(match["year"]), int(match["first"]), int(match["second"]), order, "day",
                         has_short_year=len(match["year"]) < _YEAR_FIGURES)
     if match := _FORMS["year_month"].fullmatch(text):
         year, month = match["year"] or match["late_year"], match["month"] or match["late_month"]
@@ -89,7 +88,7 @@ def _parse_worded_day(text: str) -> DateCell | None:
         return None
     short = _FORMS["short_year"].fullmatch(text)
     if short:
-        text = f"{short['day']} {short['month']} 20{short['year']}"  # the century is decided by column
+        text = f"{short['day']} {short['month']} 20{short['year']}"  # any century will do: the column decides it
     match = _FORMS["normal"].fullmatch(parse_date(text))
     if match is None:
         return None
@@ -153,7 +152,7 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
 
 
 def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
-    """Return the dates of a column in ISO form, or None for any other column: a shortcut with the same result."""
+    """Return the dates of a column in ISO form, or None for any other column: the same result, much faster."""
     if not _FORMS["iso_lines"].fullmatch("\n".join([*cells, ""])):
         return None
     try:
@@ -205,7 +204,7 @@ def _decide_order(read: Iterable[DateCell], hint: bool | None) -> bool | None:
         return True
     if hint is not None:
         return hint
-    if any(day.has_half for day in doubtful):
+    if any(day.has_half for day in doubtful):  # people who write am and pm have the month first
         return False
     # Enough dates rise or fall from row to row, as those of a log or a statement do.
     is_sorted_by_day_first = _is_sorted([(day.year, day.second, day.first) for day in doubtful])
@@ -220,12 +219,16 @@ def _is_sorted(dates: Sequence[tuple[int, int, int]]) -> bool:
 
 def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[
         dict[str, date | datetime], str]:
-    """Return the dates, or points in time if any cell has a time of day, and a note on their zone."""
+    """Return the dates, or points in time if any cell has a time of day, and a note on their zone.
+
+    `day_first` is the order that was decided, `shown` the one that cells show, None if they show none.
+    """
     zones = {day.zone for day in read.values() if day.clock is not None}
     are_in_zones = len(zones) > 1
     has_times = any(day.clock and day.clock != time() for day in read.values())
     values: dict[str, date | datetime] = {}
     for cell, day in read.items():
+        # Dots put the day first unless cells show the contrary, whatever was decided for other marks.
         is_day_first = day.order != "known" and (day_first if day.order == "open" else shown is not False)
         month, number = (day.second, day.first) if is_day_first else (day.first, day.second)
         try:

@@ -13,7 +13,7 @@ from ..schemas.naming import normalise
 from .patterns import alternatives, read_json, read_patterns
 from .scripts import han_value, with_ascii_digits
 
-_MONTH_NAMES: dict[str, list[str]] = read_json("months.json")
+_MONTH_NAMES: dict[str, list[str]] = read_json("months.json")  # of each language, each month's names in one text
 _ENGLISH_MONTHS = [names.split()[0] for names in _MONTH_NAMES["en"]]
 MONTHS = {normalise(name): number for listed in _MONTH_NAMES.values()
           for number, names in enumerate(listed, 1) for name in names.split()}
@@ -63,6 +63,7 @@ def parse_date(text: str) -> str:
     The date is in figures, in a language of `months.json` or in Chinese, alone or after a word such as "in"; or a
     relative date with the meant one behind it (`MEANT`).
     """
+    # The mark has words before it, which it explains, and none behind it.
     if (meant := MEANT.search(text)) and meant.start() and not text[meant.end():].strip(" .,;"):
         return meant["meant"]
     normalised = with_ascii_digits(normalise(text))
@@ -134,7 +135,7 @@ def date_terms(words: Sequence[str]) -> Iterator[str]:
         if word.isdecimal() and len(word) == _COMPACT:
             yield from _terms_of(word[:4], word[4:6], word[6:])
         elif word.isdecimal() and len(word) == _YEAR_FIGURES:
-            # The day and the month are the nearest two words, apart from words such as "of" between them.
+            # The day and the month are the nearest two words; up to two or three such as "of" may stand between them.
             before = [other for other in words[max(position - 4, 0):position] if other not in _BETWEEN_PARTS]
             after = [other for other in words[position + 1:position + 6] if other not in _BETWEEN_PARTS][:2]
             if words[position + 1:position + 2] == ["年"]:  # then 2 is certainly a month, as "02" is
@@ -164,6 +165,7 @@ def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
         has_day = 1 <= day_number <= _DAYS_A_MONTH
         if has_day:
             yield f"{int(year)}-{month_number:02d}-{day_number:02d}"
+        # Without a day, only a word or "02" is a month: 2 beside a year may count anything.
         if has_day or not month.isdecimal() or len(month) == len("02"):
             yield f"{int(year)}-{month_number:02d}"
 

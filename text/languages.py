@@ -16,11 +16,10 @@ _WIDE = re.compile(f"[{CJK}]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WIDTH = 3  # A letter of Chinese, Japanese or Korean says about as much as three Latin ones
 _FEWEST_WORDS = 8  # words of the shortest Latin text whose language is determined: a shorter one may be a name
-_FEWEST_FOREIGN = 2
-"""How many different function words show that a text is not English: one, such as "fast" or "Li", may be in English."""
+_FEWEST_FOREIGN = 2  # different function words of another language: one, such as "fast" or "Li", may be in English
 _SHARE, _PROSE_SHARE = 0.1, 0.12
-"""The least share of function words in English prose, and in that of another language, whose words are also names;
-tables and lists have fewer, and so no language."""
+"""The least share of a text's words that are function words, in prose of any language, and to call it not English, as
+those of other languages are also names. Tables and lists have fewer, and so no language."""
 _ACCENTED_SHARE = 0.2  # from this share of words with letters that English does not have, a text is not English
 _FOREIGN_SHARE = 0.1  # from this share of letters in other languages, an English model would leave too much unread
 _SCRIPTS = {"cyrillic": "ru", "devanagari": "hi", "bengali": "bn", "arabic": "ar", "thai": "th", "hangul": "ko"}
@@ -78,7 +77,7 @@ def is_english(text: str) -> bool | None:
         return False if script else None
     language, words = language_of(text), _latin_words(text)
     listed = function_words(language)
-    share = sum(word in listed for word in words) / max(len(words), 1)
+    share = sum(word in listed for word in words) / max(len(words), 1)  # of the text's own language
     if len(words) < _FEWEST_WORDS or share < _SHARE:
         return None
     if sum(not word.isascii() for word in words) >= _ACCENTED_SHARE * len(words):

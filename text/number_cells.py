@@ -18,14 +18,12 @@ _CURRENCY_SPELLINGS: dict[str, str] = read_json("currencies.json")
 _SCALE_SPELLINGS: dict[str, str] = read_json("scales.json")
 _CURRENCIES = {spelling: unit for unit, listed in _CURRENCY_SPELLINGS.items() for spelling in listed.split(", ")}
 """Codes and signs of currencies. They are compared as written, because "all", "try" and "top" are words."""
-_SHARED_SIGNS = frozenset({"USD", "¥", "kr"})
-"""What the signs of several currencies are read as; a code behind the number says more: "$5 CAD"."""
+_SHARED_SIGNS = frozenset({"USD", "¥", "kr"})  # what signs of several currencies are read as, unless a code follows
 _SCALES = {spelling: int(scale) for scale, listed in _SCALE_SPELLINGS.items() for spelling in listed.split(", ")}
 _SCALE_NAMES = {int(scale): listed.partition(", ")[0] for scale, listed in _SCALE_SPELLINGS.items()}
 _MONEY_SCALES = _SCALES | {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 """Scales of amounts of money, with letters that are units elsewhere: "5 m" are metres."""
-_ALSO_UNITS = frozenset({"K", "B", "k"})
-"""Kelvins and bytes, which stand apart from their number, unlike these letters where they scale it."""
+_ALSO_UNITS = frozenset({"K", "B", "k"})  # kelvins and bytes if they stand apart from their number; else scales
 _ONLY_MONEY = frozenset({"cr", "mil", "md"})  # scales that are other words where there is no currency
 _UNITS_OF_ONE_SIGN = frozenset("gtmhdlsWVANJKLB°‰′″Ω")
 """Units of one letter or sign. Other letters, and these in the other case, are codes."""
@@ -34,7 +32,7 @@ _SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=
 _MINUS = "-−–‐"
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_LONGEST = 60
+_LONGEST = 60  # characters of a cell that may be a number
 _FORMS = {name: re.compile(form) for name, form in read_patterns("cells.toml")["numbers"].items()}
 
 
@@ -70,9 +68,9 @@ def has_minus_behind(cell: str) -> bool:
 def read_number(cell: str) -> NumberCell | None:
     """Return the number that a cell consists of, or None if it is anything else: a range, a fraction, a code."""
     text = cell.strip()
-    if len(cell) > _LONGEST or _FORMS["ten_with_mark"].match(text):
+    if len(cell) > _LONGEST or _FORMS["ten_with_mark"].match(text):  # "10³": a power, or ten with the mark of a note
         return None
-    if not _FORMS["clean"].fullmatch(text):
+    if not _FORMS["clean"].fullmatch(text):  # others need no cleaning, which takes long
         text = _without_notes(text)
     match = _FORMS["cell"].fullmatch(_FORMS["power_of_ten"].sub("1e", text))
     if match is None:
@@ -106,7 +104,7 @@ def _without_notes(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _read_prefix(before: str) -> _Beside | None:
-    """Return what is before the figures of a number, or None if it is more than a currency, a sign and a bracket."""
+    """Return what is before the figures of a number; None unless it is a currency with a sign or a bracket."""
     rest = before.replace(" ", "")
     is_bracketed = rest.count("(") == 1
     rest = rest.replace("(", "", 1)
@@ -119,11 +117,14 @@ def _read_prefix(before: str) -> _Beside | None:
 
 @lru_cache(maxsize=4096)
 def _read_suffix(after: str, currency: str, is_bracketed: bool) -> _Beside | None:
-    """Return what is behind the figures of a number, or None if it is more than a scale, a unit and a minus."""
+    """Return what is behind the figures of a number, or None if it is more than a scale, a unit and a minus.
+
+    `currency` stands before the figures, and with `is_bracketed` also a bracket.
+    """
     is_closed = is_bracketed and after.count(")") == 1
     rest = after.replace(")", "", 1) if is_closed else after
     begin = rest.lstrip()
-    is_negative = begin[:1] in tuple(_MINUS) and begin[1:2] in {"", " "}
+    is_negative = begin[:1] in tuple(_MINUS) and begin[1:2] in {"", " "}  # "5-" and "5- EUR", but not "5-EUR"
     scale, rest = _read_scale(begin[1:] if is_negative else rest, is_money=bool(currency))
     unit, is_known = _read_unit(rest, currency)
     return None if unit is None else _Beside(unit, is_negative, is_closed, scale, is_known)
@@ -149,7 +150,7 @@ def _read_unit(rest: str, currency: str) -> tuple[str | None, bool]:
     text = rest.strip()
     if not text:
         return currency, True
-    if currency:
+    if currency:  # behind it only a divisor or its own code may follow
         if text.startswith(("/", "per ")):  # "€3/kg"
             divisor = text.removeprefix("/").removeprefix("per ").strip()
             return f"{currency}/{unit_of(divisor) or divisor}" if _FORMS["unit_word"].fullmatch(divisor) else None, True
@@ -175,8 +176,10 @@ def unit_of(text: str) -> str:
     if text in _CURRENCIES:
         return _CURRENCIES[text]
     text = text.strip(".")
-    if text in _UNITS_OF_ONE_SIGN or (len(text) == 1 and text.isascii() and text.isalpha()):
-        return text if text in _UNITS_OF_ONE_SIGN else ""
+    if text in _UNITS_OF_ONE_SIGN:
+        return text
+    if len(text) == 1 and text.isascii() and text.isalpha():  # a code, although `canonical_unit` may know the letter
+        return ""
     if known := canonical_unit(text):
         return known
     dividend, _, divisor = text.replace(" per ", "/").partition("/")

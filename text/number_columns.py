@@ -138,7 +138,10 @@ def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint:
 
 
 def _decide_groups(form: str, numbers: Iterable[NumberCell], hint: DecimalMark) -> _Decision:
-    """Decide what the only mark of a column means, which has three figures behind it wherever it occurs."""
+    """Decide what the only mark of a column means, which has three figures behind it wherever it occurs.
+
+    `form` is that of the numbers with the mark, a key of `_MARKS`; `hint` the mark of the table's other columns.
+    """
     as_decimal, as_group = _MARKS[form]
     doubtful = [number for number in numbers if number.form == form]
     whole = [number.figures for number in numbers if number.form == "plain" and number.figures != "0"]

@@ -38,7 +38,7 @@ _CARDINALS = {word: number for number, word in enumerate(_DATA["below_twenty"].s
 _NORMAL_FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
 _YEAR_DIGITS = 4
 _LAST_YEAR = 2200  # a larger number of four digits is not read as a year
-_UNGROUPED = 10_000  # numbers below it have no separators: four digits are often a year
+_UNGROUPED = 10_000  # numbers below it are shown without separators: four digits are often a year
 _EXACT_DECIMALS, _DECIMALS = 6, 4  # up to how many decimals are shown as they are, and to how many others are rounded
 _DIGITS = 15  # the digits that a float has for sure; further ones come from the binary form
 _BEFORE = frozenset("$€£¥₹")  # units that stand before their number
@@ -57,7 +57,7 @@ def parse_number(text: str) -> str:
 
     The number is in figures or words, in English or Chinese, alone or after a word such as "about".
     """
-    if _PATTERNS["raised_ten"].search(text):  # a power, or ten with the mark of a note
+    if _PATTERNS["raised_ten"].search(text):  # "10³": a power, or ten with the mark of a note
         return ""
     folded = with_ascii_digits(normalise(_PATTERNS["raised"].sub("", text))).strip(" .;。，")
     folded = _PATTERNS["lead"].sub("", _PATTERNS["aside"].sub("", folded))
@@ -79,7 +79,7 @@ def parse_number(text: str) -> str:
         return f"{number} {unit}".rstrip()
     # Perhaps a compound, "5 ft 11 in", of which there are no ranges.
     first_word, _, rest_of_compound = rest.strip().partition(" ")
-    first_unit = _UNITS.get(first_word) if high is None else None
+    first_unit = None if high else _UNITS.get(first_word)
     smaller_part = parse_number(rest_of_compound) if first_unit else ""
     return f"{number} {first_unit} {smaller_part}" if smaller_part else ""
 
@@ -119,7 +119,10 @@ def measure(normal: str) -> tuple[str, float] | None:
 
 
 def _canonical_unit(rest: str, currency: str | None) -> str | None:
-    """Return the canonical unit in the text after a number, "" for a bare number, or None if it is not a unit."""
+    """Return the canonical unit in the text after a number, "" for a bare number, or None if it is not a unit.
+
+    Unknown words are a unit as they are. `currency` stands before the number; None if there is none.
+    """
     written = rest.strip(" -")
     unit = _UNITS.get(written, written)
     has_figures = any(character.isdigit() for character in unit) and unit not in _SPELLINGS
@@ -135,7 +138,7 @@ def _amount_value(amount: re.Match[str]) -> Decimal:
     """Return the value of a number that the form "amount" matched, with its sign and its scale ("million", 万)."""
     if amount["figures"]:
         value = Decimal(re.sub("[,，]", "", amount["figures"]))
-        for letter in amount["myriads"]:
+        for letter in amount["myriads"]:  # behind figures: 3万
             value *= HAN_TENS.get(letter) or HAN_MYRIADS[letter]
     else:
         value = Decimal(han_value(amount["han"]) if amount["han"] else _words_value(amount["words"]))

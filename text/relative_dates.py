@@ -31,7 +31,7 @@ _PLAIN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _CAPITALISED_BEFORE = re.compile(r"[A-Z]\w{0,30} $")
 _ONE_DAY = frozenset({"today", "yesterday", "tomorrow", "tonight"})
 _LONGEST_NAME = 40  # the most characters of the name that signs a message
-_HEAD = 80  # the characters of a line in which its date is looked for
+_HEAD = 80  # the characters of a line in which its date is looked for; other texts are read some lines far
 _BESIDE = 60  # the characters on each side of a relative date in which a date may stand that states it
 _DAY_PARTS = 3
 _CACHED = 256  # texts whose relative dates are cached: a build and an answer read those of each passage several times
@@ -69,7 +69,10 @@ def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> 
 
 
 def _only_date(text: str, least_parts: int = 1) -> str:
-    """Return the date of a text with at least so many parts (1: a year, 3: a day); "" if it has none or several."""
+    """Return the date of a text with at least so many parts (1: a year, 3: a day); "" if it has none or several.
+
+    A date behind a word such as "until" or "since" does not count.
+    """
     plain = with_ascii_digits(text[:_HEAD * 4])
     if re.fullmatch(r"\d{4}-\d\d", plain.strip()):  # in a text it could be an interval of years
         return plain.strip()
@@ -231,7 +234,7 @@ def _is_title(match: re.Match[str]) -> bool:
     words, before = match[0], match.string[max(0, match.start() - 20):match.start()]
     is_quoted = before[-1:] in tuple("《“\"‘") and match.string[match.end():match.end() + 1] in tuple("》”\"’")
     is_in_name = words.lower() in _ONE_DAY and words.istitle() and _CAPITALISED_BEFORE.search(before) is not None
-    return is_quoted or is_in_name or words.startswith("The Day ")
+    return is_quoted or is_in_name or words.startswith("The Day ")  # "The Day After Tomorrow", a film
 
 
 def with_meant_dates(text: str, dates: Iterable[RelativeDate], start: int = 0, end: int | None = None) -> str:

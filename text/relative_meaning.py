@@ -132,7 +132,7 @@ def _season(year: int, name: str) -> str:
 
 
 def _read_day(phrase: Phrase) -> str:
-    """Read "yesterday", 大后天."""
+    """Read "yesterday", 大后天; the group "shift" means the number of days from the day of the words."""
     return _around("day", phrase.day + timedelta(phrase.number("shift")))
 
 
@@ -210,7 +210,7 @@ def _read_part_of_year(phrase: Phrase, year: int) -> str:
 def _read_in_year(phrase: Phrase) -> str:
     """Read "last March", "next spring", "last Christmas", where that of this year is certainly another one."""
     side, name, year = phrase.part("side"), phrase.part("season"), phrase.day.year + phrase.number("side")
-    if name == "winter":  # it has parts of two years
+    if name == "winter":  # it has parts of two years, so it has one reading only between two winters
         has_one_reading = side != "this" and phrase.day.month in _AFTER_WINTER
         return _season(phrase.day.year - (side == "last"), name) if has_one_reading else ""
     if holiday := phrase.part("holiday"):
@@ -219,6 +219,7 @@ def _read_in_year(phrase: Phrase) -> str:
         month = _SEASONS[name] if name else phrase.number("month")
         begin, end = (month, 1), (month + (2 if name else 0), 31)
     today = phrase.day.month, phrase.day.day
+    # In May "last March" may be that of this year, and "next June" too.
     if (side == "last" and today >= begin) or (side == "next" and today <= end):
         return ""
     return _read_part_of_year(phrase, year) or _dated(year, begin[0])
@@ -284,7 +285,6 @@ _READERS: dict[str, Callable[[Phrase], str]] = {
     "ahead": partial(_read_length, sign=1), "within": _read_within, "after": _read_after, "rolling": _read_rolling,
     "period": _read_period, "in_year": _read_in_year, "month": _read_month, "weekend": _read_weekend,
     "weekday": _read_weekday, "day_of_month": _read_day_of_month}
-
 
 FORMS = [(re.compile(form, re.IGNORECASE), _READERS[reader]) for reader, form in _DATA["forms"]]
 """Each form with the function that reads it; of those that begin at the same place, the longest is read."""

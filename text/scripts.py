@@ -58,7 +58,7 @@ def han_value(numeral: str) -> int:
             smaller = total % myriad + below_myriad + digit
             total = total - total % myriad + smaller * myriad if smaller else total * myriad  # 一万万 is 10**8
             below_myriad = digit = 0
-    # A last digit right behind a unit counts the next smaller unit: 两万五 is 25000.
+    # A last digit right behind a unit counts the next smaller unit: 两万五 is 25000. Behind no unit it counts ones.
     unit_before = {**HAN_TENS, **HAN_MYRIADS}.get(numeral[-2:-1], 10)
     return total + below_myriad + digit * unit_before // 10
 

@@ -108,6 +108,7 @@ def section_of(line: Line, label: str, known: Container[str]) -> str:
     `known` are names shown beside the section, such as the row's subject.
     """
     path = [*line.above, *filter(None, [line.caption])]
+    # `path` becomes the headings down to the innermost one that says something.
     while path and not (is_telling(path[-1]) and path[-1] not in known):
         path.pop()
     chosen = list[str]()
@@ -194,5 +195,5 @@ def is_reference_list(headings: Iterable[str]) -> bool:
 
 
 def _name_of(heading: str) -> str:
-    """Return a heading in lower case, without its number and marks."""
+    """Return a heading as lists of words have it: in lower case, without its number and marks."""
     return _FORMS["ordinal"].sub("", heading.strip().casefold()).strip(" .:：")

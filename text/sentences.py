@@ -30,15 +30,10 @@ ITEM_MARK = r"[-*+•·‣◦▪][^\S\n]|\(?(?:\d{1,3}|[A-Za-z])[.)][^\S\n]|[（
 """A regular expression for what an item of a list begins with."""
 _LINE_MARK = re.compile(f"[#>|]|{ITEM_MARK}")
 
-# Abbreviations that never end a sentence: a name, a number or a comparison always follows.
-_BOUND = WORDS["abbreviations within sentences"]
-# Abbreviations only before a number ("No. 5", "Fig. 2", "Jan. 3"); elsewhere ordinary words.
-_NUMBERED = WORDS["numbered"]
-# Abbreviations that may also end a sentence: the next word decides.
-_EITHER = WORDS["either"]
-# Words that nearly always begin a sentence when they follow an abbreviation with a capital letter.
-_STARTERS = WORDS["openings of sentences"]
-
+_BOUND = WORDS["abbreviations within sentences"]  # they never end one: a name, a number or a comparison follows
+_NUMBERED = WORDS["numbered"]  # abbreviations only before a number ("No. 5", "Jan. 3"); elsewhere ordinary words
+_EITHER = WORDS["either"]  # abbreviations that may also end a sentence: the next word decides
+_STARTERS = WORDS["openings of sentences"]  # with a capital behind an abbreviation, they nearly always begin one
 _WRAP_COLUMNS = range(40, 161)  # widths at which text is wrapped: a line this long continues, any other ends there
 _LOOK = 40  # characters to inspect before a full stop: no abbreviation is longer
 
@@ -92,7 +87,11 @@ def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
 
 
 def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence: bool) -> bool:
-    """Return True if the full stop after a word ends the sentence, rather than marks an abbreviation or a number."""
+    """Return True if the full stop after a word ends the sentence, rather than marks an abbreviation or a number.
+
+    `last` is the word, at character `at`; `following` the next word, "" if the text ends or a sign follows;
+    `starts_sentence` says that this is one that nearly always begins a sentence.
+    """
     key = last.casefold()
     if key in _BOUND:
         return False

@@ -19,7 +19,7 @@ SET_APART = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")  # how a row of a tabl
 NUMBER_OF = r"(?<=\w)(?: (?:Number|No\.?|Nr\.?|#|Range|ID|Code)|编号|序号|号码)"
 """A regular expression for what a header of numbers adds to the noun for what is numbered: "Invoice Number"."""
 _MARK = re.compile("[★☆⭐✓✔✗✘✅❌]")  # signs that answer by themselves: a rating, yes or no
-_NUMBERED = "row"
+_NUMBERED = "row"  # the header of the first cell in a row that no column names
 _UNCLEAN = re.compile(r"[^\S ]|\||  |\0 | \0")
 """What values of a row, joined by zero bytes, do not have: bars, line breaks, and blanks at an end or side by side."""
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "

@@ -23,8 +23,16 @@ SECTION = ("under", "见于")  # what marks the section that a fact holds in: "u
 LONGEST = 80  # the most characters of words that say when; longer ones are a sentence
 _MOST_NOTED = 4  # how many of a fact's times a note shows, the latest ones
 _FORMS = {name: re.compile(form, re.IGNORECASE) for name, form in read_patterns("times.toml").items()}
-_QUARTERS, _MONTHS_EACH = range(33, 37), 3
+_QUARTERS, _MONTHS_EACH = range(33, 37), 3  # how EDTF numbers the quarters of a year
 _EARLIEST, _LATEST = (-(10**6), 1, 1), (10**6, 12, 31)
+
+
+class _Bounds(NamedTuple):
+    """The first and last date that words give; `is_range` says that they name both: "1914-1918", but not "1914"."""
+
+    first: str
+    last: str
+    is_range: bool = False
 
 
 class FactTime(NamedTuple):
@@ -94,10 +102,10 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     if meant := MEANT.search(words):  # a relative date has words such as "the end of", which end nothing
         first, _, last = meant["meant"].partition("/")
         lead = _FORMS["first_word"].match(words)
-        return _read_single_date(lead[0] if lead else "", (first, last or first, False), words[meant.end():])
+        return _read_single_date(lead[0] if lead else "", _Bounds(first, last or first), words[meant.end():])
     whole = _date_bounds(parse_date(_FORMS["during"].sub("", words)))
-    if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
-        return "during", *whole[:2]
+    if whole is not None and whole.is_range:  # all the words are one range, such as "1914-1918"
+        return "during", whole.first, whole.last
     quarters = [match.span() for match in _FORMS["quarter"].finditer(words)]
     others = [(start, end) for start, end in find_dates(words)
               if all(end <= quarter_start or quarter_end <= start for quarter_start, quarter_end in quarters)]
@@ -111,13 +119,13 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     before, between, after = words[:first_begin], words[first_end:last_begin], words[last_end:]
     if len(spans) == 1:
         return _read_single_date(before, dates[0], after)
-    (start, _, _), (other_start, end, _) = dates
     is_range = _FORMS["between"].search(before) or _FORMS["range"].match(between)
-    return ("during", start, end) if is_range and _first_day(start) <= _first_day(other_start) else None
+    is_in_order = _first_day(dates[0].first) <= _first_day(dates[1].first)
+    return ("during", dates[0].first, dates[1].last) if is_range and is_in_order else None
 
 
-def _read_single_date(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
-    """Return the kind of time that a date (see `_date_bounds`) and the words around it state, and its two dates."""
+def _read_single_date(before: str, date: _Bounds, after: str) -> tuple[TimeKind, str, str]:
+    """Return the kind of time that a date and the words around it state, and its first and last date."""
     start, end, is_range = date
     if is_range:
         return "during", start, end
@@ -130,22 +138,21 @@ def _read_single_date(before: str, date: tuple[str, str, bool], after: str) -> t
     return "at", start, end
 
 
-def _date_bounds(normal: str) -> tuple[str, str, bool] | None:
-    """Return the first and last date of a normal form of `dates.parse_date`, and whether it is a range; None for ""."""
-    # A day of no stated year has no bounds, either.
+def _date_bounds(normal: str) -> _Bounds | None:
+    """Return the bounds of a normal form of `dates.parse_date`; None for "" and for a day of no stated year."""
     normal = normal.rstrip("~")  # the mark of an approximate date
     if not normal or normal.startswith("XXXX"):
         return None
     first, _, last = normal.partition("/")
     if last:
-        return first, last, True
+        return _Bounds(first, last, is_range=True)
     if "X" in normal and (years := years_of(normal)) is not None:  # a decade or a century
-        return _year_text(years[0]), _year_text(years[1]), False
+        return _Bounds(_year_text(years[0]), _year_text(years[1]))
     year, _, part = normal.rpartition("-")
     if year and part.isdigit() and int(part) in _QUARTERS:
         first_month = 1 + _MONTHS_EACH * (int(part) - _QUARTERS[0])
-        return f"{year}-{first_month:02d}", f"{year}-{first_month + _MONTHS_EACH - 1:02d}", False
-    return normal, normal, False
+        return _Bounds(f"{year}-{first_month:02d}", f"{year}-{first_month + _MONTHS_EACH - 1:02d}")
+    return _Bounds(normal, normal)
 
 
 def _year_text(number: int) -> str:
@@ -176,7 +183,7 @@ def read_day(text: str) -> tuple[str, str]:
     bounds = _date_bounds(parse_date(text))
     if bounds is None:
         raise DateError(f"{text!r} is not a date: write a year, a month or a day, such as 2020, 2020-03 or 2020-03-15")
-    return bounds[:2]
+    return bounds.first, bounds.last
 
 
 class Validity(NamedTuple):
