@@ -34,7 +34,11 @@ def _change_items(blocks: Iterable[Block], change: Callable[[Passage], Passage])
 
 
 def _mark_version(versions: Versions, outdated: Set[str], item: Passage) -> Passage:
-    """Return an item with what became of its documents; unless it is a passage, only if none of them is in force."""
+    """Return an item with what became of its documents; unless it is a passage, only if none of them is in force.
+
+    Superseded documents have newer versions; `outdated` are those that are not in force for the question, now or at a
+    date that it names: at an earlier date, a superseded one may be in force and a newer one not yet.
+    """
     documents = _documents_of(item)
     if not documents:
         return item
@@ -87,7 +91,7 @@ def without_documents(sql: str, table: str, documents: Iterable[str]) -> str:
 
 
 def restrict_rows(sql: str, table: str, condition: exp.Expr) -> str:
-    """Return a query that reads only the rows of a table that meet a condition."""
+    """Return a query that reads only the rows of a table that meet a condition, also in its subqueries."""
     tree = sqlglot.parse_one(sql, dialect=DIALECT)
     for select in tree.find_all(exp.Select):
         source = select.args.get("from_")

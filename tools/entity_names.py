@@ -16,7 +16,7 @@ from ..text.table_rows import SET_APART
 _ARTICLE = re.compile(r"^(?:the|an?) ")
 _MAX_SIMILAR = 5
 _MAX_PARTIAL = 3  # a part of a name means the entities that have it only if they are at most this many
-_MAX_CHUNKS = 200  # how many chunks are read for the links among some entities: those that mention most of the entities
+_MAX_CHUNKS = 200  # how many chunks are read for the links among some entities: those that mention most of them
 _LINKS_EACH = 2  # how many links each entity gets; it may have more because of entities that have fewer
 
 
@@ -60,13 +60,14 @@ def unknown_name(name: str, found: FoundEntities) -> str:
 def named_entities(index: GraphIndex, question: str) -> dict[str, str]:
     """Return the entities that a question names, each with the words of the question that name it.
 
-    An entity may be named by any of its names, or by a value that is also a name of it.
+    An entity may be named by any of its names, or by a value that is also a name of it. They are in the order of the
+    question; one that it names several times has the last of these words, as any of them name it.
     """
     spans = [(occurrence.start, occurrence.end, entity)
              for occurrence in index.name_trie.find(question) for entity in occurrence.entities]
     spans += [(occurrence.start, occurrence.end, entity) for occurrence in index.value_trie.find(question)
               for entity in index.by_alias.get(canonical_name(question[occurrence.start:occurrence.end]), ())]
-    return {entity: question[start:end] for start, end, entity in sorted(spans)}  # of several places, the last
+    return {entity: question[start:end] for start, end, entity in sorted(spans)}
 
 
 def unknown_names_near(indexes: Sequence[GraphIndex], names: Sequence[str], limit: int) -> list[str]:
@@ -79,7 +80,8 @@ def unknown_names_near(indexes: Sequence[GraphIndex], names: Sequence[str], limi
 def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[tuple[str, str, int]]:
     """Return pairs of entities that the same sentence names, each with the number of such sentences, most first.
 
-    A pair is left out if a fact connects it, or if both entities already have `_LINKS_EACH` links.
+    A pair is left out if a fact connects it, or if both entities already have `_LINKS_EACH` links. The entities of a
+    link are ids.
     """
     rows = [row for row in map(index.entity_at, entities) if row is not None]
     entities_of_chunk: dict[int, list[int]] = {}
@@ -99,7 +101,7 @@ def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[tuple[
             sentence = chunk.text[start:end]
             named = sorted(row for row in entities_of_chunk[chunk_row] if has_any_name(sentence, names[row]))
             sentence_counts.update(combinations(named, 2))
-    ends = index.triples[index.columns.incident.unite(rows)][:, [0, 2]]
+    ends = index.triples[index.columns.incident.unite(rows)][:, [0, 2]]  # the heads and tails of all their facts
     pairs_with_facts = {(min(pair), max(pair)) for pair in ends.tolist()}
     link_counts, links = Counter[int](), list[tuple[str, str, int]]()
     for (one, other), count in sorted(sentence_counts.items(), key=lambda item: (-item[1], item[0])):

@@ -30,18 +30,17 @@ from .fact_rows import (
 from .field_rows import FieldRows, field_rows, named_by, read_rows
 from .schema_names import LabelledTerms, Term
 
-_MOST_NAMES = 4
-_MOST_FACTS = 2000
-"""How many facts of an entity are read for its card: more than any budget shows. The note counts the rest."""
+_MOST_NAMES = 4  # how many other names of an entity its card has
+_MOST_FACTS = 2000  # how many facts of an entity are read for its card: more than any budget shows
 _MAX_HOPS, _OPEN_HOPS = 4, 2
 """The most facts of a chain between two entities, where longer ones connect anything with anything; of an open one."""
+# If one of these three bounds ends a search, the note says that there may be more chains.
 _MOST_PATHS = 30
 _MOST_LINKS = 200  # how many facts of one entity are followed: through a hub, everything is connected
-_MOST_STEPS = 20_000
-"""How many facts one search follows. If a bound ends it, the note says that there may be more chains."""
+_MOST_STEPS = 20_000  # how many facts one search follows
 _MOST_ROWS = 400  # how many rows are read in full, with their places: more than a budget shows
 _MOST_TIMED = 5000  # how many rows are filtered by time or document; a note gives the number of the others
-_DIGITS = re.compile(r"(\d{1,18})")
+_DIGITS = re.compile(r"(\d{1,18})")  # a group, so that a split of a name has its numbers too
 _Path = tuple[int, ...]  # a chain, as the rows of its triples in the index
 
 
@@ -66,7 +65,7 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     `asked` for come first, whole.
     """
     wanted = {label_key(name) for name in relations}
-    incident = index.triples_of(entity)
+    incident = index.triples_of(entity)  # those of which it is the head or the tail
     rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()), *value_rows(index, entity)], at)
     rows, shared_note = split_shared_note([row for row in rows if row.places])
     lines = _card_lines(entity, rows)
@@ -78,8 +77,7 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     row = index.entity_at(entity)
     name, entity_type, all_names = index.labels_of(row) if row is not None else (entity, "", ())
     by_canonical_name = {canonical_name(other): other for other in all_names}  # of names that differ in case alone, one
-    by_canonical_name.pop(canonical_name(name), None)
-    others = [*by_canonical_name.values()]
+    others = [other for canonical, other in by_canonical_name.items() if canonical != canonical_name(name)]
     also = f"; also: {', '.join(others[:_MOST_NAMES])}" if others else ""
     title = ", ".join(filter(None, [f"{name} ({entity_type}{also})", shared_note, *limits]))
     notes = []
@@ -133,10 +131,10 @@ def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
     title = f"{lookup.start} … {lookup.end}" if lookup.end else f"{lookup.start} …"
     if lookup.along:
         title = f"{title} along {', '.join(lookup.along)}"
-    unknown = [(name, entities) for name, entities in ((lookup.start, start), (lookup.end, end))
-               if entities is not None and not entities.entities]
+    unknown = [unknown_name(name, found) for name, found in ((lookup.start, start), (lookup.end, end))
+               if found is not None and not found.entities]
     if unknown:
-        return [Block(title=title, note="; ".join(unknown_name(*item) for item in unknown))]
+        return [Block(title=title, note="; ".join(unknown))]
     along = frozenset(map(label_key, lookup.along))
     paths, is_cut = _find_paths(index, start.entities, end.entities if end else None, along)
     notes = ["" if paths else f"no chain of at most {_MAX_HOPS if end else _OPEN_HOPS} facts",
@@ -147,7 +145,10 @@ def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
 
 def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
                 ) -> tuple[list[tuple[str, _Path]], bool]:
-    """Search for chains breadth first, no entity twice; return (start, path)s, and whether a bound may hide others."""
+    """Search for chains breadth first, no entity twice in one; return (start, path)s, and whether there may be more.
+
+    With `ends` None, any chain from a start counts. `along` are the folded relations to follow; empty for all.
+    """
     # Unfinished chains: (start, last entity, all entities, path).
     unfinished: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
     paths = list[tuple[str, _Path]]()
@@ -187,6 +188,7 @@ def _chain_item(index: GraphIndex, start: str, path: _Path) -> Passage:
         link = row.validity.with_note(row.relation.replace("_", " "))
         chain += f" -{link}-> {row.tail}" if is_forward else f" <-{link}- {row.head}"
         last = row.ends[1] if is_forward else row.ends[0]
+    # Each fact's first place is cited, for the names of both of its ends.
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"}) for row in rows for place in row.places[:1]]
     documents = ", ".join(dict.fromkeys(place.document for place in places))
     return graph_item(places, f"{chain} ({documents})")
@@ -213,7 +215,10 @@ def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLooku
 
 
 def _rows_block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
-    """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing."""
+    """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing.
+
+    Names of all fitting rows are sorted, but only the first `_MOST_ROWS` are read with their places.
+    """
     rows, unread = _fitting_rows(index, term, lookup)
     total = len(rows.heads)
     filled = {name: value for name in ("head", "tail", "document", "at") if (value := getattr(lookup, name))}
@@ -247,7 +252,7 @@ def _fitting_rows(index: GraphIndex, term: Term, lookup: TripleLookup) -> tuple[
         return rows, 0
     allowed = index.documents_with([lookup.document]) if lookup.document else None
     fitting = []
-    for number in range(min(len(rows.heads), _MOST_TIMED)):
+    for number in range(min(len(rows.heads), _MOST_TIMED)):  # each is read with its places and times, which takes long
         holding = holding_at(read_rows(index, rows.select(np.array([number]))), lookup.at)  # this row, or none
         if holding and (allowed is None or not allowed.isdisjoint(holding[0].documents)):
             fitting.append(number)
@@ -260,7 +265,7 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _row_lines(rows: Sequence[FactRow]) -> Iterator[Passage]:
-    """Yield rows as lines, one or more for each name at the end that has fewer different names."""
+    """Yield rows as lines, one or more for each name at the end that has fewer different names: "Acme -> Ann; Bo"."""
     if not rows:
         return
     shared_end, other_end = sides_by_repetition(rows)

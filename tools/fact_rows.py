@@ -15,8 +15,7 @@ from ..schemas.retrieval import Kind, Passage, Place
 from ..text.scripts import estimate_tokens
 from ..text.times import Validity, read_day
 
-PER_LINE = 12
-"""How many facts share one line. A longer list takes several lines, so that it can be cut and cited in parts."""
+PER_LINE = 12  # how many facts share one line: a longer list takes several, so that it can be cut and cited in parts
 _MOST_PLACES = 3  # how many places of one fact on a line can be cited
 _MOST_DOCUMENTS = 2  # how many documents are named after one fact on a line
 _LONGEST_VALUE = 300  # characters of a value on a line; a longer one is cut, and its source has the whole
@@ -63,7 +62,10 @@ def triple_rows(index: GraphIndex, rows: Iterable[int]) -> Iterator[FactRow]:
 
 def value_rows(index: GraphIndex, entity: str, held: Mapping[str, Mapping[str, Places]] | None = None,
                ) -> Iterator[FactRow]:
-    """Yield the values of an entity that describe it, or those `held`, as rows, sorted by attribute and value."""
+    """Yield the values of an entity that describe it, as rows sorted by attribute and value.
+
+    `held` are values to yield instead, by attribute, each with the places that state it.
+    """
     times, name = index.dated_values(entity), index.name(entity)
     for attribute, values in sorted((index.descriptive_values(entity) if held is None else held).items()):
         for value, support in sorted(values.items()):
@@ -73,7 +75,10 @@ def value_rows(index: GraphIndex, entity: str, held: Mapping[str, Mapping[str, P
 
 
 def _places(index: GraphIndex, spans: Iterable[tuple[str, int, int]], member: str) -> tuple[Place, ...]:
-    """Return places in documents for spans in chunks, given as (chunk, start, end); `member` is what they support."""
+    """Return places in documents for spans in chunks, given as (chunk, start, end).
+
+    `member` is which part of a line they support: a value; "" for a triple, whose part the line itself sets.
+    """
     located = ((index.chunks[index.chunk_row[key]], start, end) for key, start, end in spans)
     return tuple(Place(document=chunk.document_id, start=chunk.start + start, text=chunk.text[start:end], member=member)
                  for chunk, start, end in located)
@@ -124,7 +129,10 @@ def row_items(rows: Sequence[FactRow], lead: str, side: Side) -> Iterator[Passag
 
 
 def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
-    """Return some rows as one line; when rows in succession hold is said once, and so are documents that all share."""
+    """Return some rows as one line: what rows in succession share of their times is said once, as are documents of all.
+
+    `lead` and `side` are those of `row_items`. Only a line of one fact has cells, as only it can be a short answer.
+    """
     have_different_documents = len({row.documents for row in rows}) > 1
     members = list[str]()
     for note, group in groupby(rows, key=lambda row: row.validity.note()):

@@ -27,7 +27,7 @@ _MENTIONING = re.compile(
     rf"有?{_WHICH_CHINESE}([^\n]{{1,100}})|([^\n]{{1,100}}?)在{_WHICH_CHINESE}", re.IGNORECASE)
 _EDGES = " \"'“”‘’«»「」?？.。"
 _QUOTES = re.compile("['’]")
-_LONGEST_QUOTE = 250  # characters of a quote: those of a long sentence
+_LONGEST_QUOTE = 250  # characters: those of a long sentence
 _PHRASES: dict[Language, tuple[str, str]] = {
     "en": ("{} of {} documents mention “{}”", "{} ({}): “{}”"),
     "zh": ("{1} 份文档中有 {0} 份提到“{2}”", "{}（{} 处）：“{}”")}
@@ -62,9 +62,9 @@ def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]
     in_any_spacing = r"\s+".join(_QUOTES.sub("['’]", re.escape(word)) for word in words.split())
     pattern = re.compile(begin_of_word + in_any_spacing + end_of_word, re.IGNORECASE)
     # Only documents whose passages, or the headings above these, have an index term of each word are read.
-    document_of_chunk = index.documents[1]
+    _, document_of_chunk = index.documents
     with_each_word = [{*document_of_chunk[index.lexical.scores(word) > 0].tolist()}
-                      for word in words.split() if index_terms(word)]
+                      for word in words.split() if index_terms(word)]  # a sign such as "&" has no term
     for row in sorted(set.intersection(*with_each_word)) if with_each_word else ():
         document = index.document_ids[row]
         text = index.store.documents.text(document)
@@ -81,9 +81,13 @@ def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]
 
 
 def _quote(document: str, text: str, at: int) -> Place:
-    """Return the sentence around a character; of a long one its beginning, or a part from a little before that."""
+    """Return the sentence around a character as a place, without the mark of a list before it.
+
+    Of a long one it is the beginning, or if the character is far behind that, a part from a little before it.
+    """
     block_start = text.rfind("\n\n", 0, at) + 1
     block_end = text.find("\n\n", at)
+    # Only the paragraph is split, because the whole text may be long.
     spans = split_sentences(text[block_start:block_end if block_end >= 0 else len(text)])
     start, end = next((block_start + first, block_start + last) for first, last in spans if at < block_start + last)
     if end - start > _LONGEST_QUOTE and at - start > _LONGEST_QUOTE // 2:

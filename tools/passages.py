@@ -18,31 +18,26 @@ from ..text.table_rows import SET_APART
 from .fact_rows import item_cost
 from .retriever import Retriever
 
-AT_LEAST = 3
-"""How many passages a lookup shows even if they are long: one alone rarely answers, and another lookup costs a call."""
+AT_LEAST = 3  # passages that are shown even if they are long: one rarely answers, and another lookup costs a call
 LEFT_HINT = "passages, less near than these"
 _LEFT_OF_DOCUMENTS = "passages of it: the same lookup again shows the next"
 _OFFERED_WEIGHT = 1 / 3
-"""The least share of the best passage's weight of passages that are offered: models repeat a query to see them, and 15
-of 18 such repeats found nothing."""
-_LEAST_WEIGHT = 3 / 20
-"""The least share of the best passage's weight: 3 of 102 passages that readers used were below it."""
+"""The least share of the best passage's weight for a passage to be counted as left out: models repeat a query to see
+those, and 15 of 18 repeats for lighter ones found nothing."""
+_LEAST_WEIGHT = 3 / 20  # of the best passage's weight, to be shown: 3 of 102 passages that readers used had less
 _SURE, _FAR, _UNSAID = 2, 3 / 10, 3 / 20
 """A first look shows two passages, and others if they have this share of the best weight or if those above lack more
 than this share of the question's words: where they lack none, of 306 quotes in recorded answers none was of the rest,
 and where they lack some, a second thing of the question is in a passage of little weight."""
-_RANKED = 60  # how many passages are ranked: several times what a budget shows, because some were shown before
-_LEAST_KNOWN = 1 / 2
-"""The share of a query's words that passages have to have for their words to tell which passages it needs."""
-_MOST_READ = 10  # how many passages a first look shows at most, about
+_RANKED = 60  # passages that are ranked: several times what a budget shows, because some were shown before
+_LEAST_KNOWN = 1 / 2  # the share of a query's words that any passage has: with less, words tell nothing of passages
+_MOST_READ = 10  # how many passages are read for the words that they have: about as many as a first look shows
 _WORD = re.compile(r"[^\W_]+")
 _SAME = 0.95  # a passage may repeat another if that one has at least this share of its words
 _WHOLE_WEIGHT, _MOST_WHOLE = 4 / 5, 2
 """Passages with this share of the best one's weight are whole in a first look, at most this number of them."""
-_LIST_WEIGHT = 1 / 2
-"""Lists and tables with this share are whole in it, however many: a question may ask for all of their rows."""
-_LEAST_SAID = 1 / 5
-"""The least share of a question's words, weighed by their rarity, that an excerpt of a first look has."""
+_LIST_WEIGHT = 1 / 2  # lists and tables need only this share, however many: a question may ask for all of their rows
+_LEAST_SAID = 1 / 5  # the share of a question's words, weighed by their rarity, that an excerpt of a first look needs
 _SHORT = 200  # estimated tokens of passages that are shown whole wherever they rank
 _FIRST_EXCERPT, _EXCERPT = 80, 200
 """The most estimated tokens of an excerpt in a first look and of a lookup, unless its only sentence is longer.
@@ -63,11 +58,12 @@ class Excerpts:
 
     def __init__(self, lexical: LexicalIndex, question: str, *, is_first: bool,
                  shown: Iterable[tuple[str, int, int]] = ()) -> None:
+        # How much each word of the question tells: the more, the fewer passages have it.
         self._idf = {term: lexical.sum_idf(term) for term in index_terms(question)}
         self._wholes_left, self._tokens = (_MOST_WHOLE, _FIRST_EXCERPT) if is_first else (0, _EXCERPT)
-        self._least_share_of_list = _LIST_WEIGHT if is_first else 0.0
+        self._least_list_weight = _LIST_WEIGHT if is_first else 0.0  # as a share of the best passage's weight
         known_idf = sum(idf for term, idf in self._idf.items() if lexical.knows(term))
-        self._least_idf = _LEAST_SAID * known_idf if is_first else 0.0  # of the question's words in an excerpt
+        self._least_idf = _LEAST_SAID * known_idf if is_first else 0.0  # the least of the words in an excerpt
         self._best_score = 0.0
         self._shown = [*shown]
 
@@ -105,7 +101,7 @@ class Excerpts:
         """Return True if a long passage is not cut; a call with one of prose uses up one of the places for these."""
         has_list_or_table = any(map(SET_APART.match, passage.text.splitlines()))
         if has_list_or_table:
-            return passage.score >= self._least_share_of_list * self._best_score
+            return passage.score >= self._least_list_weight * self._best_score
         self._wholes_left -= 1
         return self._wholes_left >= 0 and passage.score >= _WHOLE_WEIGHT * self._best_score
 
@@ -139,8 +135,8 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
     """Return the best passages for a query that were not shown yet, as one block.
 
     `near` adapts the ranking to a reader who searches again: passages of little weight are left out, or, in documents
-    to stay in, unranked ones are added, so that they can be read whole. Unless documents to stay in are given, long
-    ones are cut for a model to read (`is_read`); see `Excerpts`.
+    to stay in, unranked ones are added, so that they can be read whole; False is for a first look. Unless documents to
+    stay in are given, long ones are cut for a model to read (`is_read`); see `Excerpts`. `seen` are keys of passages.
     """
     index, allowed = retriever.index, None  # None: all documents
     if lookup.documents:
@@ -166,6 +162,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ranking = _put_best_of_each_first(retriever, ranking, lookup.documents, seen)
     items = passage_items(retriever, ranking, tokens, seen, max(AT_LEAST, len(lookup.documents)), excerpts)
     shown_chunks = {key.rsplit(":", 2)[0] for key in (*seen, *(item.key for item in items))}  # CHUNK:START:LENGTH
+    # A first look offers no others: the model asks for what it needs.
     left = sum(near and chunk not in shown_chunks and weight >= least_offered for chunk, weight in ranking)
     note = ""
     if not items:
@@ -192,7 +189,10 @@ def is_worded_otherwise(retriever: Retriever, query: str) -> bool:
 
 
 def _without_far(retriever: Retriever, query: str, ranking: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
-    """Yield a ranking up to where those above have nearly all of a query's words and the next one has little weight."""
+    """Yield a ranking up to where those above have nearly all of a query's words and the next one has little weight.
+
+    The next ones would repeat what is there. They stay if they may be about a second thing of the query.
+    """
     if is_worded_otherwise(retriever, query):
         yield from ranking
         return
@@ -219,10 +219,9 @@ def _put_best_of_each_first(retriever: Retriever, ranking: list[tuple[str, float
     first = dict[str, float]()
     for name in names:
         documents = retriever.index.documents_with([name])
-        passages = (retriever.passage(*ranked) for ranked in ranking)
-        best = next((passage for passage in passages if passage.document in documents and passage.key not in seen
-                     and passage.chunk_id not in first), None)
-        if best is not None:
+        # One passage may be of several names' documents: the next name then gets another.
+        new = (retriever.passage(*ranked) for ranked in ranking if ranked[0] not in first)
+        if best := next((one for one in new if one.document in documents and one.key not in seen), None):
             first[best.chunk_id] = best.score
     return [*first.items(), *(ranked for ranked in ranking if ranked[0] not in first)]
 
@@ -254,12 +253,13 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         if cost > tokens_left and not shown:
             beginning = cut_passage(passage, tokens_left)
             return [beginning] if beginning.text else []
-        most_tokens_left = tokens_left + tokens * at_least // AT_LEAST  # what the first `at_least` may take
+        most_tokens_left = tokens_left + tokens * at_least // AT_LEAST  # what the first `at_least` may still take
         if cost > tokens_left and (len(shown) >= at_least or cost > most_tokens_left):
             break
         tokens_left -= cost
         shown_keys.update((ranked.key, passage.key))
         described_documents.add(passage.document)
+        # Only the words that are shown count for what others repeat.
         shown_words.append(words if passage.text == ranked.text else frozenset(_WORD.findall(passage.text)))
         shown.append(passage)
         if excerpts:

@@ -38,13 +38,13 @@ _ITALICS = re.compile(r"(?<![\w*])([_*])(?=\S)([^_*\n]{1,100})(?<=\S)\1(?![\w*])
 _CITATION = re.compile(r"\s?\[@[^\[\]\n]{1,200}\]")  # as in "a manager of workflows [@drake]"
 _GOES_ON = re.compile(r"[A-Z]\w*, |(?:It|They|He|She|This|These|Its|Their)\b")
 """How a sentence begins that goes on from what stands before it."""
-_MARK = re.compile(r"\A[-*•]\s+")
+_MARK = re.compile(r"\A[-*•]\s+")  # of an item of a list
 _OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b", re.IGNORECASE)
 """What sentences about a file say, and not about its subject."""
 _READ = 20_000  # characters of a document in which its opening is looked for
 _OPENING = 250  # the most characters of an opening: those of a long sentence
 _FIRST = 5  # how many of a document's first sentences its opening is chosen from
-_MOST_DOCUMENTS = 300
+_MOST_DOCUMENTS = 300  # with more, no titles are shown: a budget would not do
 _NEAREST = 6  # how many reports are shown on one theme
 _FACTS = 3  # how many facts a report cites
 _OPENINGS_SHARE = 2 / 3  # the share of the budget that the openings of documents may take
@@ -61,10 +61,6 @@ class DocumentSummary(Frozen):
     start: int
     end: int
     said: str
-
-
-_Opening = tuple[DocumentSummary, str]
-"""A document's summary, and the document's own words at the place that the summary gives."""
 
 
 def openings(index: GraphIndex, tokens: int, *, titles_only: bool = False) -> list[Passage]:
@@ -96,8 +92,11 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[D
     return [summary for summary, _ in _openings(found)]
 
 
-def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
-    """Yield the opening of each document that has words: the first sentence with most words of its title."""
+def _openings(documents: Sequence[Document]) -> Iterator[tuple[DocumentSummary, str]]:
+    """Yield the opening of each document that has words, as it is and in its own words at that place.
+
+    It is the first sentence with most words of the document's title.
+    """
     all_sentences = [_first_sentences(document) for document in documents]
     document_counts = Counter(
         words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})
@@ -165,7 +164,10 @@ def _block(title: str, items: Iterable[Passage | None]) -> Block:
 
 
 def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> list[Passage]:
-    """Return all reports of the finest level of the tree that fits a budget, else of the coarsest, largest first."""
+    """Return all reports of the finest level of the tree that fits a budget, else of the coarsest, largest first.
+
+    Levels count from the finest.
+    """
     levels: dict[int, list[TreeCommunity]] = {}
     for community in index.store.communities.all(level=None):
         if community.summary:

@@ -22,8 +22,7 @@ from .ranking.fusion import rank_chunks
 from .ranking.nested_english import Step, split_question
 from .schema_names import LabelledTerms, terms_of
 
-_MOST_CACHED, _FEWEST_CACHED = 64, 8
-"""How many questions are cached, each with its cosine to everything: for a large base only a few, to bound memory."""
+_MOST_CACHED, _FEWEST_CACHED = 64, 8  # questions that are cached with their cosines: for a large base only a few
 _CACHED_COSINES = 1 << 26  # of all cached questions together: 256 MB
 _CACHED_WEIGHTS = 1 << 20  # of chunks, for the last questions together: 4 MB
 _CACHED_TEXTS = 1 << 10  # texts whose vectors, documents whose metadata, and questions whose steps are cached
@@ -53,7 +52,7 @@ class Retriever:
         cosines_each = self.index.count_triples() + len(self.index.entity_row) + len(self.index.chunks)
         most_compared = min(_MOST_CACHED, max(_FEWEST_CACHED, _CACHED_COSINES // max(cosines_each, 1)))
         most_weighed = min(_CACHED_TEXTS, max(_FEWEST_CACHED, _CACHED_WEIGHTS // max(len(self.index.chunks), 1)))
-        # The partials do not refer to this object: a cycle would delay its release, and the index stays mapped.
+        # The cached functions do not refer to this object: a cycle would delay its release, and the index stays mapped.
         self.compare = lru_cache(most_compared)(partial(_compare, self.index, account))
         """Compares a question with everything in the index."""
         self._metadata_line = lru_cache(_CACHED_TEXTS)(lambda document: metadata_line(
@@ -62,7 +61,9 @@ class Retriever:
                                                  names_in=self.index.name_trie.find))
         self.steps = partial(_compare_steps, self.compare, split)
         """Compares a question and its steps."""
-        self._weigh_chunks = lru_cache(most_weighed)(partial(_weigh_chunks, self.index, self.steps))
+        index, steps = self.index, self.steps
+        self._weigh_chunks = lru_cache(most_weighed)(
+            lambda question, switches: rank_chunks(index, steps(question), switches))
         self._vectors: LRUCache[str, Vectors] = LRUCache(_CACHED_TEXTS)
         self._lock = threading.RLock()
         self._last_terms: LabelledTerms | None = None
@@ -145,11 +146,6 @@ def _compare_steps(compare: Callable[[str], Query], split: Callable[[str], Seque
                    question: str) -> list[tuple[Query, Sequence[int]]]:
     """Compare a question and the steps that it is nested of; each has the numbers of those that it waits for."""
     return [(compare(step.text), step.waits_for) for step in split(question)]
-
-
-def _weigh_chunks(index: GraphIndex, steps: Callable[[str], Sequence[tuple[Query, Sequence[int]]]], question: str,
-                  switches: Switches) -> Scores:
-    return rank_chunks(index, steps(question), switches)
 
 
 def _rerank(reranker: Reranker, question: str, texts: Sequence[str],

@@ -45,7 +45,8 @@ class LabelledTerms:
     def __init__(self, index: GraphIndex, schema: GraphSchema) -> None:
         self.schema, self.terms = schema, terms_of(index)
         self._by_name: dict[str, list[int]] = {}
-        # A label's first word, alphabetically -> (the term's number, all words of the label).
+        # A label's first word, alphabetically -> (the term's number, all words of the label): a question that has all
+        # of its words has this one, so only the labels under its own words are compared.
         self._by_word: dict[str, list[tuple[int, frozenset[str]]]] = {}
         self._labels_without_spaces: list[tuple[int, str]] = []
         for number, term in enumerate(self.terms):

@@ -29,10 +29,8 @@ from .table_choice import TABLES
 Retrievers: TypeAlias = Mapping[str, Retriever]
 """The retrievers of the knowledge bases that a question is about, by name; of one alone, under the name ""."""
 _JUDGED = 5  # how many of the best passages of a base tell how well it fits a question
-_LEAST_FIT = 0.1
-"""The weight of a base none of whose passages shares a word with the question: it may be in another language."""
-_ORDER = {"row": 0, "report": 0, "opening": 0, "passage": 1, "fact": 2, "table": 3}
-"""The order of kinds of items in a first look."""
+_LEAST_FIT = 0.1  # the weight of a base that shares no word with the question: it may be in another language
+_ORDER = {"row": 0, "report": 0, "opening": 0, "passage": 1, "fact": 2, "table": 3}  # of the kinds of items
 
 
 @contextmanager
@@ -144,7 +142,7 @@ def _weigh_bases(retrievers: Retrievers, question: str, switches: Switches) -> d
                               for one in best]
     counts = Counter(word for passages in shared_words.values() for words in passages for word in words)
     rarity = {word: 1 / (1 + counts[word]) for word in asked}
-    total = sum(rarity.values()) or 1.0
+    total = sum(rarity.values()) or 1.0  # 1 for a question without content words
     return {base: _LEAST_FIT + sum(rarity[word] for word in sorted(frozenset().union(*passages))) / total
             for base, passages in shared_words.items()}
 
@@ -154,7 +152,8 @@ def _join_passages(title: str, found: Mapping[str, Sequence[Block]], weights: Ma
     """Return the passages of several bases as one block, best first; none if there are no passages."""
     named = [item for base, blocks in found.items() for block in blocks for item in _name_base(block, base).items]
     weighed = [item.model_copy(update={"score": item.score * weights[item.base]}) for item in named]
-    best_of_key = {item.key: item for item in sorted(weighed, key=lambda item: item.score)}  # the last one stays
+    # The same passage may be in several blocks: the last one in this order, with the highest score, stays.
+    best_of_key = {item.key: item for item in sorted(weighed, key=lambda item: item.score)}
     shown, left = fit_lines(sorted(best_of_key.values(), key=lambda item: -item.score), tokens, at_least)
     left += sum(block.left for blocks in found.values() for block in blocks)
     return [Block(title=title, items=tuple(shown), left=left, left_hint=LEFT_HINT)] if shown else []

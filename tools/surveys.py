@@ -16,6 +16,7 @@ from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
 from ..schemas.retrieval import Passage
 from ..text.dates import parse_date, years_of
+from ..text.quantities import kind_of
 from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities, unknown_name
 from .fact_rows import FactRow, fit_lines, graph_item, head_of, item_cost, row_items, tail_of, triple_rows
@@ -25,19 +26,15 @@ from .schema_names import LabelledTerms, terms_of
 TAU = 0.5  # an entity belongs to a set if at least this share of its neighbours are in it (eq. 4)
 _PERIOD = re.compile(r"(?P<field>.+)\.(?P<period>year|month|decade)")
 _PERIODS = {"year": 4, "month": 7, "decade": 3}  # the characters of an ISO date that make up a period
-_LONGEST_DATE = 60
-_YEAR_DIGITS, _LAST_YEAR = 4, 2200
-_MOST_REACHED = 500
-_MOST_VALUES = 12
-"""How many different values a categorical field may have; a field with more describes each thing individually."""
-_MOST_NAMES = 12
-_MOST_FIELDS, _SHOWN_VALUES = 2, 3
-_MEMBERS = 4
-_CITED = 3
-_MOST_LINKS = 200_000
-"""The most facts and values of a graph in which groups are found by modularity: these take some twenty seconds."""
+_LONGEST_DATE = 60  # characters of a value that may be a date
+_MOST_REACHED = 500  # entities that a path reaches before it ends
+_MOST_VALUES = 12  # different values of a categorical field; a field with more describes each thing individually
+_MOST_NAMES = 12  # entities at the boundary of a path that its note names
+_MOST_FIELDS, _SHOWN_VALUES = 2, 3  # categorical fields that describe groups, and values of each on a group's line
+_MEMBERS = 4  # members that a group's line names
+_CITED = 3  # rows of a group whose places its line cites
+_MOST_LINKS = 200_000  # facts and values among which groups are found by modularity: these take some twenty seconds
 _COVERED = 0.6  # the share of the grouped things that must have a categorical field
-
 
 _Group = tuple[str, FieldRows]
 """What a group is called, and the rows of a field with its value or period, or those of a group by links."""
@@ -54,7 +51,7 @@ def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
     Raises:
         FieldError: there is no such field, or the graph is too large for groups by both.
     """
-    match = _PERIOD.fullmatch(by.strip())
+    match = _PERIOD.fullmatch(by.strip())  # a field with a period behind it
     wanted = match["field"] if match else by.strip()
     found = terms.find(wanted)
     if not found.terms:
@@ -115,7 +112,7 @@ def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_G
     by_key: dict[str, list[int]] = {}
     for number, text in enumerate(rows.texts.tolist()):
         by_key.setdefault(keys[text], []).append(number)
-    undated = len(by_key.pop("", ())) if period else 0
+    undated = len(by_key.pop("", ())) if period else 0  # without a period, "" is a value like others
     groups = [(key, rows.select(np.array(numbers, np.intp))) for key, numbers in sorted(by_key.items())]
     return groups if period else sorted(groups, key=_negative_size), undated
 
@@ -137,12 +134,8 @@ def _negative_size(group: _Group) -> int:
 
 def _date_of(text: str) -> str:
     """Return the normal form of a text that is a date with a year; "" for other texts."""
-    is_year = len(text) == _YEAR_DIGITS and text.isdecimal() and int(text) <= _LAST_YEAR
-    is_mere_number = text.isdecimal() and not is_year
-    if is_mere_number or len(text) > _LONGEST_DATE or not any(map(str.isalnum, text)):
-        return ""
-    date = parse_date(text)
-    return date if date and years_of(date) else ""
+    date = parse_date(text) if len(text) <= _LONGEST_DATE and kind_of(text) == "date" else ""
+    return date if years_of(date) else ""
 
 
 def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: float) -> list[_Group]:
@@ -185,10 +178,13 @@ def _find_dated_fields(index: GraphIndex, documents: Rows) -> list[str]:
 
 
 def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]:
-    """Return categorical fields of some entities, except the field `by`, the one with the fewest values first."""
+    """Return at most `_MOST_FIELDS` categorical fields of some entities except `by`, that with the fewest values first.
+
+    A field of dates is no categorical one, and neither is one with a single value.
+    """
     categories = []
     for term in terms_of(index):
-        if term.name == by or term.rows < _COVERED * len(heads):  # too few to cover the entities
+        if term.name == by or term.rows < _COVERED * len(heads):  # too few to cover the entities: spare reading them
             continue
         rows = field_rows(index, term.name)
         rows = rows.select(np.isin(rows.heads, heads))
@@ -201,7 +197,10 @@ def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]
 
 
 def _build_group_item(index: GraphIndex, categories: Sequence[FieldRows], group: _Group, field: str) -> Passage:
-    """Return the line of a group, as `survey_by` describes it; `categories` are fields such as a status."""
+    """Return the line of a group, as `survey_by` describes it.
+
+    `categories` are fields such as a status; `field` stands before the group's name, as "status " before "Final".
+    """
     key, rows = group
     entities = np.unique(rows.heads)
     described = []
@@ -235,7 +234,7 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
     if not starts:
         return [Block(title=root, note=unknown_name(root, found))]
     reached, steps = set(starts), list[tuple[str, list[int]]]()
-    frontier, is_cut = set(starts), False  # the entities that the last step reached
+    frontier, is_cut = set(starts), False  # the entities that the last step reached for the first time
     head_column, tail_column = 0, 2  # of a triple
     for relation in _read_steps(terms, along):
         is_backward = relation.startswith("<")
@@ -254,6 +253,7 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
     # For each entity outside of the set, how many of its neighbours are in the set.
     inside_counts = Counter(
         neighbour for row in reached for neighbour in _find_neighbours(index, row) if neighbour not in reached)
+    # One neighbour alone connects nothing to a set, even if it is the only one.
     boundary = {row for row, count in inside_counts.items() if count > 1
                 and count / len(_find_neighbours(index, row)) >= TAU}
     notes = [] if items else ["nothing is reached along this path"]
@@ -288,7 +288,7 @@ def _list_step_items(index: GraphIndex, number: int, relation: str, triples: Seq
     for row in triple_rows(index, triples):
         if row.places:
             by_start.setdefault(start_of(row), []).append(row)
-    for start, rows in sorted(by_start.items()):
+    for start, rows in sorted(by_start.items()):  # an empty cell gives no short answer
         lead = f"{number}. {start} <- {name}: " if is_backward else f"{number}. {start} {name} -> "
         yield from (item.model_copy(update={"kind": "row", "cells": ("",)}) for item in row_items(rows, lead, end_of))
 
